@@ -1,0 +1,33 @@
+# Everything a person or CI needs: `make demo` shows what this is, `make test` proves it.
+.PHONY: demo test check bench figures setup clean
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.installed
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check -e ".[dev]"
+	touch $(STAMP)
+
+demo: $(STAMP)  ## the paper's main experiment, small: a picture and a table
+	$(BIN)/minout reproduce fig5 --seeds 3 --out demo
+
+test: $(STAMP)
+	$(BIN)/pytest -n 2
+
+check: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(STAMP)
+	$(BIN)/minout bench paper
+
+figures: $(STAMP)
+	$(BIN)/minout reproduce all --out figures
+
+clean:
+	rm -rf .venv demo figures .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

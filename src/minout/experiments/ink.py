@@ -1,0 +1,66 @@
+"""How our pictures look: the same colours for the same things, and both file formats."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from minout.errors import MissingExtraError, UnwritableError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# One colour per thing, in every figure (Okabe and Ito's palette, safe for colour-blind readers).
+CONDITIONAL = "#0072B2"
+CLOSED = "#009E73"
+UNIFORM = "#E69F00"
+NONE = "#999999"
+SGD = "#D55E00"
+S1 = "#F4B6C2"
+S2 = "#F6E58D"
+S3 = "#BFE3F2"
+INK = "#222222"
+
+
+def new_figure(width: float, height: float) -> "Figure":
+    """Makes an empty figure with our look, `width` × `height` inches, on no screen."""
+    try:
+        from matplotlib import rc_context
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingExtraError(
+            'Figures need matplotlib: pip install "minout[figures]".'
+        ) from error
+    with rc_context(_LOOK):
+        return Figure(figsize=(width, height), layout="constrained")
+
+
+def save(figure: "Figure", folder: Path, name: str) -> list[Path]:
+    """Writes `name`.png and `name`.svg into `folder` and returns their paths."""
+    from matplotlib import rc_context
+
+    paths = [folder / f"{name}.png", folder / f"{name}.svg"]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with rc_context(_LOOK):
+            figure.savefig(paths[0], dpi=150)
+            figure.savefig(paths[1], metadata={"Date": None})
+    except OSError as error:
+        raise UnwritableError(
+            f"Pictures could not be written to {folder}: {error.strerror}."
+        ) from error
+    return paths
+
+
+_LOOK = {
+    "svg.hashsalt": "minout",
+    "svg.fonttype": "path",
+}
+
+
+def tidy(axes: object) -> None:
+    """Takes away the upper and right frame and puts a light grid behind the curves."""
+    from matplotlib.axes import Axes
+
+    assert isinstance(axes, Axes)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(alpha=0.25, linewidth=0.6)
+    axes.set_axisbelow(True)

@@ -1,0 +1,71 @@
+"""One measured run as a row that knows where it came from; rows as JSON lines on disk."""
+
+import json
+import subprocess
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import minout
+from minout.errors import MissingDataError, UnwritableError
+
+
+@dataclass(frozen=True)
+class Row:
+    """Is one run: what was measured (`values`: numbers, words, lists of them), and from what.
+
+    `settings` holds the knobs of the run by name; `commit` is "unknown" outside a checkout.
+    """
+
+    figure: str
+    settings: Mapping[str, Any]
+    seed: int
+    values: Mapping[str, Any]
+    version: str
+    commit: str
+
+
+def row(figure: str, settings: Mapping[str, Any], seed: int, values: Mapping[str, Any]) -> Row:
+    """Stamps what a run measured with the version and the commit that made it."""
+    return Row(figure, dict(settings), seed, dict(values), minout.__version__, _commit())
+
+
+def write(rows: Iterable[Row], path: Path) -> None:
+    """Writes one JSON object per line; the file is there whole or not at all."""
+    text = "".join(json.dumps(asdict(each), allow_nan=False) + "\n" for each in rows)
+    beside = path.with_name(path.name + ".partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside.write_text(text)
+        beside.replace(path)
+    except OSError as error:
+        raise UnwritableError(f"Rows could not be written to {path}: {error.strerror}.") from error
+
+
+def read(path: Path) -> list[Row]:
+    """Reads the rows that `write` wrote."""
+    try:
+        return [Row(**json.loads(line)) for line in path.read_text().splitlines()]
+    except (OSError, ValueError, TypeError) as error:
+        raise MissingDataError(f"{path} does not hold rows that minout wrote: {error}.") from error
+
+
+@cache
+def _commit() -> str:
+    here = Path(__file__).parent
+    try:
+        tracked = subprocess.run(
+            ["git", "ls-files", "--error-unmatch", __file__],
+            cwd=here, capture_output=True, check=False,
+        )
+        if tracked.returncode != 0:
+            return "unknown"
+        told = subprocess.run(
+            ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"],
+            cwd=here, capture_output=True, check=True, text=True,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return told.stdout.strip()
