@@ -1,3 +1,22 @@
 """Learn from a stream, one example at a time, and know what each example disturbs."""
 
 __version__ = "0.1.0"
+
+from minout.errors import InvalidInputError, MinoutError
+from minout.learner import Learner, StepReport, UnitReport
+from minout.rehearsal import Closed, Conditional, NoRehearsal, Uniform
+from minout.rules import GradientRule
+
+__all__ = [
+    "Closed",
+    "Conditional",
+    "GradientRule",
+    "InvalidInputError",
+    "Learner",
+    "MinoutError",
+    "NoRehearsal",
+    "StepReport",
+    "Uniform",
+    "UnitReport",
+    "__version__",
+]

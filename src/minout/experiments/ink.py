@@ -1,7 +1,7 @@
 """How our pictures look: the same colours for the same things, and both file formats."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from minout.errors import MissingExtraError, UnwritableError
 
@@ -50,7 +50,7 @@ def save(figure: "Figure", folder: Path, name: str) -> list[Path]:
     return paths
 
 
-_LOOK = {
+_LOOK: dict[Any, Any] = {
     "svg.hashsalt": "minout",
     "svg.fonttype": "path",
 }

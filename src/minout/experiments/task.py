@@ -19,7 +19,7 @@ class Task(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """Sets what the paper says beside what was measured; `holds` is None where it is not a yes or no."""
+    """Sets what the paper says beside what was measured; `holds` is None if neither yes nor no."""
 
     paper: str
     measured: str

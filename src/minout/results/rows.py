@@ -58,13 +58,18 @@ def _commit() -> str:
     try:
         tracked = subprocess.run(
             ["git", "ls-files", "--error-unmatch", __file__],
-            cwd=here, capture_output=True, check=False,
+            cwd=here,
+            capture_output=True,
+            check=False,
         )
         if tracked.returncode != 0:
             return "unknown"
         told = subprocess.run(
             ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"],
-            cwd=here, capture_output=True, check=True, text=True,
+            cwd=here,
+            capture_output=True,
+            check=True,
+            text=True,
         )
     except (OSError, subprocess.CalledProcessError):
         return "unknown"

@@ -1,0 +1,25 @@
+"""Compiled twins of the formulas in maths; the only room that knows numba."""
+
+from minout.kernels.bitmaps import Bitmaps, all_below, bits, interfered, replace, write
+from minout.kernels.products import add_multiples, products
+from minout.kernels.tally import Sets, Tally, tally
+from minout.kernels.training import Pull, clipped, follow, least, pull
+
+__all__ = [
+    "Bitmaps",
+    "Pull",
+    "Sets",
+    "Tally",
+    "add_multiples",
+    "all_below",
+    "bits",
+    "clipped",
+    "follow",
+    "interfered",
+    "least",
+    "products",
+    "pull",
+    "replace",
+    "tally",
+    "write",
+]

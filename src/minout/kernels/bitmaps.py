@@ -1,0 +1,129 @@
+"""The paper's key-value table as bitmaps: a bit per neuron and example, a counter per example.
+
+Example e is bit e % 64 of word e // 64. Beside the table stand two bitmaps that follow the
+counters, `none` (counter 0) and `one` (counter 1), so that S1 ∪ S2 is a few words' work.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from minout._typing import Bools, Ints, Words
+
+ONE = np.uint64(1)
+LOW = np.uint64(63)
+
+
+class Bitmaps(NamedTuple):
+    """Holds one unit's table: clipped (k, words), none and one (words,), counters (64·words,)."""
+
+    clipped: Words
+    none: Words
+    one: Words
+    counters: Ints
+
+
+@njit(cache=True, nogil=True)
+def interfered(table: Bitmaps, neurons: Ints) -> Words:
+    """Gives the bitmap of the examples whose clipped neurons all lie in `neurons`.
+
+    One neuron takes one pass over the words; more take a pass per neuron that is not asked for.
+    """
+    k, words = table.clipped.shape
+    out = np.zeros(words, dtype=np.uint64)
+    if neurons.shape[0] == 1:
+        own = table.clipped[neurons[0]]
+        for w in range(words):
+            out[w] = table.none[w] | (table.one[w] & own[w])
+        return out
+    asked = np.zeros(k, dtype=np.bool_)
+    for neuron in neurons:
+        asked[neuron] = True
+    for j in range(k):
+        if not asked[j]:
+            for w in range(words):
+                out[w] |= table.clipped[j, w]
+    for w in range(words):
+        out[w] = ~out[w]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def replace(table: Bitmaps, alive: Words, neurons: Ints, clipped: Bools) -> None:
+    """Lets the table follow a weight change: clipped (neurons, n) is the new truth about 0 … n - 1.
+
+    What it says of examples that are not alive is ignored.
+    """
+    n = clipped.shape[1]
+    for i in range(neurons.shape[0]):
+        known, said = table.clipped[neurons[i]], clipped[i]
+        for w in range((n + 63) // 64):
+            word = np.uint64(0)
+            for example in range(64 * w, min(64 * w + 64, n)):
+                word |= np.uint64(said[example]) << (np.uint64(example) & LOW)
+            word &= alive[w]
+            flips = known[w] ^ word
+            known[w] = word
+            while flips:
+                low = flips & (~flips + ONE)
+                flips ^= low
+                _count(table, w, low, 1 if word & low else -1)
+
+
+@njit(cache=True, nogil=True)
+def all_below(numbers: Ints, end: int) -> bool:
+    """Says whether every number lies in 0 … end - 1."""
+    for number in numbers:  # noqa: SIM110 - a generator would not compile
+        if not 0 <= number < end:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def write(table: Bitmaps, example: int, clipped: Bools) -> None:
+    """Sets all of one example's bits: clipped (k,) is true where a neuron clips it."""
+    w, bit = example // 64, ONE << (np.uint64(example) & LOW)
+    counter = 0
+    for j in range(table.clipped.shape[0]):
+        if clipped[j]:
+            table.clipped[j, w] |= bit
+            counter += 1
+        else:
+            table.clipped[j, w] &= ~bit
+    table.counters[example] = counter
+    _count(table, w, bit, 0)
+
+
+@njit(cache=True, nogil=True)
+def bits(words: Words, alive: Words) -> Ints:
+    """Lists the examples whose bit is set in both bitmaps, in ascending order."""
+    out = np.empty(64 * words.shape[0], dtype=np.int64)
+    found = 0
+    for w in range(words.shape[0]):
+        word = words[w] & alive[w]
+        while word:
+            low = word & (~word + ONE)
+            word ^= low
+            out[found] = 64 * w + _position(low)
+            found += 1
+    return out[:found].copy()
+
+
+@njit(cache=True, nogil=True)
+def _count(table: Bitmaps, w: int, bit: np.uint64, change: int) -> None:
+    example = 64 * w + _position(bit)
+    table.counters[example] += change
+    counter = table.counters[example]
+    table.none[w] = table.none[w] | bit if counter == 0 else table.none[w] & ~bit
+    table.one[w] = table.one[w] | bit if counter == 1 else table.one[w] & ~bit
+
+
+@njit(cache=True, nogil=True)
+def _position(bit: np.uint64) -> int:
+    position = 0
+    for shift in (32, 16, 8, 4, 2, 1):
+        if bit >> np.uint64(shift):
+            position += shift
+            bit >>= np.uint64(shift)
+    return position

@@ -1,0 +1,7 @@
+"""The learner: where network, index, memory, policy and rule meet."""
+
+from minout.learner.learner import Learner
+from minout.learner.report import Pulls, StepReport, UnitReport
+from minout.learner.sharing import TableLearner
+
+__all__ = ["Learner", "Pulls", "StepReport", "TableLearner", "UnitReport"]

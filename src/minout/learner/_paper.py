@@ -1,0 +1,118 @@
+"""The paper's learner behind the door: units trained by gradient steps, with rehearsal."""
+
+import numpy as np
+
+from minout import kernels
+from minout._typing import Floats, Ints
+from minout.index import Index
+from minout.learner._activations import Activations
+from minout.learner._train import Parts, train_unit
+from minout.learner.report import UnitReport
+from minout.memory import RamMemory
+from minout.rehearsal import Policy
+from minout.rules import GradientRule
+
+
+class Paper:
+    """Owns weights, memory, index and activations, and keeps the four in step."""
+
+    def __init__(
+        self, rule: GradientRule, policy: Policy, units: int, features: int, seed: int
+    ) -> None:
+        self.rule = rule
+        self.rng = np.random.default_rng(seed)
+        self.layer = rule.initial(units, features, self.rng)
+        self.memory = RamMemory(features)
+        self.index = Index(units, rule.neurons)
+        self.activations = Activations(units, rule.neurons)
+        self._parts = Parts(rule, policy, self.index, self.activations, self.rng)
+
+    def learn(self, x: Floats, unit: int) -> list[UnitReport]:
+        """Trains every unit on x, a positive of `unit`; then writes all of it down as one step."""
+        a = self._activations_of(x)
+        self.activations.append(a, self.memory.products(x), _square(x))
+        randomness = self.rng.bit_generator.state
+        touched: dict[int, Floats] = {}
+        reports = []
+        try:
+            labels = np.append(self.memory.labels_by_id(), unit)
+            for each in range(len(a)):
+                if self.rule.loss(float(a[each].min()), each == unit) >= self.rule.stop_loss:
+                    touched[each] = self.activations.copy_of_unit(each)
+                    reports.append(train_unit(self._parts, each, labels == each))
+        except BaseException:
+            for each, before in touched.items():
+                self.activations.put_back(each, before)
+                self._reindex(each)
+            self.activations.pop()
+            self.rng.bit_generator.state = randomness
+            raise
+        self._write_down(x, unit, reports)
+        return reports
+
+    def scores(self, X: Floats) -> Floats:
+        """Gives min_j a_j of every unit for every row: (n, units)."""
+        return np.array([self._activations_of(x).min(axis=1) for x in X]).reshape(
+            len(X), len(self.layer.b)
+        )
+
+    def losses(self, example_id: int) -> Floats:
+        """Gives the loss of a stored example at every unit."""
+        label = int(self.memory.labels([example_id])[0])
+        a = self.activations
+        return np.array(
+            [
+                self.rule.loss(float(a.of_unit(unit)[:, example_id].min()), unit == label)
+                for unit in range(len(self.layer.b))
+            ]
+        )
+
+    def interfered(self, x: Floats, unit: int) -> dict[int, Ints]:
+        """Lists Ŝ of the first step of each unit that learning x would move."""
+        a = self._activations_of(x)
+        return {
+            each: self.index.interfered(each, [int(a[each].argmin())])
+            for each in range(len(a))
+            if self.rule.loss(float(a[each].min()), each == unit) >= self.rule.stop_loss
+        }
+
+    def check(self) -> None:
+        """Asserts that memory, weights, activations and index tell one story."""
+        self.index._check()
+        ids = self.memory.ids()
+        assert (ids == self.index.ids()).all(), "memory and index hold different ids"
+        for example_id, x in zip(ids.tolist(), self.memory.rows(ids), strict=True):
+            a = self._activations_of(x)
+            kept = np.array([self.activations.of_unit(u)[:, example_id] for u in range(len(a))])
+            assert np.allclose(a, kept, rtol=0, atol=1e-6), f"activations of {example_id} differ"
+            said = self.index.clipped(example_id)
+            assert (said == (kept <= self.rule.threshold)).all(), f"index of {example_id} differs"
+
+    def _activations_of(self, x: Floats) -> Floats:
+        W, b = self.layer
+        out = np.empty(b.size)
+        kernels.products(W.reshape(b.size, -1), x, out)
+        return out.reshape(b.shape) + b
+
+    def _write_down(self, x: Floats, unit: int, reports: list[UnitReport]) -> None:
+        example_id = self.memory.add(x, unit)
+        for report in reports:
+            neurons, ids, amounts = report.pulls
+            self.memory.add_multiples(self.layer.W[report.unit], neurons, ids, amounts)
+            np.add.at(self.layer.b[report.unit], neurons, amounts)
+        new = np.array(
+            [self.activations.of_unit(u)[:, example_id] for u in range(len(self.layer.b))]
+        )
+        self.index.add(example_id, new <= self.rule.threshold)
+
+    def _reindex(self, unit: int) -> None:
+        neurons = np.arange(self.rule.neurons)
+        end = self.memory.end
+        clipped = self.activations.clipped(unit, neurons, self.rule.threshold, end)
+        self.index.replace(unit, neurons, clipped)
+
+
+def _square(x: Floats) -> float:
+    out = np.empty(1)
+    kernels.products(x.reshape(1, -1), x, out)
+    return float(out[0])

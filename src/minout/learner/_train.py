@@ -1,0 +1,63 @@
+"""The order of one unit's steps: who is disturbed, whom to rehearse, how the weights move."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from minout import kernels
+from minout._typing import Bools, Ints
+from minout.index import Index
+from minout.kernels import Sets
+from minout.learner._activations import Activations
+from minout.learner._log import Log
+from minout.learner.report import UnitReport
+from minout.rehearsal import AtRisk, Policy
+from minout.rules import GradientRule
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Is what meets in a step; the activations' last row is the new example, not yet stored."""
+
+    rule: GradientRule
+    policy: Policy
+    index: Index
+    activations: Activations
+    rng: np.random.Generator
+
+
+def train_unit(parts: Parts, unit: int, targets: Bools) -> UnitReport:
+    """Steps until the unit has learned the new example, of which its loss is still too high.
+
+    Activations and index follow every step; the weights are left to the caller, who gets the sum
+    of all steps as `pulls`. targets (n,) says which rows are positives of this unit.
+    """
+    rule, activations, index = parts.rule, parts.activations, parts.index
+    a = activations.of_unit(unit)
+    new = activations.n - 1
+    positive = bool(targets[new])
+    neuron, value = kernels.least(a, new)
+    loss_before = loss = rule.loss(value, positive)
+    log = Log(len(a), new + 1)
+    stored, inside = index.ids(), index.unclipped(unit)
+    chosen: Ints | None = None
+
+    def interfered(neurons: Ints) -> Ints:
+        return index.interfered(unit, neurons)
+
+    def winners(ids: Ints) -> Ints:
+        return np.asarray(a[:, ids].argmin(axis=0))
+
+    while loss >= rule.stop_loss and log.steps < rule.max_steps:
+        asked = index.interfered(unit, [neuron])
+        at_risk = AtRisk(neuron, asked, stored, interfered, winners, chosen)
+        chosen = parts.policy.choose(at_risk, parts.rng)
+        pull = rule.pull(a, chosen, targets)
+        exact, inside_before = index.interfered(unit, pull.moved), inside
+        activations.follow(unit, pull)
+        index.replace(unit, pull.moved, activations.clipped(unit, pull.moved, rule.threshold, new))
+        inside = index.unclipped(unit)
+        log.note(pull, Sets(asked, exact, inside_before, inside))
+        neuron, value = kernels.least(a, new)
+        loss = rule.loss(value, positive)
+    return log.report(unit, loss_before, loss, hit_the_cap=loss >= rule.stop_loss)

@@ -1,0 +1,79 @@
+"""What one taught example did: small, frozen, and complete enough to check."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from minout._typing import Floats, Ints
+
+
+class Pulls(NamedTuple):
+    """Says how a unit's weights moved: W[neurons[i]] += amounts[i]·x(ids[i]), and b likewise."""
+
+    neurons: Ints
+    ids: Ints
+    amounts: Floats
+
+
+class UnitReport(NamedTuple):
+    """Tells what one unit did while it learned one example.
+
+    `interfered` is the union over its steps of the paper's Ŝ, for the one neuron that the new
+    example moved; `exact` is that of the rule for all neurons that moved; `rehearsed` is whom the
+    policy chose. The three means are per step: how many were rehearsed, how many the exact set
+    held, and how many of those were not rehearsed. `leaks` counts the steps in which an example
+    that was not rehearsed came into or fell out of the set where no neuron is clipped.
+    """
+
+    unit: int
+    steps: int
+    hit_the_cap: bool
+    loss_before: float
+    loss: float
+    moved: Ints
+    interfered: Ints
+    exact: Ints
+    rehearsed: Ints
+    mean_rehearsed: float
+    mean_exact: float
+    mean_missed: float
+    leaks: int
+    pulls: Pulls
+
+
+class StepReport(NamedTuple):
+    """Tells what teaching one example did; `units` holds the units that took a step."""
+
+    example_id: int
+    label: int | str
+    units: tuple[UnitReport, ...]
+    losses: Floats
+
+    @property
+    def steps(self) -> int:
+        """Counts the gradient steps of all units."""
+        return sum(unit.steps for unit in self.units)
+
+    @property
+    def neurons_moved(self) -> int:
+        """Counts the neurons that moved, over all units."""
+        return sum(len(unit.moved) for unit in self.units)
+
+    @property
+    def rehearsed(self) -> Ints:
+        """Lists the ids that any unit rehearsed."""
+        return np.unique(
+            np.concatenate([np.empty(0, np.int64), *(u.rehearsed for u in self.units)])
+        )
+
+    @property
+    def interfered(self) -> Ints:
+        """Lists the ids in the paper's set of any unit."""
+        return np.unique(
+            np.concatenate([np.empty(0, np.int64), *(u.interfered for u in self.units)])
+        )
+
+    @property
+    def hit_the_cap(self) -> bool:
+        """Says whether a unit ran out of steps before the example was learned."""
+        return any(unit.hit_the_cap for unit in self.units)

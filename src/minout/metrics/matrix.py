@@ -1,0 +1,45 @@
+"""Forgetting and transfer from the accuracy matrix R.
+
+R[i, j] is the test accuracy on task j after task i was learned, for T tasks (T, T). Libraries
+disagree on what "forgetting" means, so each function's name says from where it counts. With one
+task there is nothing earlier to forget, and all of them but the average are 0.
+"""
+
+import numpy as np
+
+from minout._typing import Floats
+from minout.errors import InvalidInputError
+
+
+def average_accuracy_at_end(R: Floats) -> float:
+    """Is the mean of R[T, j]: how well all tasks are known when the last one has been learned."""
+    return float(_square(R)[-1].mean())
+
+
+def forgetting_from_best(R: Floats) -> float:
+    """Is the mean over earlier tasks of the best accuracy before the end, less that at the end.
+
+    For j < T: max of R[i, j] over i < T, minus R[T, j] (Chaudhry and others, 2018).
+
+    >>> forgetting_from_best(np.array([[0.9, 0.0], [0.5, 0.8]]))
+    0.4
+    """
+    earlier = _square(R)[:-1, :-1]
+    return float((earlier.max(axis=0) - R[-1, :-1]).mean()) if len(earlier) else 0.0
+
+
+def forgetting_from_diagonal(R: Floats) -> float:
+    """Is the mean over earlier tasks of R[j, j] - R[T, j]: lost since the task was learned."""
+    return -backward_transfer_from_diagonal(R)
+
+
+def backward_transfer_from_diagonal(R: Floats) -> float:
+    """Is the mean over earlier tasks of R[T, j] - R[j, j] (Lopez-Paz and Ranzato, 2017)."""
+    earlier = np.diagonal(_square(R))[:-1]
+    return float((R[-1, :-1] - earlier).mean()) if len(earlier) else 0.0
+
+
+def _square(R: Floats) -> Floats:
+    if R.ndim != 2 or R.shape[0] != R.shape[1] or R.size == 0:
+        raise InvalidInputError(f"R must have a row and a column per task, not shape {R.shape}.")
+    return R

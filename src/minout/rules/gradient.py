@@ -1,0 +1,72 @@
+"""The paper's rule: gradient steps on a unit until the new example's loss is small."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from minout import kernels
+from minout._typing import Bools, Floats, Ints
+from minout.errors import InvalidInputError
+from minout.kernels import Pull
+from minout.maths import HARD_CLIP, SIGMOID_CLIP, Layer, initial_layer
+
+
+@dataclass(frozen=True)
+class GradientRule:
+    """Trains each unit on one example with rehearsal, as the paper does.
+
+    `clip` says when a neuron counts as clipped: "sigmoid" is the paper's σ(a) < 0.1, "hard" is
+    a ≤ 0, for which the theorem holds to the last bit. The loss is the same for both. `reduction`
+    says whether the rehearsed examples' losses are added ("sum") or averaged ("mean") beside the
+    new one's. A unit stops when the new example's loss is below `stop_loss`, or after
+    `max_steps`, and then the report says so.
+    """
+
+    neurons: int = 50
+    learning_rate: float = 0.01
+    reduction: Literal["sum", "mean"] = "sum"
+    clip: Literal["sigmoid", "hard"] = "sigmoid"
+    initial_scale: float = 0.3
+    stop_loss: float = 0.1
+    max_steps: int = 10_000
+
+    def __post_init__(self) -> None:
+        """Refuses settings with which no unit could be trained."""
+        for name in ("neurons", "max_steps"):
+            if getattr(self, name) < 1:
+                raise InvalidInputError(f"`{name}` must be at least 1, not {getattr(self, name)}.")
+        for name in ("learning_rate", "initial_scale", "stop_loss"):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value > 0):
+                raise InvalidInputError(f"`{name}` must be a positive number, not {value}.")
+        if self.reduction not in ("sum", "mean"):
+            raise InvalidInputError(f'`reduction` is "sum" or "mean", not {self.reduction!r}.')
+        if self.clip not in ("sigmoid", "hard"):
+            raise InvalidInputError(f'`clip` is "sigmoid" or "hard", not {self.clip!r}.')
+
+    @property
+    def threshold(self) -> float:
+        """Is the activation at and below which a neuron counts as clipped."""
+        return HARD_CLIP if self.clip == "hard" else SIGMOID_CLIP
+
+    def initial(self, units: int, features: int, rng: np.random.Generator) -> Layer:
+        """Draws the weights that learning starts from."""
+        return initial_layer(units, self.neurons, features, self.initial_scale, rng)
+
+    def loss(self, least: float, positive: bool) -> float:
+        """Is the cross-entropy of one example at one unit, whose winner there says `least`."""
+        z = -least if positive else least
+        return max(z, 0.0) + math.log1p(math.exp(-abs(z)))
+
+    def pull(self, a: Floats, chosen: Ints, targets: Bools) -> Pull:
+        """Says which neuron each row moves and by how much of itself; the new row comes last.
+
+        a (k, ≥ n) holds the unit's activations, a column per row, the new one in column n - 1;
+        `chosen` are the columns to rehearse; targets (n,) says which columns are positives.
+        """
+        rehearsed = len(chosen)
+        weight = 1.0 / rehearsed if self.reduction == "mean" and rehearsed else 1.0
+        pull: Pull = kernels.pull(a, chosen, targets, weight, self.learning_rate)
+        return pull

@@ -1,0 +1,103 @@
+"""What a data set is: rows to learn from and rows to test on, each with its label."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from minout._typing import Bools, Floats, Ints
+from minout.errors import InvalidInputError
+
+# Powers of two, so that every pixel is an exact binary fraction: sums of products of rows are then
+# exact in float64, and results do not depend on the order of summation. (Hence not 255.)
+MNIST_LEVELS = 256
+DIGITS_LEVELS = 16
+
+
+class Data(NamedTuple):
+    """Is a part to learn from (`rows`, `labels`) and a part to test on.
+
+    Rows are float64 (n, d), C-contiguous, labels int64 (n,); a row read line by line is an image
+    of `image_shape` (height, width).
+    """
+
+    name: str
+    rows: Floats
+    labels: Ints
+    test_rows: Floats
+    test_labels: Ints
+    image_shape: tuple[int, int]
+
+
+def scaled(pixels: ArrayLike, levels: int) -> Floats:
+    """Divides whole-numbered pixels by `levels` into C-contiguous float64 rows of their own."""
+    return np.ascontiguousarray(np.divide(pixels, levels, dtype=np.float64))
+
+
+def split(name: str, rows: Floats, labels: Ints, image_shape: tuple[int, int]) -> Data:
+    """Keeps the first four fifths of each class to learn from, and the rest to test on.
+
+    The rows of both parts stay in the order in which they came.
+    """
+    learn = _first_four_fifths(labels)
+    return Data(name, rows[learn], labels[learn], rows[~learn], labels[~learn], image_shape)
+
+
+def checked(data: Data) -> Data:
+    """Returns `data` with the promised dtypes, or says in one sentence what is wrong with it.
+
+    Arrays that are already right are passed on, not copied.
+    """
+    rows, labels = _part(data.rows, data.labels, "learn from")
+    if len(rows) == 0:
+        raise InvalidInputError(
+            f"The data {data.name!r} hold no examples to learn from; give at least one."
+        )
+    test_rows, test_labels = _part(data.test_rows, data.test_labels, "test on")
+    if test_rows.shape[1] != rows.shape[1]:
+        raise InvalidInputError(
+            f"The rows to test on have {test_rows.shape[1]} features, but the rows to learn from "
+            f"have {rows.shape[1]}; give both the same features in the same order."
+        )
+    return data._replace(rows=rows, labels=labels, test_rows=test_rows, test_labels=test_labels)
+
+
+def _first_four_fifths(labels: Ints) -> Bools:
+    learn = np.zeros(len(labels), dtype=np.bool_)
+    for label in np.unique(labels):
+        members = np.flatnonzero(labels == label)
+        learn[members[: 4 * len(members) // 5]] = True
+    return learn
+
+
+def _part(rows: ArrayLike, labels: ArrayLike, purpose: str) -> tuple[Floats, Ints]:
+    rows, labels = np.asarray(rows), np.asarray(labels)
+    if rows.ndim != 2 or labels.shape != rows.shape[:1]:
+        raise InvalidInputError(
+            f"The rows to {purpose} have shape {rows.shape} and their labels {labels.shape}; "
+            "give rows of shape (n, d) and labels of shape (n,)."
+        )
+    return _numbers(rows, purpose), _whole_numbers(labels, purpose)
+
+
+def _numbers(rows: NDArray[np.generic], purpose: str) -> Floats:
+    if rows.dtype.kind not in "fiub":
+        raise InvalidInputError(
+            f"The rows to {purpose} have dtype {rows.dtype}, but learning needs real numbers; "
+            "convert them to float64."
+        )
+    floats: Floats = np.ascontiguousarray(rows, dtype=np.float64)
+    if not np.isfinite(floats).all():
+        raise InvalidInputError(
+            f"The rows to {purpose} contain NaN or infinity; leave out or fill in those values."
+        )
+    return floats
+
+
+def _whole_numbers(labels: NDArray[np.generic], purpose: str) -> Ints:
+    if labels.dtype.kind not in "iu":
+        raise InvalidInputError(
+            f"The labels of the rows to {purpose} have dtype {labels.dtype}, but classes are "
+            "named by whole numbers; convert them to int64."
+        )
+    return labels.astype(np.int64, copy=False)

