@@ -29,7 +29,9 @@ class Row:
 
 def row(figure: str, settings: Mapping[str, Any], seed: int, values: Mapping[str, Any]) -> Row:
     """Stamps what a run measured with the version and the commit that made it."""
-    return Row(figure, dict(settings), seed, dict(values), minout.__version__, _commit())
+    # Through JSON and back, so that a row is the same before and after a visit to the disk.
+    settings, values = json.loads(json.dumps([dict(settings), dict(values)], allow_nan=False))
+    return Row(figure, settings, seed, values, minout.__version__, _commit())
 
 
 def write(rows: Iterable[Row], path: Path) -> None:

@@ -1,0 +1,137 @@
+"""The compiled learner against the plain-NumPy specification, on the same examples.
+
+Both measure accuracy on the training and the test set after every example: the specification by
+matrix products over everything, the learner by what changed. Both use conditional rehearsal and
+the settings of fig4.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from minout import maths
+from minout._typing import Floats, Ints
+from minout.evaluate import Board, watch
+from minout.learner import Learner
+from minout.maths import Layer, Training
+from minout.rules import GradientRule
+from minout.streams import Data, Stream, ordered, pick_per_class, shuffled
+
+SEED = 0
+RULE = GradientRule()
+TRAINING = Training(RULE.learning_rate, RULE.reduction, RULE.stop_loss, RULE.max_steps)
+
+
+class Speed(NamedTuple):
+    """Is one whole run on both sides, and whether ids, weights and curves are the same."""
+
+    examples: int
+    seconds: float
+    specification_seconds: float
+    same_ids_rehearsed: int
+    same_weights: bool
+    same_curves: bool
+
+
+class Growth(NamedTuple):
+    """Is the mean cost of one more example at a number of stored ones, on both sides."""
+
+    stored: int
+    seconds: float
+    specification_seconds: float
+
+
+def speed(data: Data, per_class: int, tick: Callable[[], None] = lambda: None) -> Speed:
+    """Teaches MNIST-ol to both sides; `tick` is called after each example of the slow one.
+
+    `same_ids_rehearsed` counts the examples, from the first on, for which both sides rehearsed
+    the same ids in every unit.
+    """
+    data = pick_per_class(data, per_class, np.random.default_rng(SEED))
+    stream = ordered(data)
+    classes = np.unique(stream.labels)
+    _warm_up(stream, classes)
+    learner = Learner(classes, rule=RULE, seed=SEED)
+    start = time.perf_counter()
+    curves = watch(learner, stream, data.test_rows, data.test_labels)
+    seconds = time.perf_counter() - start
+
+    layer = RULE.initial(len(classes), stream.rows.shape[1], np.random.default_rng(SEED))
+    ids, train, test = [], [], []
+    start = time.perf_counter()
+    for i in range(len(stream.rows)):
+        ids.append(_teach(layer, stream, i))
+        train.append(_accuracy(layer, stream.rows, stream.labels))
+        test.append(_accuracy(layer, data.test_rows, data.test_labels))
+        tick()
+    specification_seconds = time.perf_counter() - start
+    return Speed(
+        len(stream.rows),
+        seconds,
+        specification_seconds,
+        _agreeing(_ids_rehearsed(stream, classes), ids),
+        all((ours == theirs).all() for ours, theirs in zip(learner.layer, layer, strict=True)),
+        bool((curves.train == train).all() and (curves.test == test).all()),
+    )
+
+
+def growth(data: Data, stored: int, more: int = 20) -> Growth:
+    """Teaches `stored` examples in random order, then times `more` on both sides."""
+    stream = shuffled(data, np.random.default_rng(SEED))
+    rows, labels = stream.rows[: stored + more], stream.labels[: stored + more]
+    stream = Stream(rows, labels, stream.tasks[: stored + more])
+    everything = np.concatenate([rows, data.test_rows])
+    learner = Learner(np.unique(data.labels), rule=RULE, seed=SEED)
+    for x, y in zip(rows[:stored], labels[:stored].tolist(), strict=True):
+        learner.teach(x, y)
+    layer = learner.layer
+    board = Board(layer, everything, taught=rows[:stored])
+
+    start = time.perf_counter()
+    for x, y in zip(rows[stored:], labels[stored:].tolist(), strict=True):
+        board.follow(x, learner.teach(x, y))
+        board.winners()
+    seconds = time.perf_counter() - start
+
+    start = time.perf_counter()
+    for i in range(stored, stored + more):
+        _teach(layer, stream, i)
+        maths.scores(layer, everything).argmax(axis=1)
+    specification_seconds = time.perf_counter() - start
+    return Growth(stored, seconds / more, specification_seconds / more)
+
+
+Ids = list[list[int]]
+
+
+def _teach(layer: Layer, stream: Stream, i: int) -> Ids:
+    rows, labels = stream.rows[: i + 1], stream.labels[: i + 1]
+    traces = maths.teach(layer, rows, labels, maths.choose_conditional, TRAINING)
+    return [
+        np.unique(np.concatenate(trace.rehearsed)).tolist() for trace in traces if trace.rehearsed
+    ]
+
+
+def _ids_rehearsed(stream: Stream, classes: Ints) -> Iterator[Ids]:
+    learner = Learner(classes, rule=RULE, seed=SEED)
+    for x, y in zip(stream.rows, stream.labels.tolist(), strict=True):
+        yield [unit.rehearsed.tolist() for unit in learner.teach(x, y).units]
+
+
+def _agreeing(ours: Iterator[Ids], theirs: list[Ids]) -> int:
+    for count, (one, other) in enumerate(zip(ours, theirs, strict=True)):
+        if one != other:
+            return count
+    return len(theirs)
+
+
+def _accuracy(layer: Layer, rows: Floats, labels: Ints) -> float:
+    return float((maths.scores(layer, rows).argmax(axis=1) == labels).mean())
+
+
+def _warm_up(stream: Stream, classes: Ints) -> None:
+    # Compiles, or loads what was compiled before: not part of what is timed.
+    few = Stream(stream.rows[:3], stream.labels[:3], stream.tasks[:3])
+    watch(Learner(classes, rule=RULE, seed=SEED), few, few.rows, few.labels)

@@ -1,0 +1,57 @@
+"""Every cell of the map: one policy, one setting, one seed."""
+
+from dataclasses import asdict
+from itertools import product
+
+import numpy as np
+
+from minout import streams
+from minout.evaluate import watch
+from minout.experiments import comparison
+from minout.experiments.map.settings import Settings
+from minout.experiments.task import Source, Task
+from minout.results import Row, row
+
+
+def plan(settings: Settings, seeds: int) -> list[Task]:
+    """Lists one run per cell, policy and seed; a task's settings are (cell, rows held out)."""
+    cells = [
+        comparison.Settings(
+            per_class=per_class,
+            budget=per_class,
+            neurons=settings.neurons,
+            learning_rate=rate,
+            reduction=reduction,
+            initial_scale=scale,
+        )
+        for per_class, reduction, rate, scale in product(
+            settings.per_class,
+            settings.reductions,
+            settings.learning_rates,
+            settings.initial_scales,
+        )
+    ]
+    return [
+        Task((cell, settings.held_out), seed, policy)
+        for cell, policy, seed in product(cells, settings.policies, range(seeds))
+    ]
+
+
+def perform(task: Task, source: Source) -> Row:
+    """Teaches one cell; judges it on what was taught and on training rows that were not."""
+    cell, held_out = task.settings
+    rng = np.random.default_rng(task.seed)
+    data = streams.pick_per_class(streams.load(source), cell.per_class + held_out, rng)
+    place = np.arange(len(data.labels)) % (cell.per_class + held_out)  # within its class
+    taught = place < cell.per_class
+    stream = streams.ordered(data._replace(rows=data.rows[taught], labels=data.labels[taught]))
+    learner = comparison.learner_for(cell, task.variant, task.seed)
+    curves = watch(learner, stream, data.rows[~taught], data.labels[~taught])
+    values = {
+        "train": float(curves.train[-1]),
+        "held_out": float(curves.test[-1]),
+        "rehearsed": float(np.nanmean(curves.rehearsed)),
+        "steps": int(curves.steps.sum()),
+        "caps": int(curves.caps.sum()),
+    }
+    return row("map", {**asdict(cell), "policy": task.variant}, task.seed, values)
