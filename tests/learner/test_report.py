@@ -14,7 +14,7 @@ from oracle.replay import replay
 @pytest.mark.parametrize(
     "policy",
     [NoRehearsal(), Conditional(), Closed(), Uniform(4), Uniform(4, fresh=False)],
-    ids=lambda policy: repr(policy),
+    ids=repr,
 )
 def test_a_report_says_what_happened(policy, clip):
     rows, labels = stream(11, examples=24)

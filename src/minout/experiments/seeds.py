@@ -37,10 +37,12 @@ def in_words(values: Floats, unit: str = "", digits: int = 1) -> str:
     return f"{values.mean():.{digits}f}{spread}{unit}"
 
 
-def band(axes: "Axes", curves: Floats, colour: str, *, dashed: bool = False) -> None:
-    """Draws curves (seeds, n) as their mean, with a band that reaches every seed."""
+def band(axes: "Axes", curves: Floats, colour: str, *, wide: bool = False) -> None:
+    """Draws curves (seeds, n) as their mean, with a band that reaches every seed.
+
+    A wide line drawn first stays visible under a thin one that covers it.
+    """
     taught = np.arange(1, curves.shape[1] + 1)
-    style, width = ((0, (4, 2)), 1.0) if dashed else ("-", 1.6)
-    axes.plot(taught, curves.mean(axis=0), color=colour, linestyle=style, linewidth=width)
+    axes.plot(taught, curves.mean(axis=0), color=colour, linewidth=3.0 if wide else 1.5)
     low, high = curves.min(axis=0), curves.max(axis=0)
     axes.fill_between(taught, low, high, color=colour, alpha=0.15, linewidth=0)

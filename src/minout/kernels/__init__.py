@@ -3,7 +3,7 @@
 from minout.kernels.bitmaps import Bitmaps, all_below, bits, interfered, replace, write
 from minout.kernels.products import add_multiples, products
 from minout.kernels.tally import Sets, Tally, tally
-from minout.kernels.training import Pull, clipped, follow, least, pull
+from minout.kernels.training import Pull, clipped, follow, least, least_of, pull
 
 __all__ = [
     "Bitmaps",
@@ -17,6 +17,7 @@ __all__ = [
     "follow",
     "interfered",
     "least",
+    "least_of",
     "products",
     "pull",
     "replace",

@@ -46,7 +46,8 @@ def train_unit(parts: Parts, unit: int, targets: Bools) -> UnitReport:
         return index.interfered(unit, neurons)
 
     def winners(ids: Ints) -> Ints:
-        return np.asarray(a[:, ids].argmin(axis=0))
+        won: Ints = kernels.least_of(a, ids)[0]
+        return won
 
     while loss >= rule.stop_loss and log.steps < rule.max_steps:
         asked = index.interfered(unit, [neuron])

@@ -27,8 +27,8 @@ def draw(rows: Sequence[Row]) -> "Figure":
     seeds.band(axes, curves, ink.CONDITIONAL)
     axes.axhline(per_class, color=ink.NONE, linestyle=":", linewidth=1.2)
     axes.text(
-        2, per_class, f"the paper's expectation: {per_class}, one class", va="bottom",
-        color="#666666", fontsize=9,
+        0.99 * curves.shape[1], per_class, f"the paper's expectation: {per_class}, one class ",
+        ha="right", va="top", color="#666666", fontsize=9,
     )  # fmt: skip
     axes.set(xlim=(0, curves.shape[1]), ylim=(0, None), xlabel="examples taught, in label order")
     axes.set_ylabel("examples rehearsed per unit")
