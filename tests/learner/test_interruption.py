@@ -77,6 +77,23 @@ def test_teaching_goes_on_after_an_interruption_as_if_there_had_been_none():
     assert snapshot(learner) == snapshot(taught(len(ROWS), Uniform(2)))
 
 
+@pytest.mark.parametrize("room", ["memory", "index"])
+def test_a_room_that_cannot_grow_leaves_the_learner_as_it_was(monkeypatch, room):
+    learner = taught(8, Closed())
+    before = snapshot(learner)
+
+    def full(*_):
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(getattr(learner._paper, room), "add", full)
+        with pytest.raises(MemoryError):
+            learner.teach(ROWS[8], int(LABELS[8]))
+    assert snapshot(learner) == before
+    learner.teach(ROWS[8], int(LABELS[8]))
+    assert snapshot(learner) == snapshot(taught(9, Closed()))
+
+
 def where(error):
     """Names the line of the package that was interrupted."""
     lines = traceback.extract_tb(error.__traceback__)

@@ -1,0 +1,1 @@
+"""The appendix's open question: how many examples are rehearsed, and how many should be."""

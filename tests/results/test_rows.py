@@ -1,0 +1,153 @@
+"""Rows on disk: written then read they are the same, and a damaged file says so."""
+
+import dataclasses
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import minout
+from minout.errors import MissingDataError, UnwritableError
+from minout.results import Row, read, row, write
+
+NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+LEAVES = NUMBERS | st.booleans() | st.text(max_size=8) | st.none()
+VALUES = st.dictionaries(st.text(max_size=5), LEAVES | st.lists(NUMBERS, max_size=4), max_size=4)
+ROWS = st.builds(Row, st.text(max_size=5), VALUES, st.integers(), VALUES, st.text(), st.text())
+SOME = [
+    Row("fig1", {"rate": 0.1, "name": "σ \u2028 \n"}, 3, {"curve": [1.0, 0.1]}, "0.1.0", "abc"),
+    Row("fig2", {}, 0, {"text": "x"}, "0.1.0", "unknown"),
+]
+
+
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rows=st.lists(ROWS, max_size=4))
+def test_written_then_read_changes_nothing(tmp_path, rows):
+    path = tmp_path / "rows.jsonl"
+    write(rows, path)
+    assert read(path) == rows
+
+
+def test_a_generator_of_rows_is_written_into_a_folder_that_is_made(tmp_path):
+    path = tmp_path / "new" / "deeper" / "rows.jsonl"
+    write((each for each in SOME), path)
+    assert read(path) == SOME
+    assert [each.name for each in path.parent.iterdir()] == ["rows.jsonl"]
+
+
+def test_writing_again_replaces_what_was_there(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    write(SOME, path)
+    write(SOME[1:], path)
+    assert read(path) == SOME[1:]
+
+
+def test_a_row_is_stamped_and_keeps_its_own_copy():
+    knobs, values = {"rate": 0.1}, {"accuracy": 1.0}
+    stamped = row("fig4", knobs, 7, values)
+    knobs["rate"] = values["accuracy"] = 0.0
+    assert stamped.settings == {"rate": 0.1}
+    assert stamped.values == {"accuracy": 1.0}
+    assert (stamped.figure, stamped.seed) == ("fig4", 7)
+    assert stamped.version == minout.__version__
+    assert re.fullmatch(r"unknown|[0-9a-f]{7,40}(-dirty)?", stamped.commit)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        stamped.seed = 8
+
+
+def test_outside_a_checkout_the_commit_is_unknown(tmp_path):
+    # A copy of the package, as an installation would have it, in a folder that git does not know.
+    source = Path(minout.__file__).parent
+    copy = tmp_path / "minout"
+    (copy / "results").mkdir(parents=True)
+    for name in ("errors.py", "results/__init__.py", "results/rows.py"):
+        (copy / name).write_text((source / name).read_text())
+    (copy / "__init__.py").write_text('__version__ = "9"\n')
+    code = "from minout.results import row; print(row('f', {}, 0, {}))"
+    ran = subprocess.run(
+        [sys.executable, "-P", "-c", code],
+        env={"PYTHONPATH": str(tmp_path), "PATH": "/usr/bin:/bin"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "version='9', commit='unknown'" in ran.stdout
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: text[:-10],
+        lambda text: text.replace("{", "[", 1),
+        lambda text: text + "not json\n",
+        lambda text: text.replace('"seed"', '"sed"', 1),
+        lambda text: text.replace('"seed": 3, ', "", 1),
+        lambda text: text + "[1, 2]\n",
+        lambda text: text + "5\n",
+        lambda text: text + "\n\n",
+    ],
+)
+def test_a_damaged_file_says_so_in_one_line(tmp_path, damage):
+    path = tmp_path / "rows.jsonl"
+    write(SOME, path)
+    path.write_text(damage(path.read_text()))
+    with pytest.raises(MissingDataError, match=r"^[^\n]*\.$") as caught:
+        read(path)
+    assert str(path) in str(caught.value)
+
+
+def test_bytes_that_are_no_text_say_so(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(b"\xff\xfe\x00{}")
+    with pytest.raises(MissingDataError, match="does not hold rows"):
+        read(path)
+
+
+@pytest.mark.parametrize("name", ["missing.jsonl", "."])
+def test_a_file_that_is_not_there_says_so(tmp_path, name):
+    with pytest.raises(MissingDataError, match=r"^[^\n]*\.$"):
+        read(tmp_path / name)
+
+
+def test_a_folder_that_cannot_be_written_says_so(tmp_path):
+    (tmp_path / "file").write_text("here")
+    with pytest.raises(UnwritableError, match=r"^Rows could not be written to [^\n]*\.$"):
+        write(SOME, tmp_path / "file" / "rows.jsonl")
+    assert (tmp_path / "file").read_text() == "here"
+
+
+def test_a_refused_write_leaves_nothing_behind(tmp_path):
+    (tmp_path / "rows.jsonl").mkdir()
+    with pytest.raises(UnwritableError, match=r"^Rows could not be written to [^\n]*\.$"):
+        write(SOME, tmp_path / "rows.jsonl")
+    assert [each.name for each in tmp_path.iterdir()] == ["rows.jsonl"]
+
+
+def test_a_write_that_fails_half_way_keeps_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "rows.jsonl"
+    write(SOME, path)
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(UnwritableError, match="No space left on device"):
+        write(SOME[1:], path)
+    assert read(path) == SOME
+
+
+def test_what_json_cannot_hold_leaves_the_old_file(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    write(SOME, path)
+    for value in (float("nan"), float("inf"), object()):
+        with pytest.raises((ValueError, TypeError)):
+            write([dataclasses.replace(SOME[0], values={"x": value})], path)
+    assert read(path) == SOME
+    assert len(path.read_text().splitlines()) == 2
+    json.loads(path.read_text().splitlines()[0])
