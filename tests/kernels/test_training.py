@@ -19,6 +19,16 @@ def test_least_is_the_lowest_of_the_winners(a):
         assert kernels.least(a, column)[0] == maths.minout_winner(a[:, column])
 
 
+@given(
+    st.integers(1, 5).flatmap(lambda k: arrays(k, 4, lowest=-2, highest=2)),
+    st.lists(st.integers(0, 3), max_size=6),
+)
+def test_least_of_many_columns_is_that_of_each(a, columns):
+    winners, values = kernels.least_of(a, np.array(columns, dtype=np.int64))
+    each = [kernels.least(a, column) for column in columns]
+    assert list(zip(winners.tolist(), values.tolist(), strict=True)) == each
+
+
 @st.composite
 def choices(draw):
     """Draws activations a (k, n + 2), whom to rehearse among the first n - 1, and targets (n,)."""
@@ -56,7 +66,7 @@ def test_pull_agrees_with_step_on_every_eighth():
         assert (pull.steps == maths.step(a[0], targets, np.ones(801), 0.37)).all()
 
 
-@given(st.integers(0, 2**32), st.integers(1, 4), st.integers(1, 6), st.integers(0, 5))
+@given(st.integers(0, 2**32), st.integers(1, 3), st.integers(1, 6), st.integers(0, 12))
 def test_follow_moves_the_activations_as_the_weights_move(seed, k, n, pulls):
     rng = np.random.default_rng(seed)
     W, b, rows = drawn(rng, k, 3), drawn(rng, k), drawn(rng, n, 3)
@@ -66,6 +76,7 @@ def test_follow_moves_the_activations_as_the_weights_move(seed, k, n, pulls):
         steps=rng.integers(-2, 3, pulls) * rng.choice([0.125, 2.0**-24], pulls),
         moved=np.arange(k),
     )
+    pull = pull._replace(moved=np.unique(pull.winners[pull.steps != 0.0]))
     a = np.full((k, n + 2), 7.0)
     a[:, :n] = maths.activations(W, b, rows).T
     products = np.full((n + 2, n + 2), np.nan)

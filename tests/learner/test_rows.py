@@ -36,6 +36,7 @@ BAD_ROWS = {
     "NaN": [1.0, NAN, 0.0],
     "infinity": [1.0, INF, 0.0],
     "minus infinity": [1.0, -INF, 0.0],
+    "a number whose square overflows": [1e101, 0.0, 0.0],
     "no features": [],
     "a number": 1.0,
     "many rows": [[1.0, 2.0, 3.0]],

@@ -122,3 +122,16 @@ def test_a_unit_stops_at_the_cap_with_the_loss_it_has():
     assert len(trace.moved) == 1
     assert layer.W.tolist() == [[[0.0625]]]  # 0.125 · σ(0)
     assert trace.loss == pytest.approx(np.log1p(np.exp(-0.125)))
+
+
+def test_a_step_too_small_for_the_grid_moves_no_neuron():
+    layer = Layer(np.zeros((1, 2, 1)), np.zeros((1, 2)))
+    (trace,) = maths.teach(
+        layer,
+        np.array([[1.0]]),
+        np.array([0]),
+        maths.choose_none,
+        Training(learning_rate=2.0**-30, max_steps=2),
+    )
+    assert [each.tolist() for each in trace.moved] == [[], []]
+    assert (layer.W == 0.0).all()

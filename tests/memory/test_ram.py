@@ -96,6 +96,16 @@ def test_an_unknown_id_is_refused_and_changes_nothing(method, ids):
     assert (into == 0).all()
 
 
+@pytest.mark.parametrize("example", [-1, -8, 8, 9])
+def test_a_full_block_does_not_wrap_round(example):
+    memory = RamMemory(1)
+    for number in range(8):
+        memory.add(np.array([float(number)]), number)
+    assert example not in memory
+    with pytest.raises(InvalidInputError, match="not in the memory"):
+        memory.rows([0, example])
+
+
 @pytest.mark.parametrize("features", [0, -1])
 def test_a_row_needs_a_feature(features):
     with pytest.raises(InvalidInputError, match="at least one feature"):

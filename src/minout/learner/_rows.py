@@ -6,6 +6,9 @@ from numpy.typing import ArrayLike
 from minout._typing import Floats
 from minout.errors import InvalidInputError
 
+LARGEST = 1e100
+"""The size up to which inner products, and sums of many of them, stay finite."""
+
 
 def one_row(x: ArrayLike, features: int | None) -> Floats:
     """Gives x as a fresh float64 row (d,), or says what is wrong with it."""
@@ -37,4 +40,6 @@ def _checked(given: ArrayLike, features: int | None, dimensions: int, shape: str
     rows = np.array(array, dtype=np.float64, order="C")
     if not np.isfinite(rows).all():
         raise InvalidInputError("x holds NaN or infinity; fill or drop such values first.")
+    if rows.size and np.abs(rows).max() > LARGEST:
+        raise InvalidInputError(f"x holds a number beyond {LARGEST:g}; scale the features first.")
     return rows

@@ -40,6 +40,8 @@ class Learner:
         seed: int = 0,
     ) -> None:
         self.classes = _checked_classes(classes)
+        if not isinstance(seed, int | np.integer) or seed < 0:
+            raise InvalidInputError(f"`seed` is a whole number from 0 on, not {seed!r}.")
         self.rule = rule or GradientRule()
         self.policy: Policy = policy or Conditional()
         self.seed = seed
@@ -109,9 +111,13 @@ class Learner:
     def _unit(self, y: Label) -> int:
         try:
             return self._unit_of[y]
-        except (KeyError, TypeError):
+        except TypeError:
             raise InvalidInputError(
-                f"The label {y!r} is not one of the classes {self.classes.tolist()} "
+                f"A label is a whole number or a string, not a {type(y).__name__}."
+            ) from None
+        except KeyError:
+            raise InvalidInputError(
+                f"The label {y!r} is not one of the {len(self.classes)} classes "
                 "that this learner was made for."
             ) from None
 
@@ -130,7 +136,10 @@ class Learner:
 
 
 def _checked_classes(classes: Sequence[Label] | NDArray[Any]) -> NDArray[Any]:
-    array = np.array(classes)
+    try:
+        array = np.array(classes)
+    except ValueError as error:
+        raise InvalidInputError("`classes` must be a list of labels, not of lists.") from error
     if array.ndim != 1 or array.size == 0:
         raise InvalidInputError("`classes` must be a list of at least one label.")
     if array.dtype.kind not in "iuU" or len({isinstance(each, str) for each in classes}) > 1:

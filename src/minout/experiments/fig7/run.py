@@ -55,9 +55,7 @@ def _sets(reports: Sequence[StepReport], stream: Stream) -> dict[str, float]:
         before = stream.labels[: report.example_id]
         for unit in report.units:
             own = int(np.sum(before == unit.unit))
-            sizes.append(
-                [len(before), own, unit.mean_rehearsed, unit.mean_exact, unit.mean_missed]
-            )
+            sizes.append([len(before), own, unit.mean_rehearsed, unit.mean_exact, unit.mean_missed])
             weights.append(1 / len(report.units))
             steps.append(unit.steps)
     names = ("stored", "own_class", "rehearsed", "exact", "missed")

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 from minout.experiments import comparison
 
+BASE = comparison.Settings(per_class=30)
+
 
 @dataclass(frozen=True)
 class Settings:
     """Says from where the sweeps start, and through which classes and neurons they go."""
 
-    base: comparison.Settings = comparison.Settings(per_class=30, max_steps=2_000)
+    base: comparison.Settings = BASE
     classes: tuple[int, ...] = tuple(range(2, 11))
     neurons: tuple[int, ...] = (5, 10, 20, 50, 100)
 
