@@ -1,7 +1,6 @@
 """Learn from a stream, one example at a time, and know what each example disturbs."""
 
-__version__ = "0.1.0"
-
+from minout._version import __version__
 from minout.errors import InvalidInputError, MinoutError
 from minout.learner import Learner, StepReport, UnitReport
 from minout.rehearsal import Closed, Conditional, NoRehearsal, Uniform

@@ -18,6 +18,7 @@ def test_a_full_table_refuses_the_next_example_and_keeps_the_rest(monkeypatch, l
     learner = Learner(range(3), rule=RULE, policy=Closed())
     for x, y in zip(rows[:limit], labels[:limit].tolist(), strict=True):
         learner.teach(x, y)
+    assert learner._paper.activations._products.shape == (limit, limit)  # no room beyond it
     before = snapshot(learner)
     for _ in range(2):
         with pytest.raises(InvalidInputError, match=rf"stops at {limit} of them.*\.$"):

@@ -128,6 +128,14 @@ def test_a_unit_that_learns_at_its_last_step_has_not_hit_the_cap():
     assert report(needed - 1).hit_the_cap
 
 
+def test_a_loss_that_equals_the_bound_is_not_below_it():
+    bound = float(np.log1p(1.0))  # the loss of an activation of 0
+    rule = GradientRule(neurons=1, learning_rate=0.5, stop_loss=bound)
+    report = Learner([0, 1], rule=rule).teach([0.0], 0)
+    assert [unit.loss_before for unit in report.units] == [bound, bound]
+    assert [unit.steps for unit in report.units] == [1, 1]
+
+
 def test_steps_too_small_for_the_grid_move_nothing_and_hit_the_cap():
     rule = GradientRule(neurons=2, learning_rate=2.0**-30, max_steps=4)
     learner = Learner([0, 1], rule=rule, policy=Closed())

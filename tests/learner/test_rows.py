@@ -223,6 +223,23 @@ def test_a_caller_may_reuse_its_arrays():
     assert X.tolist() == [[1.0, 2.0, 3.0]]
 
 
+def test_a_row_that_changes_while_it_is_learned_is_learned_as_it_was():
+    x = np.array([1.0, 2.0, 3.0])
+
+    class Scribbling(Uniform):
+        def choose(self, at_risk, _):
+            x[:] = 99.0
+            return at_risk.ids
+
+    learner, untouched = (
+        Learner([0, 1], rule=RULE, policy=policy(1)) for policy in (Scribbling, Uniform)
+    )
+    learner.teach(x, 0)
+    untouched.teach([1.0, 2.0, 3.0], 0)
+    assert x.tolist() == [99.0] * 3
+    assert learner.layer.W.tobytes() == untouched.layer.W.tobytes()
+
+
 @pytest.mark.parametrize(
     "form",
     [

@@ -46,9 +46,9 @@ def test_a_table_by_row_forgets_nothing(seed, rehearse):
     labels = rng.integers(0, 4, len(rows))
     learner = TableLearner(by_row, 4, rehearse=rehearse, learning_rate=1.0)
     for x, y in zip(rows, labels.tolist(), strict=True):
-        assert learner.teach(x, y) == 0
+        report = learner.teach(x, y)
+        assert (report.at_risk, report.rehearsed, report.hit_the_cap) == (0, 0, False)
     assert learner.predict(rows).tolist() == labels.tolist()
-    assert learner.caps == 0
     assert learner.predict(rows + 0.0625).tolist() == [0] * len(rows)  # and generalises nothing
 
 
@@ -64,20 +64,27 @@ def test_one_theta_for_all_forgets_what_is_not_rehearsed():
 
 
 @pytest.mark.parametrize("rehearse", [True, False])
-def test_teach_counts_whom_it_rehearsed(rehearse):
+def test_a_report_counts_the_group_and_whom_of_it_was_rehearsed(rehearse):
     learner = TableLearner(by_nearest(np.array([[-1.0], [1.0]])), 2, rehearse=rehearse)
-    counts = [learner.teach(np.array([x]), 0) for x in (-1.0, 1.0, -2.0, -0.5, 3.0)]
-    assert counts == ([0, 0, 1, 2, 1] if rehearse else [0] * 5)
+    told = [learner.teach(np.array([x]), y) for x, y in ((-1, 0), (1, 0), (-2, 1), (-0.5, 0))]
+    assert [report.at_risk for report in told] == [0, 0, 1, 2]
+    assert [report.rehearsed for report in told] == ([0, 0, 1, 2] if rehearse else [0] * 4)
 
 
-def test_a_step_weighs_the_new_row_1_and_the_rehearsed_1_together():
+def test_nobody_is_rehearsed_if_no_step_is_taken():
+    learner = TableLearner(for_all, 2)
+    first, again = (learner.teach(np.array([1.0]), 1) for _ in range(2))
+    assert first.steps > 0
+    assert (again.steps, again.at_risk, again.rehearsed) == (0, 1, 0)
+
+
+def test_the_losses_of_the_rehearsed_are_added_up():
     rows, labels = drawn(np.random.default_rng(3), 3, 2), [0, 1, 1]
     learner = TableLearner(for_all, 2, learning_rate=0.25, max_steps=1)
     theta = np.zeros((2, 3))
     for n in range(3):
         learner.teach(rows[n], labels[n])
-        weights = np.array([1.0] if n == 0 else [1.0 / n] * n + [1.0])
-        softmax_step(theta, rows[: n + 1], np.eye(2)[labels[: n + 1]], weights, 0.25)
+        softmax_step(theta, rows[: n + 1], np.eye(2)[labels[: n + 1]], 0.25)
     assert (learner._table[0] == theta).all()
 
 
@@ -88,23 +95,21 @@ def test_an_example_is_trained_until_its_loss_is_small():
     assert 0.09 < -np.log(softmax(learner._table[0], x)[1]) < 0.1
 
 
-def test_a_cap_is_counted_only_if_the_example_was_not_learned():
-    def caps(max_steps):
+def test_a_cap_is_reported_only_if_the_example_was_not_learned():
+    def told(max_steps):
         learner = TableLearner(for_all, 2, learning_rate=0.5, max_steps=max_steps)
-        learner.teach(np.array([1.0]), 1)
-        return learner.caps
+        return learner.teach(np.array([1.0]), 1)
 
     needed = next(steps for steps in range(1, 100) if learned_after(steps))
     assert needed > 2
-    assert caps(needed - 1) == 1
-    assert caps(needed + 1) == 0
-    assert caps(needed) == 0
+    assert told(needed - 1)[::3] == (needed - 1, True)
+    assert told(needed + 1)[::3] == told(needed)[::3] == (needed, False)
 
 
 def learned_after(steps):
     theta = np.zeros((2, 2))
     for _ in range(steps):
-        softmax_step(theta, np.array([[1.0]]), np.eye(2)[[1]], np.ones(1), 0.5)
+        softmax_step(theta, np.array([[1.0]]), np.eye(2)[[1]], 0.5)
     return -np.log(softmax(theta, np.array([1.0]))[1]) < 0.1
 
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import os
 import re
 import subprocess
 import sys
@@ -60,24 +61,60 @@ def test_a_row_is_stamped_and_keeps_its_own_copy():
         stamped.seed = 8
 
 
-def test_outside_a_checkout_the_commit_is_unknown(tmp_path):
-    # A copy of the package, as an installation would have it, in a folder that git does not know.
-    source = Path(minout.__file__).parent
-    copy = tmp_path / "minout"
-    (copy / "results").mkdir(parents=True)
-    for name in ("errors.py", "results/__init__.py", "results/rows.py"):
-        (copy / name).write_text((source / name).read_text())
-    (copy / "__init__.py").write_text('__version__ = "9"\n')
-    code = "from minout.results import row; print(row('f', {}, 0, {}))"
+def test_a_stamped_row_is_the_same_before_and_after_the_disk(tmp_path):
+    stamped = row("fig", {"splits": ((0, 1), (2,)), "by": {3: 0.5}}, 1, {"curve": (0.1, 1)})
+    write([stamped], tmp_path / "rows.jsonl")
+    assert read(tmp_path / "rows.jsonl") == [stamped]
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), [float("-inf")], object()])
+def test_a_row_cannot_be_made_of_what_json_cannot_hold(value):
+    with pytest.raises((ValueError, TypeError)):
+        row("fig", {}, 0, {"x": value})
+    with pytest.raises((ValueError, TypeError)):
+        row("fig", {"x": value}, 0, {})
+
+
+def git(folder, *words):
+    identity = ("-c", "user.name=x", "-c", "user.email=x@y", "-c", "commit.gpgsign=false")
     ran = subprocess.run(
-        [sys.executable, "-P", "-c", code],
-        env={"PYTHONPATH": str(tmp_path), "PATH": "/usr/bin:/bin"},
-        cwd=tmp_path,
+        ["git", *identity, *words], cwd=folder, capture_output=True, text=True, check=True
+    )
+    return ran.stdout.strip()
+
+
+def commit_of_a_copy(folder):
+    """Asks a copy of the package, with nothing else of it around, for the commit of its rows."""
+    source, copy = Path(minout.__file__).parent, folder / "minout"
+    if not copy.exists():
+        (copy / "results").mkdir(parents=True)
+        for name in ("errors.py", "results/__init__.py", "results/rows.py"):
+            (copy / name).write_text((source / name).read_text())
+        (copy / "__init__.py").write_text('__version__ = "9"\n')
+    ran = subprocess.run(
+        [sys.executable, "-BPc", "from minout.results import row; print(row('f', {}, 0, {}))"],
+        env=os.environ | {"PYTHONPATH": str(folder)},
+        cwd=folder,
         capture_output=True,
         text=True,
         check=True,
     )
-    assert "version='9', commit='unknown'" in ran.stdout
+    return re.search(r"version='9', commit='(.*)'", ran.stdout)[1]
+
+
+def test_the_commit_is_that_of_the_code_and_of_nothing_around_it(tmp_path):
+    assert commit_of_a_copy(tmp_path) == "unknown"  # no checkout
+    git(tmp_path, "init", "--quiet")
+    git(tmp_path, "commit", "--quiet", "--allow-empty", "-m", "Somebody else's work")
+    assert commit_of_a_copy(tmp_path) == "unknown"  # somebody else's checkout
+    git(tmp_path, "add", "minout")
+    git(tmp_path, "commit", "--quiet", "-m", "Ours")
+    commit = git(tmp_path, "rev-parse", "HEAD")
+    assert commit_of_a_copy(tmp_path) == commit[:12]
+    (tmp_path / "minout" / "errors.py").write_text(
+        Path(minout.__file__).with_name("errors.py").read_text() + "# changed\n"
+    )
+    assert commit_of_a_copy(tmp_path) == commit[:12] + "-dirty"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,6 @@
 
 from minout.learner.learner import Learner
 from minout.learner.report import Pulls, StepReport, UnitReport
-from minout.learner.sharing import TableLearner
+from minout.learner.sharing import TableLearner, TableReport
 
-__all__ = ["Learner", "Pulls", "StepReport", "TableLearner", "UnitReport"]
+__all__ = ["Learner", "Pulls", "StepReport", "TableLearner", "TableReport", "UnitReport"]

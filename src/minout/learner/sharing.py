@@ -1,26 +1,40 @@
 """A learner for every point between "nothing shared" and "everything shared"."""
 
 from collections.abc import Hashable
+from typing import NamedTuple
 
 import numpy as np
 
 from minout._typing import Floats, Ints
 from minout.errors import InvalidInputError
+from minout.learner._rows import many_rows, one_row
 from minout.maths.sharing import Group, softmax, softmax_step
+
+
+class TableReport(NamedTuple):
+    """Tells what teaching one example did: who could be disturbed, and who was rehearsed.
+
+    `at_risk` counts the stored examples of the same group, `rehearsed` those of them that were
+    rehearsed: none if no step was taken.
+    """
+
+    steps: int
+    at_risk: int
+    rehearsed: int
+    hit_the_cap: bool
 
 
 class TableLearner:
     """Is the table T[G(x)] of the paper: a linear classifier θ for each group of inputs.
 
     `group` is G: `by_row`, `by_nearest(prototypes)` or `for_all`. A new example trains its
-    group's θ until its own loss is below `stop_loss`, with the group's stored examples rehearsed
-    beside it if `rehearse`: nobody else can be disturbed. An input of a group that was never
-    taught gets the first class.
+    group's θ until its own loss is below `stop_loss`, with the losses of the group's stored
+    examples added to it if `rehearse`: nobody else can be disturbed. An input of a group that was
+    never taught gets the first class.
 
     >>> from minout.maths.sharing import for_all
     >>> learner = TableLearner(for_all, classes=2)
-    >>> learner.teach(np.array([1.0, 0.0]), 1)
-    0
+    >>> report = learner.teach(np.array([1.0, 0.0]), 1)
     >>> learner.predict(np.array([[1.0, 0.0]])).tolist()
     [1]
     """
@@ -31,7 +45,7 @@ class TableLearner:
         classes: int,
         *,
         rehearse: bool = True,
-        learning_rate: float = 0.1,
+        learning_rate: float = 0.01,
         stop_loss: float = 0.1,
         max_steps: int = 1_000,
     ) -> None:
@@ -41,40 +55,39 @@ class TableLearner:
         self.learning_rate = learning_rate
         self.stop_loss = stop_loss
         self.max_steps = max_steps
-        self.caps = 0
-        """Counts the examples that were not learned within `max_steps`."""
         self._table: dict[Hashable, Floats] = {}
         self._stored: dict[Hashable, list[tuple[Floats, int]]] = {}
+        self._features: int | None = None
 
-    def teach(self, x: Floats, y: int) -> int:
-        """Learns one row x (d,) under the label y, 0 … classes - 1; counts whom it rehearsed."""
-        if not 0 <= y < self.classes or not np.isfinite(x).all():
-            raise InvalidInputError(
-                f"Pass finite numbers and a label from 0 to {self.classes - 1}, not {y}."
-            )
+    def teach(self, x: Floats, y: int) -> TableReport:
+        """Learns one row x (d,) under the label y, 0 … classes - 1."""
+        if y not in range(self.classes):
+            raise InvalidInputError(f"A label is one of 0 to {self.classes - 1}, not {y!r}.")
+        x = one_row(x, self._features) + 0.0  # -0.0 is 0.0: equal rows have equal bytes
+        self._features = len(x)
         key = self.group(x)
         theta = self._table.get(key, np.zeros((self.classes, len(x) + 1)))
         stored = self._stored.get(key, [])
-        rehearsed = stored if self.rehearse else []
-        rows = np.array([row for row, _ in rehearsed] + [x])
-        targets = np.eye(self.classes)[[label for _, label in rehearsed] + [y]]
-        weights = np.full(len(rows), 1.0 / max(len(rehearsed), 1))
-        weights[-1] = 1.0
-        self._train(theta, rows, targets, weights, y)
+        examples = [*(stored if self.rehearse else []), (x, y)]
+        rows = np.array([row for row, _ in examples])
+        targets = np.eye(self.classes)[[label for _, label in examples]]
+        steps, hit_the_cap = self._train(theta, rows, targets)
         self._table[key] = theta
-        self._stored[key] = [*stored, (x.copy(), y)]
-        return len(rehearsed)
+        self._stored[key] = [*stored, examples[-1]]
+        return TableReport(steps, len(stored), (len(examples) - 1) * (steps > 0), hit_the_cap)
 
     def predict(self, X: Floats) -> Ints:
         """Gives the most probable class for each row of X (n, d)."""
-        return np.array([self._predict_one(x) for x in X], dtype=np.int64)
+        rows = many_rows(X, self._features) + 0.0
+        return np.array([self._predict_one(x) for x in rows], dtype=np.int64)
 
-    def _train(self, theta: Floats, rows: Floats, targets: Floats, weights: Floats, y: int) -> None:
-        for _ in range(self.max_steps):
-            if -np.log(softmax(theta, rows[-1])[y]) < self.stop_loss:
-                return
-            softmax_step(theta, rows, targets, weights, self.learning_rate)
-        self.caps += 1
+    def _train(self, theta: Floats, rows: Floats, targets: Floats) -> tuple[int, bool]:
+        for step in range(self.max_steps + 1):
+            if -np.log(softmax(theta, rows[-1]) @ targets[-1]) < self.stop_loss:
+                return step, False
+            if step < self.max_steps:
+                softmax_step(theta, rows, targets, self.learning_rate)
+        return self.max_steps, True
 
     def _predict_one(self, x: Floats) -> int:
         theta = self._table.get(self.group(x))

@@ -45,10 +45,8 @@ def softmax(theta: Floats, x: Floats) -> Floats:
     return np.asarray(e / e.sum(axis=-1, keepdims=True))
 
 
-def softmax_step(
-    theta: Floats, rows: Floats, classes: Floats, weights: Floats, learning_rate: float
-) -> None:
-    """Takes one gradient step of the weighted cross-entropy, in place; classes (n, c) is 0 or 1."""
-    slope = (softmax(theta, rows) - classes) * weights[:, None]
+def softmax_step(theta: Floats, rows: Floats, classes: Floats, learning_rate: float) -> None:
+    """Takes one gradient step of the summed cross-entropy, in place; classes (n, c) is 0 or 1."""
+    slope = softmax(theta, rows) - classes
     theta[:, :-1] -= learning_rate * (slope.T @ rows)
     theta[:, -1] -= learning_rate * slope.sum(axis=0)

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import minout
+from minout._version import __version__
 from minout.errors import MissingDataError, UnwritableError
 
 
@@ -31,7 +31,7 @@ def row(figure: str, settings: Mapping[str, Any], seed: int, values: Mapping[str
     """Stamps what a run measured with the version and the commit that made it."""
     # Through JSON and back, so that a row is the same before and after a visit to the disk.
     settings, values = json.loads(json.dumps([dict(settings), dict(values)], allow_nan=False))
-    return Row(figure, settings, seed, values, minout.__version__, _commit())
+    return Row(figure, settings, seed, values, __version__, _commit())
 
 
 def write(rows: Iterable[Row], path: Path) -> None:

@@ -1,7 +1,5 @@
 """The points of the sharing line, as learners that say whom each lesson could disturb."""
 
-from collections import Counter
-from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
@@ -15,8 +13,6 @@ from minout.learner import Learner, TableLearner
 from minout.maths import perceptron
 from minout.maths.perceptron import Perceptron
 from minout.maths.sharing import by_nearest, by_row, for_all
-
-CLASSES = 10
 
 
 class Lesson(NamedTuple):
@@ -52,13 +48,14 @@ def point(
 
     `size` is the number of groups, of neurons per unit, or of hidden neurons.
     """
+    classes = settings.minout.classes
     if kind == "minout":
         knobs = replace(settings.minout, neurons=size)
         return Minout(comparison.learner_for(knobs, "conditional" if rehearse else "none", seed))
     if kind == "network":
         rng = np.random.default_rng(seed)
         return Network(
-            perceptron.initial((prototypes.shape[1], size, CLASSES), rng),
+            perceptron.initial((prototypes.shape[1], size, classes), rng),
             rehearse=rehearse,
             learning_rate=settings.network_rate,
             max_steps=settings.max_steps,
@@ -66,9 +63,9 @@ def point(
         )
     groups = {"rows": by_row, "groups": by_nearest(prototypes[:size]), "all": for_all}
     return Table(
-        SummingTable(
+        TableLearner(
             groups[kind],
-            CLASSES,
+            classes,
             rehearse=rehearse,
             learning_rate=settings.table_rate,
             max_steps=settings.max_steps,
@@ -92,35 +89,15 @@ class Diary:
 class Table:
     """Is T[G(x)]: what moves is the θ of the new example's group, and it moves for all of them."""
 
-    def __init__(self, learner: "SummingTable") -> None:
+    def __init__(self, learner: TableLearner) -> None:
         self.predict = learner.predict
         self._learner = learner
-        self._sizes: Counter[Hashable] = Counter()
 
     def teach(self, x: Floats, y: int) -> Lesson:
         """Learns one row; the rest of its group is at risk."""
-        group, caps = self._learner.group(x), self._learner.caps
-        rehearsed = self._learner.teach(x, y)
-        at_risk = (float(self._sizes[group]),) if self._learner.moved else ()
-        self._sizes[group] += 1
-        return Lesson(
-            at_risk, at_risk, rehearsed if self._learner.moved else 0, self._learner.caps - caps
-        )
-
-
-class SummingTable(TableLearner):
-    """Adds up the losses of the rehearsed, as the minout units beside it do, and says if θ moved.
-
-    `TableLearner` averages them: then a new example outweighs the whole group, and even one θ with
-    everything rehearsed ends with a tenth of what it was taught wrong.
-    """
-
-    moved = False
-
-    def _train(self, theta: Floats, rows: Floats, targets: Floats, weights: Floats, y: int) -> None:
-        before = theta.copy()
-        super()._train(theta, rows, targets, np.ones_like(weights), y)
-        self.moved = not np.array_equal(before, theta)
+        report = self._learner.teach(x, y)
+        at_risk = (float(report.at_risk),) if report.steps else ()
+        return Lesson(at_risk, at_risk, report.rehearsed, int(report.hit_the_cap))
 
 
 class Minout:

@@ -31,9 +31,10 @@ def plan(settings: Settings, seeds: int) -> list[Task]:
             settings.initial_scales,
         )
     ]
+    chosen = range(min(seeds, settings.most_seeds))
     return [
         Task((cell, settings.held_out), seed, policy)
-        for cell, policy, seed in product(cells, settings.policies, range(seeds))
+        for cell, policy, seed in product(cells, settings.policies, chosen)
     ]
 
 

@@ -8,7 +8,8 @@ from typing import Literal
 class Settings:
     """Is the grid; accuracies are of training rows only, the test set is never read.
 
-    `held_out` rows per class, of the training part but not taught, show what generalises.
+    `held_out` rows per class, of the training part but not taught, show what generalises. The map
+    is wide, so it takes no more than `most_seeds` seeds.
     """
 
     per_class: tuple[int, ...] = (10, 100)
@@ -16,6 +17,7 @@ class Settings:
     reductions: tuple[Literal["sum", "mean"], ...] = ("sum", "mean")
     initial_scales: tuple[float, ...] = (0.1, 0.3, 1.0)
     policies: tuple[str, ...] = ("conditional", "uniform", "uniform-once")
+    most_seeds: int = 2
     held_out: int = 100
     neurons: int = 50
 
