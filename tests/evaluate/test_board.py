@@ -48,6 +48,13 @@ def test_a_tie_goes_to_the_first_unit():
     assert board.winners().tolist() == [0] * 4
 
 
+def test_scores_are_the_callers_to_keep():
+    board = Board(Layer(np.ones((2, 2, 1)), np.zeros((2, 2))), np.ones((3, 1)), np.empty((0, 1)))
+    board.scores()[:, 0] = -1.0
+    assert board.scores().tolist() == [[1.0, 1.0]] * 3
+    assert board.winners().tolist() == [0] * 3
+
+
 def test_a_board_of_no_rows_shows_nothing():
     learner = Learner([0, 1], rule=RULE)
     learner.teach([1.0], 0)
