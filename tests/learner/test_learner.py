@@ -221,7 +221,7 @@ def test_a_learner_of_one_class_learns_it():
         (NoRehearsal(), "hard", "None"),
         (Uniform(1000), "hard", "None"),
         (Closed(), "sigmoid", "below 0.1"),
-        (Closed(), "hard", "any bit"),
+        (Closed(), "hard", "no bit"),
     ],
 )
 def test_guarantee_says_what_a_run_has(policy, clip, word):

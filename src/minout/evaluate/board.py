@@ -5,7 +5,7 @@ import numpy as np
 from minout import kernels
 from minout._typing import Floats, Ints
 from minout.kernels import Pull
-from minout.learner import StepReport
+from minout.learner import StepReport, many_rows
 from minout.maths import Layer
 
 
@@ -19,9 +19,9 @@ class Board:
     def __init__(self, layer: Layer, rows: Floats, taught: Floats) -> None:
         """Evaluates `layer` at rows (n, d), once; taught (t, d) are the examples stored so far."""
         m, k, d = layer.W.shape
-        self._rows = rows
+        self._rows = many_rows(rows, d)
         a = np.empty((len(rows), m * k))
-        for x, out in zip(rows, a, strict=True):
+        for x, out in zip(self._rows, a, strict=True):
             kernels.products(layer.W.reshape(m * k, d), x, out)
         self._a = np.ascontiguousarray(a.T).reshape(m, k, len(rows)) + layer.b[:, :, None]
         self._least = self._a.min(axis=1)

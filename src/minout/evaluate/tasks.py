@@ -32,7 +32,9 @@ def task_matrix(
     tick: Callable[[], None] = lambda: None,
 ) -> Floats:
     """Gives R[i, j], the accuracy on tests[j] after task i; the tasks must come one by one."""
-    starts = np.flatnonzero(np.diff(stream.tasks, prepend=-1))
+    if len(stream.rows) == 0:
+        raise InvalidInputError("The stream is empty; there is nothing to learn.")
+    starts = np.append(0, np.flatnonzero(np.diff(stream.tasks)) + 1)
     if stream.tasks[starts].tolist() != list(range(len(tests))):
         raise InvalidInputError(
             f"The stream's tasks come as {stream.tasks[starts].tolist()}; "

@@ -8,7 +8,7 @@ import numpy as np
 from minout._typing import Bools, Floats, Ints
 from minout.errors import InvalidInputError
 from minout.evaluate.board import Board
-from minout.learner import Learner, StepReport
+from minout.learner import Learner, StepReport, many_rows
 from minout.streams import Stream
 
 
@@ -50,7 +50,7 @@ def watch(
     if len(learner) > 0:
         raise InvalidInputError("This learner was taught before; watch a fresh one.")
     n = len(stream.rows)
-    rows = np.concatenate([stream.rows, test_rows])
+    rows = np.concatenate([stream.rows, many_rows(test_rows, stream.rows.shape[1])])
     labels = np.concatenate([stream.labels, test_labels])
     board: Board | None = None
     curves = np.empty((n, len(Curves._fields)))

@@ -59,6 +59,14 @@ class Index:
         self._write(example_id, np.zeros((self.units, self.neurons), dtype=bool))
         self._alive[example_id // 64] &= ~_bit(example_id)
 
+    def truncate(self, end: int) -> None:
+        """Drops every example whose id is `end` or above, also one that was only half taken in."""
+        nothing = np.zeros((self.units, self.neurons), dtype=bool)
+        for example_id in range(end, self._end):
+            self._write(example_id, nothing)
+            self._alive[example_id // 64] &= ~_bit(example_id)
+        self._end = end
+
     def replace(self, unit: int, neurons: Sequence[int] | Ints, clipped: Bools) -> None:
         """Follows a weight change of some neurons of a unit.
 
@@ -76,7 +84,8 @@ class Index:
 
     def partition(self, unit: int, neuron: int) -> Partition:
         """Gives the paper's S1, S2 and S3 for an update of one neuron."""
-        at_risk = kernels.interfered(self._tables[unit], self._neurons(unit, [neuron]))
+        asked = self._neurons(unit, [neuron])
+        at_risk = kernels.interfered(self._tables[unit], asked)
         none = self._tables[unit].none
         return Partition(
             s1=kernels.bits(none, self._alive),
@@ -86,6 +95,7 @@ class Index:
 
     def unclipped(self, unit: int) -> Ints:
         """Lists the ids that no neuron of a unit clips: S1, whichever neuron is asked about."""
+        self._expect_unit(unit)
         return kernels.bits(self._tables[unit].none, self._alive)
 
     def clipped(self, example_id: int) -> Bools:
@@ -113,22 +123,30 @@ class Index:
             kernels.write(table, example_id, bits)
 
     def _grow(self, end: int) -> None:
-        self._end = max(self._end, end)
         words = len(self._alive)
         if end > 64 * words:
             more = max(words, -(-end // 64) - words)
-            self._alive = np.concatenate([self._alive, np.zeros(more, dtype=np.uint64)])
-            self._tables = [_widened(table, more) for table in self._tables]
+            # Both at once: an index that is interrupted has grown, or has not.
+            self._alive, self._tables = (
+                np.concatenate([self._alive, np.zeros(more, dtype=np.uint64)]),
+                [_widened(table, more) for table in self._tables],
+            )
+        self._end = max(self._end, end)
 
     def _neurons(self, unit: int, neurons: Sequence[int] | Ints) -> Ints:
-        if not 0 <= unit < self.units:
-            raise InvalidInputError(f"There is no unit {unit}; this index has {self.units}.")
-        asked = np.asarray(neurons, dtype=np.int64)
-        if not kernels.all_below(asked, self.neurons):
+        self._expect_unit(unit)
+        asked = np.asarray(neurons)
+        if asked.size == 0:
+            return np.empty(0, dtype=np.int64)
+        if asked.dtype != np.int64 or not kernels.all_below(asked, self.neurons):
             raise InvalidInputError(
                 f"A unit of this index has neurons 0 to {self.neurons - 1}, not {asked.tolist()}."
             )
         return asked
+
+    def _expect_unit(self, unit: int) -> None:
+        if not 0 <= unit < self.units:
+            raise InvalidInputError(f"There is no unit {unit}; this index has {self.units}.")
 
     def _expect(self, clipped: Bools, shape: tuple[int, int]) -> None:
         if clipped.shape != shape or clipped.dtype != np.bool_:

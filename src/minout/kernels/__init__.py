@@ -1,6 +1,14 @@
 """Compiled twins of the formulas in maths; the only room that knows numba."""
 
-from minout.kernels.bitmaps import Bitmaps, all_below, bits, interfered, replace, write
+from minout.kernels.bitmaps import (
+    Bitmaps,
+    all_below,
+    ascending_below,
+    bits,
+    interfered,
+    replace,
+    write,
+)
 from minout.kernels.products import add_multiples, products
 from minout.kernels.tally import Sets, Tally, tally
 from minout.kernels.training import Pull, clipped, follow, least, least_of, pull
@@ -12,6 +20,7 @@ __all__ = [
     "Tally",
     "add_multiples",
     "all_below",
+    "ascending_below",
     "bits",
     "clipped",
     "follow",

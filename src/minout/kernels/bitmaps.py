@@ -81,6 +81,17 @@ def all_below(numbers: Ints, end: int) -> bool:
 
 
 @njit(cache=True, nogil=True)
+def ascending_below(numbers: Ints, end: int) -> bool:
+    """Says whether the numbers lie in 0 … end - 1 and each is larger than the one before."""
+    last = -1
+    for number in numbers:
+        if not last < number < end:
+            return False
+        last = number
+    return True
+
+
+@njit(cache=True, nogil=True)
 def write(table: Bitmaps, example: int, clipped: Bools) -> None:
     """Sets all of one example's bits: clipped (k,) is true where a neuron clips it."""
     w, bit = example // 64, ONE << (np.uint64(example) & LOW)

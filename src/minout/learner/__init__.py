@@ -2,6 +2,15 @@
 
 from minout.learner.learner import Learner
 from minout.learner.report import Pulls, StepReport, UnitReport
+from minout.learner.rows import many_rows
 from minout.learner.sharing import TableLearner, TableReport
 
-__all__ = ["Learner", "Pulls", "StepReport", "TableLearner", "TableReport", "UnitReport"]
+__all__ = [
+    "Learner",
+    "Pulls",
+    "StepReport",
+    "TableLearner",
+    "TableReport",
+    "UnitReport",
+    "many_rows",
+]

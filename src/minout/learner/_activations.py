@@ -38,9 +38,9 @@ class Activations:
         self._products[n, n] = squared + 1.0
         self.n = n + 1
 
-    def pop(self) -> None:
-        """Drops the row that came last."""
-        self.n -= 1
+    def truncate(self, n: int) -> None:
+        """Drops all rows but the first n."""
+        self.n = n
 
     def of_unit(self, unit: int) -> Floats:
         """Gives one unit's activations, (k, ≥ n): the live array, for reading."""

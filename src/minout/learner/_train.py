@@ -6,6 +6,7 @@ import numpy as np
 
 from minout import kernels
 from minout._typing import Bools, Ints
+from minout.errors import InvalidInputError
 from minout.index import Index
 from minout.kernels import Sets
 from minout.learner._activations import Activations
@@ -52,7 +53,7 @@ def train_unit(parts: Parts, unit: int, targets: Bools) -> UnitReport:
     while loss >= rule.stop_loss and log.steps < rule.max_steps:
         asked = index.interfered(unit, [neuron])
         at_risk = AtRisk(neuron, asked, stored, interfered, winners, chosen)
-        chosen = parts.policy.choose(at_risk, parts.rng)
+        chosen = _checked(parts.policy.choose(at_risk, parts.rng), new)
         pull = rule.pull(a, chosen, targets)
         exact, inside_before = index.interfered(unit, pull.moved), inside
         activations.follow(unit, pull)
@@ -62,3 +63,10 @@ def train_unit(parts: Parts, unit: int, targets: Bools) -> UnitReport:
         neuron, value = kernels.least(a, new)
         loss = rule.loss(value, positive)
     return log.report(unit, loss_before, loss, hit_the_cap=loss >= rule.stop_loss)
+
+
+def _checked(chosen: Ints, end: int) -> Ints:
+    # Kernels trust ids; an answer from outside is not trusted.
+    if chosen.dtype != np.int64 or not kernels.ascending_below(chosen, end):
+        raise InvalidInputError("The policy must answer with stored ids, each once, ascending.")
+    return chosen

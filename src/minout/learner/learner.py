@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from minout._typing import Floats, Ints
 from minout.errors import InvalidInputError
 from minout.learner._paper import Paper
-from minout.learner._rows import many_rows, one_row
 from minout.learner.report import StepReport
+from minout.learner.rows import many_rows, one_row
 from minout.maths import Layer, sigmoid
 from minout.rehearsal import Closed, Conditional, Policy
 from minout.rules import GradientRule
@@ -96,7 +96,7 @@ class Learner:
         if not isinstance(self.policy, Closed):
             return "None: a step may move neurons whose examples were not rehearsed."
         if self.rule.clip == "hard":
-            return "The output of an example that is not rehearsed does not change in any bit."
+            return _NO_BIT
         return "The output of an example that is not rehearsed stays below 0.1."
 
     def __len__(self) -> int:
@@ -133,6 +133,12 @@ class Learner:
         if self._paper is None:
             raise InvalidInputError("This learner has not been taught anything yet.")
         return self._paper
+
+
+_NO_BIT = (
+    "The output of an example that is not rehearsed does not change: "
+    "in no bit for rows in multiples of 1/256, by rounding only for others."
+)
 
 
 def _checked_classes(classes: Sequence[Label] | NDArray[Any]) -> NDArray[Any]:

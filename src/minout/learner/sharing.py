@@ -7,7 +7,7 @@ import numpy as np
 
 from minout._typing import Floats, Ints
 from minout.errors import InvalidInputError
-from minout.learner._rows import many_rows, one_row
+from minout.learner.rows import many_rows, one_row
 from minout.maths.sharing import Group, softmax, softmax_step
 
 

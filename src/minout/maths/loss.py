@@ -11,6 +11,7 @@ GRID = 2.0**24
 Rows that are multiples of 1/256 (pixels) then keep every weight a multiple of 2^-32 and every
 activation one of 2^-40: below 8,192 in size, float64 adds them without rounding. So the order of
 summation, the BLAS and the number of threads cannot change a single bit of what is learned.
+(Compiled kernels keep the value that they were compiled with.)
 """
 
 

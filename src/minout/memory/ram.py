@@ -1,8 +1,10 @@
 """A memory in RAM: rows and labels in arrays that grow, an id for each that never changes."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from minout import kernels
 from minout._typing import Bools, Floats, Ints
@@ -36,9 +38,12 @@ class RamMemory:
         """Copies a row in and returns its id."""
         example_id = self.end
         if example_id == len(self._rows):
-            self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
-            self._labels = np.concatenate([self._labels, np.zeros_like(self._labels)])
-            self._alive = np.concatenate([self._alive, np.zeros_like(self._alive)])
+            # All three at once: a memory that is interrupted has grown, or has not.
+            self._rows, self._labels, self._alive = (
+                _doubled(self._rows),
+                _doubled(self._labels),
+                _doubled(self._alive),
+            )
         self._rows[example_id] = x
         self._labels[example_id] = label
         self._alive[example_id] = True
@@ -51,6 +56,13 @@ class RamMemory:
         self._rows[example_id] = 0.0
         self._labels[example_id] = 0
         self._alive[example_id] = False
+
+    def truncate(self, end: int) -> None:
+        """Takes back the rows whose ids are `end` and above; the ids are handed out again."""
+        self._rows[end:] = 0.0
+        self._labels[end:] = 0
+        self._alive[end:] = False
+        self.end = end
 
     def rows(self, ids: Sequence[int] | Ints) -> Floats:
         """Fetches copies of the rows of some ids: (len(ids), features)."""
@@ -93,3 +105,7 @@ class RamMemory:
         if not known.all():
             raise InvalidInputError(f"Example {asked[~known][0]} is not in the memory.")
         return asked
+
+
+def _doubled(array: NDArray[Any]) -> NDArray[Any]:
+    return np.concatenate([array, np.zeros_like(array)])

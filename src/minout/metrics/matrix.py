@@ -30,7 +30,7 @@ def forgetting_from_best(R: Floats) -> float:
 
 def forgetting_from_diagonal(R: Floats) -> float:
     """Is the mean over earlier tasks of R[j, j] - R[T, j]: lost since the task was learned."""
-    return -backward_transfer_from_diagonal(R)
+    return 0.0 - backward_transfer_from_diagonal(R)
 
 
 def backward_transfer_from_diagonal(R: Floats) -> float:

@@ -22,8 +22,8 @@ class Uniform:
 
     def __post_init__(self) -> None:
         """Refuses a size that cannot be drawn."""
-        if self.size < 0:
-            raise InvalidInputError(f"`size` must be 0 or more, not {self.size}.")
+        if not isinstance(self.size, int | np.integer) or self.size < 0:
+            raise InvalidInputError(f"`size` is a whole number from 0 on, not {self.size!r}.")
 
     def choose(self, at_risk: AtRisk, rng: np.random.Generator) -> Ints:
         """Lists a random draw without repetition."""

@@ -43,6 +43,8 @@ def write(rows: Iterable[Row], path: Path) -> None:
         beside.write_text(text)
         beside.replace(path)
     except OSError as error:
+        if beside.is_file():
+            beside.unlink()
         raise UnwritableError(f"Rows could not be written to {path}: {error.strerror}.") from error
 
 

@@ -35,12 +35,16 @@ class GradientRule:
     def __post_init__(self) -> None:
         """Refuses settings with which no unit could be trained."""
         for name in ("neurons", "max_steps"):
-            if getattr(self, name) < 1:
-                raise InvalidInputError(f"`{name}` must be at least 1, not {getattr(self, name)}.")
+            value = getattr(self, name)
+            if not isinstance(value, int | np.integer) or value < 1:
+                raise InvalidInputError(f"`{name}` is a whole number from 1 on, not {value!r}.")
         for name in ("learning_rate", "initial_scale", "stop_loss"):
             value = getattr(self, name)
-            if not (math.isfinite(value) and value > 0):
-                raise InvalidInputError(f"`{name}` must be a positive number, not {value}.")
+            if (
+                not isinstance(value, int | float | np.integer | np.floating)
+                or not 0 < value < math.inf
+            ):
+                raise InvalidInputError(f"`{name}` must be a positive number, not {value!r}.")
         if self.reduction not in ("sum", "mean"):
             raise InvalidInputError(f'`reduction` is "sum" or "mean", not {self.reduction!r}.')
         if self.clip not in ("sigmoid", "hard"):

@@ -67,7 +67,7 @@ def claims(rows: Sequence[Row]) -> list[Claim]:
             "conditional beats random by a big margin at 10 per class",
             f"in {sum(m >= BIG for m in margins.values())} of {len(margins)} settings; most "
             f"({margins[best]:.0f} points) with {_in_words(best)}",
-            margins[best] >= BIG,
+            bool(margins[best] >= BIG),
         ),
     ]
 
