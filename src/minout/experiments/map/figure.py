@@ -12,6 +12,7 @@ from minout.results import Row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
 
 BIG, CLOSE, LEARNED = 8.0, 2.0, 98.0
@@ -104,7 +105,7 @@ def _panel(axes: "Axes", rows: Sequence[Row]) -> None:
             for scale in scales
         ]
     )
-    axes.imshow(lead, cmap="PuOr", vmin=-40, vmax=40, alpha=0.75, aspect="auto", origin="lower")
+    axes.imshow(lead, cmap=_colours(), vmin=-50, vmax=50, aspect="auto", origin="lower")
     for i, scale in enumerate(scales):
         for j, rate in enumerate(rates):
             words = " / ".join(f"{value:.0f}" for value in table[reduction, rate, scale])
@@ -112,6 +113,12 @@ def _panel(axes: "Axes", rows: Sequence[Row]) -> None:
     axes.set_xticks(range(len(rates)), [str(rate) for rate in rates])
     axes.set_yticks(range(len(scales)), [str(scale) for scale in scales])
     axes.spines[:].set_visible(False)
+
+
+def _colours() -> "Colormap":
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("lead", [ink.UNIFORM, "#F7F7F7", "#6FB1DC"])
 
 
 def _values(rows: Sequence[Row], name: str) -> list[Any]:
