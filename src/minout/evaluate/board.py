@@ -19,11 +19,11 @@ class Board:
     def __init__(self, layer: Layer, rows: Floats, taught: Floats) -> None:
         """Evaluates `layer` at rows (n, d), once; taught (t, d) are the examples stored so far."""
         m, k, d = layer.W.shape
-        self._rows = many_rows(rows, d)
-        a = np.empty((len(rows), m * k))
-        for x, out in zip(self._rows, a, strict=True):
-            kernels.products(layer.W.reshape(m * k, d), x, out)
-        self._a = np.ascontiguousarray(a.T).reshape(m, k, len(rows)) + layer.b[:, :, None]
+        self._columns = np.ascontiguousarray(many_rows(rows, d).T)
+        self._a = np.empty((m, k, len(rows)))
+        for w, out in zip(layer.W.reshape(m * k, d), self._a.reshape(m * k, -1), strict=True):
+            kernels.products_by_column(self._columns, w, out)
+        self._a += layer.b[:, :, None]
         self._least = self._a.min(axis=1)
         self._products = np.empty((8, len(rows)))
         self._taught = 0
@@ -36,7 +36,7 @@ class Board:
         for unit in report.units:
             a, (neurons, ids, amounts) = self._a[unit.unit], unit.pulls
             pull = Pull(rows=ids, winners=neurons, steps=amounts, moved=unit.moved)
-            kernels.follow(a, self._products, pull, len(self._rows))
+            kernels.follow(a, self._products, pull, self._columns.shape[1])
             self._least[unit.unit] = a.min(axis=0)
 
     def winners(self) -> Ints:
@@ -51,6 +51,6 @@ class Board:
         if self._taught == len(self._products):
             self._products = np.concatenate([self._products, np.empty_like(self._products)])
         out = self._products[self._taught]
-        kernels.products(self._rows, x, out)
+        kernels.products_by_column(self._columns, x, out)
         out += 1.0
         self._taught += 1

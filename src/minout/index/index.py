@@ -10,6 +10,8 @@ from minout.errors import InvalidInputError
 from minout.index.partition import Partition
 from minout.kernels import Bitmaps
 
+INT64 = np.dtype(np.int64)
+
 
 class Index:
     """Knows, for every unit, which neurons clip which stored example, and answers from that alone.
@@ -138,7 +140,7 @@ class Index:
         asked = np.asarray(neurons)
         if asked.size == 0:
             return np.empty(0, dtype=np.int64)
-        if asked.dtype != np.int64 or not kernels.all_below(asked, self.neurons):
+        if asked.dtype != INT64 or not kernels.all_below(asked, self.neurons):
             raise InvalidInputError(
                 f"A unit of this index has neurons 0 to {self.neurons - 1}, not {asked.tolist()}."
             )

@@ -9,7 +9,7 @@ from minout.kernels.bitmaps import (
     replace,
     write,
 )
-from minout.kernels.products import add_multiples, products
+from minout.kernels.products import add_multiples, products, products_by_column
 from minout.kernels.tally import Sets, Tally, tally
 from minout.kernels.training import Pull, clipped, follow, least, least_of, pull
 
@@ -28,6 +28,7 @@ __all__ = [
     "least",
     "least_of",
     "products",
+    "products_by_column",
     "pull",
     "replace",
     "tally",

@@ -35,6 +35,19 @@ def products(rows: Floats, x: Floats, out: Floats) -> None:
 
 
 @njit(cache=True, nogil=True)
+def products_by_column(columns: Floats, x: Floats, out: Floats) -> None:
+    """Does the same for rows that lie in columns (d, n), many sums at once and in the same order.
+
+    Faster where rows are only ever multiplied; where they are also fetched, `products` is.
+    """
+    out[:] = 0.0
+    for feature in np.flatnonzero(x):
+        column, value = columns[feature], x[feature]
+        for i in range(out.shape[0]):
+            out[i] += column[i] * value
+
+
+@njit(cache=True, nogil=True)
 def add_multiples(into: Floats, places: Ints, rows: Floats, picked: Ints, amounts: Floats) -> None:
     """Adds amounts[i]·rows[picked[i]] to into[places[i]], one i after the other."""
     for i in range(places.shape[0]):

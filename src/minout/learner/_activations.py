@@ -46,6 +46,10 @@ class Activations:
         """Gives one unit's activations, (k, ≥ n): the live array, for reading."""
         return np.asarray(self._a[unit])
 
+    def of_row(self, row: int) -> Floats:
+        """Copies what all neurons say about one row: (units, neurons)."""
+        return np.array(self._a[:, :, row])
+
     def follow(self, unit: int, pull: Pull) -> None:
         """Moves a unit's activations as the pull moves its weights."""
         kernels.follow(self._a[unit], self._products, pull, self.n)

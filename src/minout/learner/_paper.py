@@ -58,13 +58,8 @@ class Paper:
     def losses(self, example_id: int) -> Floats:
         """Gives the loss of a stored example at every unit."""
         label = int(self.memory.labels([example_id])[0])
-        a = self.activations
-        return np.array(
-            [
-                self.rule.loss(float(a.of_unit(unit)[:, example_id].min()), unit == label)
-                for unit in range(len(self.layer.b))
-            ]
-        )
+        least = self.activations.of_row(example_id).min(axis=1).tolist()
+        return np.array([self.rule.loss(a, unit == label) for unit, a in enumerate(least)])
 
     def interfered(self, x: Floats, unit: int) -> dict[int, Ints]:
         """Lists Ŝ of the first step of each unit that learning x would move."""
@@ -82,7 +77,7 @@ class Paper:
         assert (ids == self.index.ids()).all(), "memory and index hold different ids"
         for example_id, x in zip(ids.tolist(), self.memory.rows(ids), strict=True):
             a = self._activations_of(x)
-            kept = np.array([self.activations.of_unit(u)[:, example_id] for u in range(len(a))])
+            kept = self.activations.of_row(example_id)
             near = 1e-9 * (1.0 + np.abs(kept).max())  # rounding; on the grid there is none
             assert np.abs(a - kept).max() <= near, f"activations of {example_id} differ"
             said = self.index.clipped(example_id)
@@ -100,10 +95,7 @@ class Paper:
             neurons, ids, amounts = report.pulls
             self.memory.add_multiples(self.layer.W[report.unit], neurons, ids, amounts)
             np.add.at(self.layer.b[report.unit], neurons, amounts)
-        new = np.array(
-            [self.activations.of_unit(u)[:, example_id] for u in range(len(self.layer.b))]
-        )
-        self.index.add(example_id, new <= self.rule.threshold)
+        self.index.add(example_id, self.activations.of_row(example_id) <= self.rule.threshold)
 
     def _before(self, unit: int) -> "_Before":
         W, b = self.layer
