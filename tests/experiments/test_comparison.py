@@ -99,12 +99,13 @@ def curve(policy: str, seed: int, end: float, **values: list[float]) -> Row:
 def test_claims_of_fig4_fail_when_the_numbers_do():
     figure = parts("fig4")[2]
     good = [curve("conditional", 0, 1.0), curve("uniform", 0, 1.0), curve("none", 0, 0.1)]
-    assert [claim.holds for claim in figure.claims(good)] == [True] * 4
+    assert [claim.holds for claim in figure.claims(good)] == [True] * 5
     for place, bad, broken in [
         (0, curve("conditional", 0, 0.99), 0),
-        (2, curve("none", 0, 0.31), 1),
-        (1, curve("uniform", 0, 0.97), 2),
-        (0, curve("conditional", 0, 1.0, train=[0.5, 0.4, 1.0]), 3),
+        (0, curve("conditional", 0, 1.0, seen=[1.0, 0.99, 1.0]), 1),
+        (2, curve("none", 0, 0.31), 2),
+        (1, curve("uniform", 0, 0.97), 3),
+        (0, curve("conditional", 0, 1.0, train=[0.5, 0.4, 1.0]), 4),
     ]:
         rows = [*good]
         rows[place] = bad

@@ -19,19 +19,25 @@ def draw(rows: Sequence[Row]) -> "Figure":
 
 
 def claims(rows: Sequence[Row]) -> list[Claim]:
-    """Sets the paper's four sentences about this picture beside the runs."""
+    """Sets the paper's sentences about this picture beside the runs."""
     conditional, uniform, none = (
         seeds.of_policy(rows, policy) for policy in ("conditional", "uniform", "none")
     )
     train, test = (100 * seeds.finals(conditional, name) for name in ("train", "test"))
     lost, random = (100 * seeds.finals(each, "train") for each in (none, uniform))
     behind = test - 100 * seeds.finals(uniform, "test")
+    least = 100 * np.array([min(row.values["seen"]) for row in conditional])
     rise = np.array([_largest_fall(row.values["train"]) for row in conditional])
     return [
         Claim(
             "conditional rehearsal ends at 100 % of the training set",
             f"train {seeds.in_words(train, ' %')}, test {seeds.in_words(test, ' %')}",
             bool((train == 100).all()),
+        ),
+        Claim(
+            "no forgetting is happening",
+            f"accuracy over the examples seen so far, at its lowest: {seeds.in_words(least, ' %')}",
+            bool((least == 100).all()),
         ),
         Claim(
             "without rehearsal it fails to learn (below 30 %)",
