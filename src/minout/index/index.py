@@ -82,18 +82,13 @@ class Index:
     def interfered(self, unit: int, neurons: Sequence[int] | Ints) -> Ints:
         """Lists the ids that a change of `neurons` can disturb: those clipped by no other one."""
         asked = self._neurons(unit, neurons)
-        return kernels.bits(kernels.interfered(self._tables[unit], asked), self._alive)
+        return kernels.interfered(self._tables[unit], self._alive, asked)
 
     def partition(self, unit: int, neuron: int) -> Partition:
         """Gives the paper's S1, S2 and S3 for an update of one neuron."""
-        asked = self._neurons(unit, [neuron])
-        at_risk = kernels.interfered(self._tables[unit], asked)
-        none = self._tables[unit].none
-        return Partition(
-            s1=kernels.bits(none, self._alive),
-            s2=kernels.bits(at_risk & ~none, self._alive),
-            s3=kernels.bits(~at_risk, self._alive),
-        )
+        at_risk, s1 = self.interfered(unit, [neuron]), self.unclipped(unit)
+        s2 = np.setdiff1d(at_risk, s1, assume_unique=True)
+        return Partition(s1, s2, s3=np.setdiff1d(self.ids(), at_risk, assume_unique=True))
 
     def unclipped(self, unit: int) -> Ints:
         """Lists the ids that no neuron of a unit clips: S1, whichever neuron is asked about."""

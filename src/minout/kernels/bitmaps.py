@@ -25,8 +25,8 @@ class Bitmaps(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def interfered(table: Bitmaps, neurons: Ints) -> Words:
-    """Gives the bitmap of the examples whose clipped neurons all lie in `neurons`.
+def interfered(table: Bitmaps, alive: Words, neurons: Ints) -> Ints:
+    """Lists the living examples whose clipped neurons all lie in `neurons`.
 
     One neuron takes one pass over the words; more take a pass per neuron that is not asked for.
     """
@@ -36,7 +36,7 @@ def interfered(table: Bitmaps, neurons: Ints) -> Words:
         own = table.clipped[neurons[0]]
         for w in range(words):
             out[w] = table.none[w] | (table.one[w] & own[w])
-        return out
+        return bits(out, alive)
     asked = np.zeros(k, dtype=np.bool_)
     for neuron in neurons:
         asked[neuron] = True
@@ -46,7 +46,7 @@ def interfered(table: Bitmaps, neurons: Ints) -> Words:
                 out[w] |= table.clipped[j, w]
     for w in range(words):
         out[w] = ~out[w]
-    return out
+    return bits(out, alive)
 
 
 @njit(cache=True, nogil=True)
