@@ -10,6 +10,7 @@ import minout
 from minout.cli import app as cli
 from minout.cli import bench as bench_command
 from minout.cli import reproduce as reproduce_command
+from minout.errors import MissingExtraError
 from minout.streams import digits
 
 runner = CliRunner()
@@ -57,7 +58,11 @@ def test_all_and_nothing_mean_every_figure(monkeypatch, tmp_path):
         (["reproduce", "fig9"], "There is no figure 'fig9'"),
         (["reproduce", "fig1", "--seeds", "0"], "`seeds` must be at least 1"),
         (["reproduce", "fig1", "--out", "/proc/nowhere"], "Nothing can be written to"),
+        (["reproduce", "fig2", "--data", "/nowhere"], "There is no folder /nowhere"),
+        (["reproduce", "fig[/9]"], "There is no figure 'fig[/9]'"),
+        (["reproduce", "fig1", "--out", "/proc/no[bold]where"], "/proc/no[bold]where"),
         (["bench", "paper", "--data", "/nowhere"], "/nowhere"),
+        (["bench", "paper", "--stored", "100000"], "so ask for 1 to 3980"),
         (["bench", "paper", "--per-class", "-1"], "-1"),
     ],
 )
@@ -78,3 +83,13 @@ def test_bench_prints_both_sides_and_their_ratio(monkeypatch):
     assert "20 examples: learner" in result.output
     assert "same weights to the last bit: yes" in result.output
     assert "one more at 10 stored" in result.output
+
+
+def test_an_extra_is_named_with_its_brackets(monkeypatch, capsys):
+    def missing():
+        raise MissingExtraError('Figures need matplotlib: pip install "minout[figures]".')
+
+    monkeypatch.setattr(cli, "app", missing)
+    with pytest.raises(SystemExit):
+        cli.main()
+    assert 'pip install "minout[figures]".' in capsys.readouterr().err

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from minout import Closed, Conditional, GradientRule, Learner, Uniform
+from minout import Closed, Conditional, GradientRule, InvalidInputError, Learner, Uniform
 from minout.evaluate import Board
 from minout.maths import Layer
 from oracle.eighths import drawn
@@ -78,3 +78,12 @@ def test_a_board_keeps_no_hold_of_the_callers_arrays():
         board.follow(row, learner.teach(x, y))
         row[:] = 77.0
     assert board.scores().tobytes() == learner.scores(rows).tobytes()
+
+
+def test_a_board_that_missed_an_example_says_so():
+    rows, labels = stream(2, examples=3, features=4)
+    learner = Learner(range(3), rule=GradientRule(neurons=2, max_steps=3))
+    learner.teach(rows[0], int(labels[0]))
+    board = Board(learner.layer, rows, taught=rows[:0])
+    with pytest.raises(InvalidInputError, match="followed 0 examples"):
+        board.follow(rows[1], learner.teach(rows[1], int(labels[1])))

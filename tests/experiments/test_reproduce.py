@@ -68,9 +68,25 @@ def test_report_holds_every_picture_and_every_claim_and_nothing_from_outside(don
             assert claim.measured in cells
 
 
-def test_report_into_a_missing_folder_is_one_sentence(done, tmp_path):
+def test_report_below_a_file_is_one_sentence(done, tmp_path):
+    (tmp_path / "file").write_text("in the way")
     with pytest.raises(UnwritableError, match="could not be written"):
-        write_report(done[1], tmp_path / "no" / "report.html")
+        write_report(done[1], tmp_path / "file" / "report.html")
+
+
+def test_a_picture_that_cannot_be_finished_leaves_the_old_one(tmp_path, monkeypatch):
+    (plan,) = plans(["fig1"], 1)
+    made = reproduce(plan, None, tmp_path)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(UnwritableError, match="No space left"):
+        reproduce(plan, None, tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    assert len(made.pictures) == 2
 
 
 @pytest.mark.parametrize("name", FIGURES)

@@ -165,6 +165,7 @@ def unit_report(unit, moved, interfered, rehearsed, *, steps=1, cap=False):
         mean_exact=0.0,
         mean_missed=0.0,
         leaks=0,
+        wrong=np.array(moved, dtype=np.int64) + 10,
         pulls=Pulls(nothing, nothing, np.empty(0)),
     )
 
@@ -179,6 +180,7 @@ def test_a_step_report_sums_up_its_units():
     assert report.neurons_moved == 3
     assert report.interfered.tolist() == [0, 3, 4]
     assert report.rehearsed.tolist() == [1, 9]
+    assert report.wrong.tolist() == [11, 12]
     assert report.hit_the_cap
     assert not StepReport(6, "a", units[:1], np.zeros(3)).hit_the_cap
 

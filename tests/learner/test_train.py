@@ -54,3 +54,96 @@ def test_a_policy_is_told_its_choice_of_the_step_before():
     assert told[0] == (int(a.argmin()), said[0].tolist(), [0, 1], None)
     assert [previous for *_, previous in told[1:]] == [[0], [0, 1], []]
     assert all(stored == [0, 1] for _, _, stored, _ in told)
+
+
+class Asks:
+    """Asks about ids that are not stored."""
+
+    def choose(self, at_risk, _):
+        at_risk.winners(np.array([10**9]))
+        return at_risk.ids
+
+
+class AnswersAList:
+    def choose(self, at_risk, _):
+        return at_risk.ids.tolist()
+
+
+class Scribbles:
+    def choose(self, at_risk, _):
+        at_risk.ids[:] = 0
+        return at_risk.ids
+
+
+class Empty:
+    """Is falsy, as a policy with an empty buffer of its own would be."""
+
+    def __len__(self):
+        return 0
+
+    def choose(self, at_risk, _):
+        return at_risk.stored[:0]
+
+
+def test_asking_about_an_id_that_is_not_stored_is_refused():
+    with pytest.raises(InvalidInputError, match="must name stored ids"):
+        Learner([0, 1], policy=Asks()).teach([1.0, 2.0], 0)
+
+
+def test_a_list_of_ids_is_as_good_as_an_array():
+    rule = GradientRule(neurons=2, learning_rate=0.25, max_steps=3)
+    one, other = (Learner(range(3), rule=rule, policy=p) for p in (AnswersAList(), Conditional()))
+    for x, y in zip(ROWS, LABELS.tolist(), strict=True):
+        one.teach(x, y)
+        other.teach(x, y)
+    assert snapshot(one) == snapshot(other)
+
+
+def test_a_policy_cannot_write_into_what_it_is_told():
+    with pytest.raises(ValueError, match="read-only"):
+        Learner([0, 1], policy=Scribbles()).teach([1.0, 2.0], 0)
+
+
+def test_a_falsy_policy_is_still_the_policy():
+    policy = Empty()
+    assert Learner([0], policy=policy).policy is policy
+
+
+@pytest.mark.parametrize("policy", [Conditional, "closed", 3])
+def test_what_is_no_policy_is_refused_at_once(policy):
+    with pytest.raises(InvalidInputError, match=r"`policy` must be a policy"):
+        Learner([0], policy=policy)
+
+
+@pytest.mark.parametrize("rule", [GradientRule, "gradient", {"neurons": 3}])
+def test_what_is_no_rule_is_refused_at_once(rule):
+    with pytest.raises(InvalidInputError, match=r"`rule` must be a GradientRule"):
+        Learner([0], rule=rule)
+
+
+def test_steps_that_overflow_are_refused_and_change_nothing():
+    rule = GradientRule(neurons=3, learning_rate=1e120, max_steps=50)
+    rows = np.random.default_rng(0).normal(size=(2, 4)) * 1e99
+    learner = Learner([0, 1], rule=rule)
+    learner.teach(rows[0], 0)
+    before = snapshot(learner)
+    with pytest.raises(InvalidInputError, match="overflowed"):
+        learner.teach(rows[1], 1)
+    assert snapshot(learner) == before
+
+
+@pytest.mark.parametrize("rate", [0.05, 50.0])
+def test_a_report_names_the_stored_examples_on_the_wrong_side(rate):
+    rule = GradientRule(neurons=2, learning_rate=rate, max_steps=50)
+    rows, labels = stream(5, examples=20, features=3)
+    learner = Learner(range(3), rule=rule)
+    ever = 0
+    for n, (x, y) in enumerate(zip(rows, labels.tolist(), strict=True)):
+        report = learner.teach(x, y)
+        scores = learner.scores(rows[:n]) if n else np.empty((0, 3))
+        wrong = (scores > 0.0) != (labels[:n, None] == np.arange(3))
+        for unit in report.units:
+            assert unit.wrong.tolist() == np.flatnonzero(wrong[:, unit.unit]).tolist()
+            ever += len(unit.wrong)
+        assert set(report.wrong.tolist()) <= set(np.flatnonzero(wrong.any(axis=1)).tolist())
+    assert ever > 0

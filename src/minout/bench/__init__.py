@@ -1,5 +1,5 @@
 """How fast: both sides measured in one run, reported as ratios."""
 
-from minout.bench.paper import Growth, Speed, growth, speed
+from minout.bench.paper import Growth, Speed, check_stored, growth, speed
 
-__all__ = ["Growth", "Speed", "growth", "speed"]
+__all__ = ["Growth", "Speed", "check_stored", "growth", "speed"]

@@ -13,6 +13,7 @@ import numpy as np
 
 from minout import maths
 from minout._typing import Floats, Ints
+from minout.errors import InvalidInputError
 from minout.evaluate import Board, watch
 from minout.learner import Learner
 from minout.maths import Layer, Training
@@ -77,8 +78,18 @@ def speed(data: Data, per_class: int, tick: Callable[[], None] = lambda: None) -
     )
 
 
+def check_stored(data: Data, stored: int, more: int = 20) -> None:
+    """Refuses a number of stored examples that the data does not have."""
+    if not 1 <= stored <= len(data.rows) - more:
+        raise InvalidInputError(
+            f"{stored} stored examples and {more} more were asked for; the data has "
+            f"{len(data.rows)} to learn from, so ask for 1 to {len(data.rows) - more}."
+        )
+
+
 def growth(data: Data, stored: int, more: int = 20) -> Growth:
     """Teaches `stored` examples in random order, then times `more` on both sides."""
+    check_stored(data, stored, more)
     stream = shuffled(data, np.random.default_rng(SEED))
     rows, labels = stream.rows[: stored + more], stream.labels[: stored + more]
     stream = Stream(rows, labels, stream.tasks[: stored + more])

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 import minout
 from minout.cli import bench, reproduce
@@ -35,5 +36,6 @@ def main() -> None:
     try:
         app()
     except MinoutError as error:
-        Console(stderr=True, highlight=False, soft_wrap=True).print(f"[red]error:[/] {error}")
+        words = Text.assemble(("error:", "red"), f" {error}")
+        Console(stderr=True, highlight=False).print(words, soft_wrap=True)
         sys.exit(1)

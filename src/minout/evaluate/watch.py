@@ -49,6 +49,14 @@ def watch(
         raise InvalidInputError("The stream is empty; there is nothing to learn.")
     if len(learner) > 0:
         raise InvalidInputError("This learner was taught before; watch a fresh one.")
+    if len(test_labels) != len(test_rows):
+        raise InvalidInputError(
+            f"There are {len(test_rows)} test rows and {len(test_labels)} labels for them."
+        )
+    if unknown := set(stream.labels.tolist()) - set(learner.classes.tolist()):
+        raise InvalidInputError(
+            f"The stream has the label {min(unknown)!r}, which this learner was not made for."
+        )
     n = len(stream.rows)
     rows = np.concatenate([stream.rows, many_rows(test_rows, stream.rows.shape[1])])
     labels = np.concatenate([stream.labels, test_labels])

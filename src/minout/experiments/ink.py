@@ -1,9 +1,11 @@
 """How our pictures look: the same colours for the same things, and both file formats."""
 
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from minout.errors import MissingExtraError, UnwritableError
+from minout.errors import MissingExtraError
+from minout.results import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,15 +40,14 @@ def save(figure: "Figure", folder: Path, name: str) -> list[Path]:
     from matplotlib import rc_context
 
     paths = [folder / f"{name}.png", folder / f"{name}.svg"]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
+    for path in paths:
+        picture = BytesIO()
         with rc_context(_LOOK):
-            figure.savefig(paths[0], dpi=150)
-            figure.savefig(paths[1], metadata={"Date": None})
-    except OSError as error:
-        raise UnwritableError(
-            f"Pictures could not be written to {folder}: {error.strerror}."
-        ) from error
+            if path.suffix == ".png":
+                figure.savefig(picture, format="png", dpi=150)
+            else:
+                figure.savefig(picture, format="svg", metadata={"Date": None})
+        write_whole(path, picture.getvalue(), "A picture")
     return paths
 
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from minout.errors import UnwritableError
 from minout.experiments.reproduce import Reproduced
+from minout.results import write_whole
 
 VERDICTS = {True: "holds", False: "does not hold", None: "see text"}
 
@@ -20,12 +20,7 @@ def write_report(reproduced: Sequence[Reproduced], path: Path) -> None:
         claims="\n".join(_claims(each) for each in reproduced),
         pictures="\n".join(_picture(each) for each in reproduced),
     )
-    try:
-        path.write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise UnwritableError(
-            f"The report could not be written to {path}: {error.strerror}."
-        ) from error
+    write_whole(path, page.encode(), "The report")
 
 
 def _claims(each: Reproduced) -> str:

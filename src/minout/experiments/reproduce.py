@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
+from tempfile import TemporaryFile
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -60,6 +61,7 @@ def reproduce(
 ) -> Reproduced:
     """Performs a plan on all cores; writes `name`.jsonl, `name`.png and `name`.svg into `out`."""
     writable(out)
+    ink.new_figure(1, 1)  # says at once if pictures cannot be drawn here
     start = time.perf_counter()
     rows = list(_perform(plan, source, tick))
     results.write(rows, out / f"{plan.name}.jsonl")
@@ -72,11 +74,10 @@ def reproduce(
 
 def writable(folder: Path) -> None:
     """Makes the folder, or says at once that nothing could be written there."""
-    probe = folder / ".writable"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        probe.touch()
-        probe.unlink()
+        with TemporaryFile(dir=folder):
+            pass
     except OSError as error:
         raise UnwritableError(
             f"Nothing can be written to {folder}: {error.strerror}. Choose another --out."

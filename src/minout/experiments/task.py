@@ -26,4 +26,4 @@ class Claim(NamedTuple):
     holds: bool | None
 
 
-Source = Path | None
+Source = Path | str | None

@@ -44,6 +44,8 @@ class Index:
 
     def add(self, example_id: int, clipped: Bools) -> None:
         """Takes in a new example; clipped (units, neurons) says which neurons clip it."""
+        if not isinstance(example_id, int | np.integer):
+            raise InvalidInputError(f"An example's id is a whole number, not {example_id!r}.")
         if example_id in self:
             raise InvalidInputError(
                 f"Example {example_id} is in the index already; discard it first."
@@ -135,9 +137,9 @@ class Index:
         asked = np.asarray(neurons)
         if asked.size == 0:
             return np.empty(0, dtype=np.int64)
-        if asked.dtype != INT64 or not kernels.all_below(asked, self.neurons):
+        if asked.ndim != 1 or asked.dtype != INT64 or not kernels.all_below(asked, self.neurons):
             raise InvalidInputError(
-                f"A unit of this index has neurons 0 to {self.neurons - 1}, not {asked.tolist()}."
+                f"Neurons are int64 numbers from 0 to {self.neurons - 1}, not {asked.tolist()}."
             )
         return asked
 

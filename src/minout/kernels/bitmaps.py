@@ -7,9 +7,9 @@ counters, `none` (counter 0) and `one` (counter 1), so that S1 ∪ S2 is a few w
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from minout._typing import Bools, Ints, Words
+from minout.kernels._compiled import compiled
 
 ONE = np.uint64(1)
 LOW = np.uint64(63)
@@ -24,7 +24,7 @@ class Bitmaps(NamedTuple):
     counters: Ints
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def interfered(table: Bitmaps, alive: Words, neurons: Ints) -> Ints:
     """Lists the living examples whose clipped neurons all lie in `neurons`.
 
@@ -49,7 +49,7 @@ def interfered(table: Bitmaps, alive: Words, neurons: Ints) -> Ints:
     return bits(out, alive)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def replace(table: Bitmaps, alive: Words, neurons: Ints, clipped: Bools) -> None:
     """Lets the table follow a weight change: clipped (neurons, n) is the new truth about 0 … n - 1.
 
@@ -71,7 +71,7 @@ def replace(table: Bitmaps, alive: Words, neurons: Ints, clipped: Bools) -> None
                 _count(table, w, low, 1 if word & low else -1)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def all_below(numbers: Ints, end: int) -> bool:
     """Says whether every number lies in 0 … end - 1."""
     for number in numbers:  # noqa: SIM110 - a generator would not compile
@@ -80,7 +80,7 @@ def all_below(numbers: Ints, end: int) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def ascending_below(numbers: Ints, end: int) -> bool:
     """Says whether the numbers lie in 0 … end - 1 and each is larger than the one before."""
     last = -1
@@ -91,7 +91,7 @@ def ascending_below(numbers: Ints, end: int) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def write(table: Bitmaps, example: int, clipped: Bools) -> None:
     """Sets all of one example's bits: clipped (k,) is true where a neuron clips it."""
     w, bit = example // 64, ONE << (np.uint64(example) & LOW)
@@ -106,7 +106,7 @@ def write(table: Bitmaps, example: int, clipped: Bools) -> None:
     _count(table, w, bit, 0)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def bits(words: Words, alive: Words) -> Ints:
     """Lists the examples whose bit is set in both bitmaps, in ascending order."""
     out = np.empty(64 * words.shape[0], dtype=np.int64)
@@ -121,7 +121,7 @@ def bits(words: Words, alive: Words) -> Ints:
     return out[:found].copy()
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _count(table: Bitmaps, w: int, bit: np.uint64, change: int) -> None:
     example = 64 * w + _position(bit)
     table.counters[example] += change
@@ -130,7 +130,7 @@ def _count(table: Bitmaps, w: int, bit: np.uint64, change: int) -> None:
     table.one[w] = table.one[w] | bit if counter == 1 else table.one[w] & ~bit
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _position(bit: np.uint64) -> int:
     position = 0
     for shift in (32, 16, 8, 4, 2, 1):

@@ -1,12 +1,12 @@
 """Inner products of one row with many, each summed in the order of the features."""
 
 import numpy as np
-from numba import njit
 
 from minout._typing import Floats, Ints
+from minout.kernels._compiled import compiled
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def products(rows: Floats, x: Floats, out: Floats) -> None:
     """Sets out[i] = rows[i]·x for every i below len(out); rows (≥ n, d), x (d,), out (n,).
 
@@ -34,7 +34,7 @@ def products(rows: Floats, x: Floats, out: Floats) -> None:
         out[i] = s0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def products_by_column(columns: Floats, x: Floats, out: Floats) -> None:
     """Does the same for rows that lie in columns (d, n), many sums at once and in the same order.
 
@@ -47,7 +47,7 @@ def products_by_column(columns: Floats, x: Floats, out: Floats) -> None:
             out[i] += column[i] * value
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def add_multiples(into: Floats, places: Ints, rows: Floats, picked: Ints, amounts: Floats) -> None:
     """Adds amounts[i]·rows[picked[i]] to into[places[i]], one i after the other."""
     for i in range(places.shape[0]):

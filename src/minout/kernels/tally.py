@@ -3,9 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from minout._typing import Bools, Floats, Ints
+from minout.kernels._compiled import compiled
 from minout.kernels.training import Pull
 
 
@@ -27,7 +27,7 @@ class Sets(NamedTuple):
     inside_after: Ints
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def tally(sums: Tally, pull: Pull, sets: Sets) -> tuple[int, bool]:
     """Notes one step; says how many of the exact set were not rehearsed, and whether one leaked.
 
@@ -50,7 +50,7 @@ def tally(sums: Tally, pull: Pull, sets: Sets) -> tuple[int, bool]:
     return missed, _differ_outside(now, sets.inside_before, sets.inside_after)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _differ_outside(known: Bools, before: Ints, after: Ints) -> bool:
     # Both lists ascend: walk them side by side and stop at the first id in only one of them.
     i = j = 0

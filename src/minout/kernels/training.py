@@ -9,9 +9,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from minout._typing import Bools, Floats, Ints
+from minout.kernels._compiled import compiled
 from minout.maths.loss import GRID
 
 
@@ -24,7 +24,7 @@ class Pull(NamedTuple):
     moved: Ints
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def least(a: Floats, column: int) -> tuple[int, float]:
     """Finds the neuron that wins a column of a (k, n), and its activation there."""
     winner, value = 0, a[0, column]
@@ -34,7 +34,7 @@ def least(a: Floats, column: int) -> tuple[int, float]:
     return winner, value
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def least_of(a: Floats, columns: Ints) -> tuple[Ints, Floats]:
     """Does the same for many columns, neuron by neuron: a's rows lie together in memory."""
     winners = np.zeros(columns.shape[0], dtype=np.int64)
@@ -48,7 +48,7 @@ def least_of(a: Floats, columns: Ints) -> tuple[Ints, Floats]:
     return winners, values
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def pull(
     a: Floats, chosen: Ints, targets: Bools, rehearsal_weight: float, learning_rate: float
 ) -> Pull:
@@ -72,7 +72,7 @@ def pull(
     return Pull(rows, winners, steps, np.flatnonzero(has_moved))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def follow(a: Floats, products: Floats, pull: Pull, n: int) -> None:
     """Moves the activations a (k, ≥ n) of all n columns as the pull moves the weights.
 
@@ -101,7 +101,7 @@ def follow(a: Floats, products: Floats, pull: Pull, n: int) -> None:
                 moved[c] += step * product[c]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def clipped(a: Floats, neurons: Ints, threshold: float, n: int) -> Bools:
     """Says which of the first n columns the given neurons clip: (neurons, n)."""
     out = np.empty((neurons.shape[0], n), dtype=np.bool_)
@@ -112,7 +112,7 @@ def clipped(a: Floats, neurons: Ints, threshold: float, n: int) -> Bools:
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _sigmoid(a: float) -> float:
     e = math.exp(-abs(a))
     return (1.0 if a >= 0.0 else e) / (1.0 + e)

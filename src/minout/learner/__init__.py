@@ -2,7 +2,7 @@
 
 from minout.learner.learner import Learner
 from minout.learner.report import Pulls, StepReport, UnitReport
-from minout.learner.rows import many_rows
+from minout.learner.rows import many_rows, one_row
 from minout.learner.sharing import TableLearner, TableReport
 
 __all__ = [
@@ -13,4 +13,5 @@ __all__ = [
     "TableReport",
     "UnitReport",
     "many_rows",
+    "one_row",
 ]

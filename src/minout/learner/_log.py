@@ -3,6 +3,7 @@
 import numpy as np
 
 from minout import kernels
+from minout._typing import Ints
 from minout.kernels import Pull, Sets, Tally
 from minout.learner.report import Pulls, UnitReport
 
@@ -25,15 +26,17 @@ class Log:
         self._missed += missed
         self._leaks += leaked
 
-    def report(self, unit: int, loss_before: float, loss: float, hit_the_cap: bool) -> UnitReport:
+    def report(
+        self, unit: int, losses: tuple[float, float], hit_the_cap: bool, wrong: Ints
+    ) -> UnitReport:
         """Sums it all up."""
         neurons, ids = np.nonzero(self._sums.pulls)
         return UnitReport(
             unit=unit,
             steps=self.steps,
             hit_the_cap=hit_the_cap,
-            loss_before=loss_before,
-            loss=loss,
+            loss_before=losses[0],
+            loss=losses[1],
             moved=np.unique(neurons),
             interfered=np.flatnonzero(self._sums.interfered),
             exact=np.flatnonzero(self._sums.exact),
@@ -42,5 +45,6 @@ class Log:
             mean_exact=self._exact / self.steps,
             mean_missed=self._missed / self.steps,
             leaks=self._leaks,
+            wrong=wrong,
             pulls=Pulls(neurons, ids, self._sums.pulls[neurons, ids]),
         )

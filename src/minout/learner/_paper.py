@@ -6,9 +6,10 @@ import numpy as np
 
 from minout import kernels
 from minout._typing import Floats, Ints
+from minout.errors import InvalidInputError
 from minout.index import Index
 from minout.learner._activations import Activations
-from minout.learner._train import Parts, train_unit
+from minout.learner._train import OVERFLOW, Parts, train_unit
 from minout.learner.report import UnitReport
 from minout.memory import RamMemory
 from minout.rehearsal import Policy
@@ -35,6 +36,8 @@ class Paper:
         touched: dict[int, _Before] = {}
         try:
             a = self._activations_of(x)
+            if not np.isfinite(a).all():
+                raise InvalidInputError(OVERFLOW)
             self.activations.append(a, self.memory.products(x), _square(x))
             labels = np.append(self.memory.labels_by_id(), unit)
             reports = []

@@ -1,5 +1,6 @@
 """The order of one unit's steps: who is disturbed, whom to rehearse, how the weights move."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,8 @@ from minout.learner._log import Log
 from minout.learner.report import UnitReport
 from minout.rehearsal import AtRisk, Policy
 from minout.rules import GradientRule
+
+OVERFLOW = "The steps overflowed; take a smaller learning rate or scale the features."
 
 
 @dataclass(frozen=True)
@@ -47,11 +50,12 @@ def train_unit(parts: Parts, unit: int, targets: Bools) -> UnitReport:
         return index.interfered(unit, neurons)
 
     def winners(ids: Ints) -> Ints:
-        won: Ints = kernels.least_of(a, ids)[0]
+        won: Ints = kernels.least_of(a, _checked(ids, new))[0]
         return won
 
     while loss >= rule.stop_loss and log.steps < rule.max_steps:
         asked = index.interfered(unit, [neuron])
+        asked.flags.writeable = stored.flags.writeable = False
         at_risk = AtRisk(neuron, asked, stored, interfered, winners, chosen)
         chosen = _checked(parts.policy.choose(at_risk, parts.rng), new)
         pull = rule.pull(a, chosen, targets)
@@ -62,11 +66,18 @@ def train_unit(parts: Parts, unit: int, targets: Bools) -> UnitReport:
         log.note(pull, Sets(asked, exact, inside_before, inside))
         neuron, value = kernels.least(a, new)
         loss = rule.loss(value, positive)
-    return log.report(unit, loss_before, loss, hit_the_cap=loss >= rule.stop_loss)
+        if not math.isfinite(value):
+            raise InvalidInputError(OVERFLOW)
+    least = kernels.least_of(a, stored)[1]
+    wrong = stored[(least > 0.0) != targets[stored]]
+    return log.report(unit, (loss_before, loss), loss >= rule.stop_loss, wrong)
 
 
-def _checked(chosen: Ints, end: int) -> Ints:
-    # Kernels trust ids; an answer from outside is not trusted.
-    if chosen.dtype != np.int64 or not kernels.ascending_below(chosen, end):
-        raise InvalidInputError("The policy must answer with stored ids, each once, ascending.")
-    return chosen
+def _checked(ids: Ints, end: int) -> Ints:
+    # Kernels trust ids; what a policy answers or asks about is not trusted.
+    asked = np.asarray(ids)
+    if asked.size == 0:
+        return np.empty(0, dtype=np.int64)
+    if asked.ndim != 1 or asked.dtype != np.int64 or not kernels.ascending_below(asked, end):
+        raise InvalidInputError("A policy must name stored ids, each once, in ascending order.")
+    return asked

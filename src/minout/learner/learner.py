@@ -39,12 +39,16 @@ class Learner:
         policy: Policy | None = None,
         seed: int = 0,
     ) -> None:
-        self.classes = _checked_classes(classes)
+        self._classes = _checked_classes(classes)
         if not isinstance(seed, int | np.integer) or seed < 0:
             raise InvalidInputError(f"`seed` is a whole number from 0 on, not {seed!r}.")
-        self.rule = rule or GradientRule()
-        self.policy: Policy = policy or Conditional()
-        self.seed = seed
+        self._rule = GradientRule() if rule is None else rule
+        if not isinstance(self._rule, GradientRule):
+            raise InvalidInputError("`rule` must be a GradientRule, such as GradientRule().")
+        self._policy: Policy = Conditional() if policy is None else policy
+        if isinstance(policy, type) or not hasattr(self._policy, "choose"):
+            raise InvalidInputError("`policy` must be a policy, such as Closed().")
+        self._seed = seed
         self._unit_of = {label: unit for unit, label in enumerate(self.classes.tolist())}
         self._paper: Paper | None = None
 
@@ -86,6 +90,21 @@ class Learner:
         return np.maximum(scores, 0.0) if self.rule.clip == "hard" else sigmoid(scores)
 
     @property
+    def classes(self) -> NDArray[Any]:
+        """Lists the labels in the order of the units."""
+        return self._classes
+
+    @property
+    def rule(self) -> GradientRule:
+        """Is how the weights move."""
+        return self._rule
+
+    @property
+    def policy(self) -> Policy:
+        """Is who chooses whom to rehearse."""
+        return self._policy
+
+    @property
     def layer(self) -> Layer:
         """Copies the weights: W (classes, neurons, features), b (classes, neurons)."""
         return Layer(*(array.copy() for array in self._taught().layer))
@@ -93,7 +112,7 @@ class Learner:
     @property
     def guarantee(self) -> str:
         """Says in a sentence what is certain about examples that are not rehearsed."""
-        if not isinstance(self.policy, Closed):
+        if type(self.policy) is not Closed:
             return "None: a step may move neurons whose examples were not rehearsed."
         if self.rule.clip == "hard":
             return _NO_BIT
@@ -127,7 +146,7 @@ class Learner:
             return self._paper, one_row(x, self._paper.memory.features)
         row = one_row(x, None)
         units = len(self.classes)
-        return Paper(self.rule, self.policy, units, len(row), self.seed), row
+        return Paper(self.rule, self.policy, units, len(row), self._seed), row
 
     def _taught(self) -> Paper:
         if self._paper is None:
@@ -152,4 +171,5 @@ def _checked_classes(classes: Sequence[Label] | NDArray[Any]) -> NDArray[Any]:
         raise InvalidInputError("`classes` must be all whole numbers or all strings.")
     if len(np.unique(array)) < array.size:
         raise InvalidInputError("`classes` names a label twice.")
+    array.flags.writeable = False
     return array

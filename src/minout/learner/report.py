@@ -22,7 +22,9 @@ class UnitReport(NamedTuple):
     example moved; `exact` is that of the rule for all neurons that moved; `rehearsed` is whom the
     policy chose. The three means are per step: how many were rehearsed, how many the exact set
     held, and how many of those were not rehearsed. `leaks` counts the steps in which an example
-    that was not rehearsed came into or fell out of the set where no neuron is clipped.
+    that was not rehearsed came into or fell out of the set where no neuron is clipped. `wrong`
+    lists the stored examples that are on the wrong side of the unit when it stops: steps that were
+    too long for the data show here.
     """
 
     unit: int
@@ -38,6 +40,7 @@ class UnitReport(NamedTuple):
     mean_exact: float
     mean_missed: float
     leaks: int
+    wrong: Ints
     pulls: Pulls
 
 
@@ -65,6 +68,11 @@ class StepReport(NamedTuple):
         return np.unique(
             np.concatenate([np.empty(0, np.int64), *(u.rehearsed for u in self.units)])
         )
+
+    @property
+    def wrong(self) -> Ints:
+        """Lists the ids that are on the wrong side of a unit that took a step."""
+        return np.unique(np.concatenate([np.empty(0, np.int64), *(u.wrong for u in self.units)]))
 
     @property
     def interfered(self) -> Ints:

@@ -64,14 +64,14 @@ class TableLearner:
         if y not in range(self.classes):
             raise InvalidInputError(f"A label is one of 0 to {self.classes - 1}, not {y!r}.")
         x = one_row(x, self._features) + 0.0  # -0.0 is 0.0: equal rows have equal bytes
-        self._features = len(x)
         key = self.group(x)
-        theta = self._table.get(key, np.zeros((self.classes, len(x) + 1)))
+        theta = self._table.get(key, np.zeros((self.classes, len(x) + 1))).copy()
         stored = self._stored.get(key, [])
-        examples = [*(stored if self.rehearse else []), (x, y)]
+        examples = [*(stored if self.rehearse else []), (x, int(y))]
         rows = np.array([row for row, _ in examples])
         targets = np.eye(self.classes)[[label for _, label in examples]]
         steps, hit_the_cap = self._train(theta, rows, targets)
+        self._features = len(x)
         self._table[key] = theta
         self._stored[key] = [*stored, examples[-1]]
         return TableReport(steps, len(stored), (len(examples) - 1) * (steps > 0), hit_the_cap)

@@ -44,7 +44,7 @@ def sigmoid_minout(a: Floats) -> Floats:
 
 
 def gate(a: Floats) -> Floats:
-    """Is y = Π_j σ(a_j), gating neurons generalised: an AND, as the minout is.  # eq. (14)"""
+    """Is y = Π_j σ(a_j), gating neurons generalised: an AND, as the minout is.  # after eq. (14)"""
     return np.asarray(sigmoid(a).prod(axis=-1))
 
 

@@ -36,6 +36,8 @@ class RamMemory:
 
     def add(self, x: Floats, label: int) -> int:
         """Copies a row in and returns its id."""
+        if x.shape != (self.features,):
+            raise InvalidInputError(f"x must have shape {(self.features,)}, not {x.shape}.")
         example_id = self.end
         if example_id == len(self._rows):
             # All three at once: a memory that is interrupted has grown, or has not.
@@ -74,6 +76,8 @@ class RamMemory:
 
     def products(self, x: Floats) -> Floats:
         """Gives the inner product of x with every row up to the highest id, in one fixed order."""
+        if x.shape != (self.features,):
+            raise InvalidInputError(f"x must have shape {(self.features,)}, not {x.shape}.")
         out = np.empty(self.end)
         kernels.products(self._rows, x, out)
         return out

@@ -24,7 +24,8 @@ def forgetting_from_best(R: Floats) -> float:
     >>> forgetting_from_best(np.array([[0.9, 0.0], [0.5, 0.8]]))
     0.4
     """
-    earlier = _square(R)[:-1, :-1]
+    R = _square(R)
+    earlier = R[:-1, :-1]
     return float((earlier.max(axis=0) - R[-1, :-1]).mean()) if len(earlier) else 0.0
 
 
@@ -35,11 +36,13 @@ def forgetting_from_diagonal(R: Floats) -> float:
 
 def backward_transfer_from_diagonal(R: Floats) -> float:
     """Is the mean over earlier tasks of R[T, j] - R[j, j] (Lopez-Paz and Ranzato, 2017)."""
-    earlier = np.diagonal(_square(R))[:-1]
+    R = _square(R)
+    earlier = np.diagonal(R)[:-1]
     return float((R[-1, :-1] - earlier).mean()) if len(earlier) else 0.0
 
 
 def _square(R: Floats) -> Floats:
+    R = np.asarray(R, dtype=np.float64)
     if R.ndim != 2 or R.shape[0] != R.shape[1] or R.size == 0:
         raise InvalidInputError(f"R must have a row and a column per task, not shape {R.shape}.")
     return R

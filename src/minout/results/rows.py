@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from minout._version import __version__
-from minout.errors import MissingDataError, UnwritableError
+from minout.errors import MissingDataError
+from minout.results.files import write_whole
 
 
 @dataclass(frozen=True)
@@ -37,15 +38,7 @@ def row(figure: str, settings: Mapping[str, Any], seed: int, values: Mapping[str
 def write(rows: Iterable[Row], path: Path) -> None:
     """Writes one JSON object per line; the file is there whole or not at all."""
     text = "".join(json.dumps(asdict(each), allow_nan=False) + "\n" for each in rows)
-    beside = path.with_name(path.name + ".partial")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_text(text)
-        beside.replace(path)
-    except OSError as error:
-        if beside.is_file():
-            beside.unlink()
-        raise UnwritableError(f"Rows could not be written to {path}: {error.strerror}.") from error
+    write_whole(path, text.encode(), "Rows")
 
 
 def read(path: Path) -> list[Row]:
