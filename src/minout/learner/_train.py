@@ -44,6 +44,7 @@ def train_unit(parts: Parts, unit: int, targets: Bools) -> UnitReport:
     loss_before = loss = rule.loss(value, positive)
     log = Log(len(a), new + 1)
     stored, inside = index.ids(), index.unclipped(unit)
+    told = _read_only(stored)
     chosen: Ints | None = None
 
     def interfered(neurons: Ints) -> Ints:
@@ -55,8 +56,7 @@ def train_unit(parts: Parts, unit: int, targets: Bools) -> UnitReport:
 
     while loss >= rule.stop_loss and log.steps < rule.max_steps:
         asked = index.interfered(unit, [neuron])
-        asked.flags.writeable = stored.flags.writeable = False
-        at_risk = AtRisk(neuron, asked, stored, interfered, winners, chosen)
+        at_risk = AtRisk(neuron, _read_only(asked), told, interfered, winners, chosen)
         chosen = _checked(parts.policy.choose(at_risk, parts.rng), new)
         pull = rule.pull(a, chosen, targets)
         exact, inside_before = index.interfered(unit, pull.moved), inside
@@ -73,9 +73,15 @@ def train_unit(parts: Parts, unit: int, targets: Bools) -> UnitReport:
     return log.report(unit, (loss_before, loss), loss >= rule.stop_loss, wrong)
 
 
+def _read_only(ids: Ints) -> Ints:
+    view = ids.view()
+    view.flags.writeable = False
+    return view
+
+
 def _checked(ids: Ints, end: int) -> Ints:
     # Kernels trust ids; what a policy answers or asks about is not trusted.
-    asked = np.asarray(ids)
+    asked = np.array(ids)
     if asked.size == 0:
         return np.empty(0, dtype=np.int64)
     if asked.ndim != 1 or asked.dtype != np.int64 or not kernels.ascending_below(asked, end):
