@@ -11,7 +11,7 @@ from minout.kernels.bitmaps import (
 )
 from minout.kernels.products import add_multiples, products, products_by_column
 from minout.kernels.tally import Sets, Tally, tally
-from minout.kernels.training import Pull, clipped, follow, least, least_of, pull
+from minout.kernels.training import Pull, clipped, follow, follow_and_clip, least, least_of, pull
 
 __all__ = [
     "Bitmaps",
@@ -24,6 +24,7 @@ __all__ = [
     "bits",
     "clipped",
     "follow",
+    "follow_and_clip",
     "interfered",
     "least",
     "least_of",

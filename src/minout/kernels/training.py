@@ -113,6 +113,13 @@ def clipped(a: Floats, neurons: Ints, threshold: float, n: int) -> Bools:
 
 
 @compiled
+def follow_and_clip(a: Floats, products: Floats, pull: Pull, n: int, threshold: float) -> Bools:
+    """Follows a pull and says which of the columns before the last its neurons clip now."""
+    follow(a, products, pull, n)
+    return clipped(a, pull.moved, threshold, n - 1)
+
+
+@compiled
 def _sigmoid(a: float) -> float:
     e = math.exp(-abs(a))
     return (1.0 if a >= 0.0 else e) / (1.0 + e)

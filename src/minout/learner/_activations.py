@@ -50,9 +50,12 @@ class Activations:
         """Copies what all neurons say about one row: (units, neurons)."""
         return np.array(self._a[:, :, row])
 
-    def follow(self, unit: int, pull: Pull) -> None:
-        """Moves a unit's activations as the pull moves its weights."""
-        kernels.follow(self._a[unit], self._products, pull, self.n)
+    def follow(self, unit: int, pull: Pull, threshold: float) -> Bools:
+        """Moves a unit's activations as the pull moves its weights.
+
+        Says which rows but the last the moved neurons clip now: (moved, n - 1).
+        """
+        return kernels.follow_and_clip(self._a[unit], self._products, pull, self.n, threshold)
 
     def clipped(self, unit: int, neurons: Ints, threshold: float, n: int) -> Bools:
         """Says which of the first n rows some neurons of a unit clip: (neurons, n)."""

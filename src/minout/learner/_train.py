@@ -60,8 +60,7 @@ def train_unit(parts: Parts, unit: int, targets: Bools) -> UnitReport:
         chosen = _checked(parts.policy.choose(at_risk, parts.rng), new)
         pull = rule.pull(a, chosen, targets)
         exact, inside_before = index.interfered(unit, pull.moved), inside
-        activations.follow(unit, pull)
-        index.replace(unit, pull.moved, activations.clipped(unit, pull.moved, rule.threshold, new))
+        index.replace(unit, pull.moved, activations.follow(unit, pull, rule.threshold))
         inside = index.unclipped(unit)
         log.note(pull, Sets(asked, exact, inside_before, inside))
         neuron, value = kernels.least(a, new)
