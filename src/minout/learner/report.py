@@ -65,23 +65,23 @@ class StepReport(NamedTuple):
     @property
     def rehearsed(self) -> Ints:
         """Lists the ids that any unit rehearsed."""
-        return np.unique(
-            np.concatenate([np.empty(0, np.int64), *(u.rehearsed for u in self.units)])
-        )
+        return _union([unit.rehearsed for unit in self.units])
 
     @property
     def wrong(self) -> Ints:
         """Lists the ids that are on the wrong side of a unit that took a step."""
-        return np.unique(np.concatenate([np.empty(0, np.int64), *(u.wrong for u in self.units)]))
+        return _union([unit.wrong for unit in self.units])
 
     @property
     def interfered(self) -> Ints:
         """Lists the ids in the paper's set of any unit."""
-        return np.unique(
-            np.concatenate([np.empty(0, np.int64), *(u.interfered for u in self.units)])
-        )
+        return _union([unit.interfered for unit in self.units])
 
     @property
     def hit_the_cap(self) -> bool:
         """Says whether a unit ran out of steps before the example was learned."""
         return any(unit.hit_the_cap for unit in self.units)
+
+
+def _union(sets: list[Ints]) -> Ints:
+    return np.unique(np.concatenate([np.empty(0, dtype=np.int64), *sets]))
