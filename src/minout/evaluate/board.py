@@ -36,7 +36,7 @@ class Board:
         if report.example_id != self._taught:
             raise InvalidInputError(
                 f"This board has followed {self._taught} examples; "
-                f"it cannot follow number {report.example_id + 1} next."
+                f"it cannot follow example {report.example_id} next."
             )
         self._remember(one_row(x, len(self._columns)))
         for unit in report.units:

@@ -9,6 +9,7 @@ from minout._typing import Bools, Floats, Ints
 from minout.errors import InvalidInputError
 from minout.evaluate.board import Board
 from minout.learner import Learner, StepReport, many_rows
+from minout.rules import GradientRule
 from minout.streams import Stream
 
 
@@ -47,6 +48,8 @@ def watch(
     """Teaches a fresh learner the stream, one example at a time, and calls `tick` after each."""
     if len(stream.rows) == 0:
         raise InvalidInputError("The stream is empty; there is nothing to learn.")
+    if not isinstance(learner.rule, GradientRule):
+        raise InvalidInputError("Watching follows gradient steps; this learner has another rule.")
     if len(learner) > 0:
         raise InvalidInputError("This learner was taught before; watch a fresh one.")
     if len(test_labels) != len(test_rows):

@@ -9,29 +9,53 @@ from minout.kernels.bitmaps import (
     replace,
     write,
 )
+from minout.kernels.bounds import doubtful
+from minout.kernels.grams import combine, gram, images
+from minout.kernels.margins import activations, class_margins, scores
+from minout.kernels.newton import Factor, empty_factor, newton
+from minout.kernels.primal import Rows, Sums, newton_primal
 from minout.kernels.products import add_multiples, products, products_by_column
+from minout.kernels.rows import add_to, digest
 from minout.kernels.tally import Sets, Tally, tally
+from minout.kernels.threads import in_threads, one_blas_thread
 from minout.kernels.training import Pull, clipped, follow, follow_and_clip, least, least_of, pull
 
 __all__ = [
     "Bitmaps",
+    "Factor",
     "Pull",
+    "Rows",
     "Sets",
+    "Sums",
     "Tally",
+    "activations",
     "add_multiples",
+    "add_to",
     "all_below",
     "ascending_below",
     "bits",
+    "class_margins",
     "clipped",
+    "combine",
+    "digest",
+    "doubtful",
+    "empty_factor",
     "follow",
     "follow_and_clip",
+    "gram",
+    "images",
+    "in_threads",
     "interfered",
     "least",
     "least_of",
+    "newton",
+    "newton_primal",
+    "one_blas_thread",
     "products",
     "products_by_column",
     "pull",
     "replace",
+    "scores",
     "tally",
     "write",
 ]

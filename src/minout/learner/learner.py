@@ -1,131 +1,372 @@
-"""The learner's door: teach one example, ask, predict."""
+"""The learner's door: teach one example, ask, correct, take back, predict."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from minout._typing import Floats, Ints
 from minout.errors import InvalidInputError
+from minout.features import FeatureMap, named
+from minout.learner._audit import Audit, audit
+from minout.learner._consolidate import consolidated
+from minout.learner._door import Door
+from minout.learner._margin import Margin
 from minout.learner._paper import Paper
+from minout.learner._reach import Interfered, Neuron, Sets, interfered, moved
+from minout.learner._suspects import Suspect, suspects
+from minout.learner.certificate import Certificate, Consolidation, Id, Label
 from minout.learner.report import StepReport
-from minout.learner.rows import many_rows, one_row
 from minout.maths import Layer, sigmoid
+from minout.memory import RamMemory
 from minout.rehearsal import Closed, Conditional, Policy
-from minout.rules import GradientRule
+from minout.rules import Choice, GradientRule, MarginRule
 
-Label = int | str
+T = TypeVar("T")
 
 
 class Learner:
-    """Learns one example at a time, keeps them all, and says what each one disturbed.
+    """Learns one example at a time, keeps them all, and says what each one touched.
 
-    One minout unit per class. The first row taught settles how many features a row has. The same
-    seed, classes, rows and order give the same weights to the last bit.
+    With the margin rule, the default, labels may come at any time and every example may have an id
+    of yours. The first row taught settles how many features a row has. After `consolidate()` the
+    model is a function of the examples alone, whatever order they came in. With a GradientRule it
+    is the paper's learner: it is made for the classes it is given, and the same seed, classes, rows
+    and order give the same weights to the last bit.
 
-    >>> learner = Learner([0, 1], rule=GradientRule(neurons=3, learning_rate=0.1))
-    >>> report = learner.teach([1.0, 0.0], 0)
-    >>> report = learner.teach([0.0, 1.0], 1)
-    >>> learner.predict([[1.0, 0.0], [0.0, 1.0]]).tolist()
-    [0, 1]
+    >>> learner = Learner()
+    >>> report = learner.teach([1.0, 0.0], "cat", id="a")
+    >>> report = learner.teach([0.0, 1.0], "dog", id="b")
+    >>> learner.predict([[1.0, 0.2], [0.1, 1.0]]).tolist()
+    ['cat', 'dog']
+    >>> report.certificate.moved
+    (('cat', 'dog'),)
     """
 
     def __init__(
         self,
-        classes: Sequence[Label] | NDArray[Any],
+        classes: Sequence[Label] | NDArray[Any] | None = None,
         *,
-        rule: GradientRule | None = None,
+        rule: MarginRule | GradientRule | None = None,
         policy: Policy | None = None,
+        features: str | FeatureMap | Callable[[Any], Any] = "identity",
         seed: int = 0,
     ) -> None:
+        self._rule = MarginRule() if rule is None else rule
+        if not isinstance(self._rule, MarginRule | GradientRule):
+            raise InvalidInputError(
+                "`rule` must be a rule, such as MarginRule() or GradientRule()."
+            )
+        self._door = Door(named(features))
+        self._margin: Margin | None = None
+        self._paper: Paper | None = None
+        self._next_id = 0
+        if isinstance(self._rule, MarginRule):
+            if classes is not None or policy is not None:
+                raise InvalidInputError(
+                    "`classes` and `policy` belong to a GradientRule; "
+                    "with the margin rule labels come as they come, and nobody is rehearsed."
+                )
+            return
+        if classes is None:
+            raise InvalidInputError("A GradientRule needs `classes`, the list of all labels.")
         self._classes = _checked_classes(classes)
         if not isinstance(seed, int | np.integer) or seed < 0:
             raise InvalidInputError(f"`seed` is a whole number from 0 on, not {seed!r}.")
-        self._rule = GradientRule() if rule is None else rule
-        if not isinstance(self._rule, GradientRule):
-            raise InvalidInputError("`rule` must be a GradientRule, such as GradientRule().")
         self._policy: Policy = Conditional() if policy is None else policy
         if isinstance(policy, type) or not hasattr(self._policy, "choose"):
             raise InvalidInputError("`policy` must be a policy, such as Closed().")
         self._seed = seed
         self._unit_of = {label: unit for unit, label in enumerate(self.classes.tolist())}
-        self._paper: Paper | None = None
 
-    def teach(self, x: ArrayLike, y: Label) -> StepReport:
-        """Learns one row x (d,) under the label y and says what that did.
+    def teach(self, x: Any, y: Label, id: Id | None = None) -> StepReport:
+        """Learns one example x under the label y and says what that did.
 
-        If it is refused or interrupted, nothing has changed.
+        Without an id of yours it gets the next free number. An id that is taught again with the
+        same row and label changes nothing; with another one it is refused: see `correct`. If a call
+        is refused or interrupted, nothing has changed.
         """
-        unit = self._unit(y)
-        paper, row = self._open(x)
-        reports = paper.learn(row, unit)
-        self._paper = paper
-        example_id = paper.memory.end - 1
-        return StepReport(
-            example_id, self.classes[unit].item(), tuple(reports), paper.losses(example_id)
-        )
+        if isinstance(self._rule, GradientRule):
+            return self._teach_paper(x, y, id)
+        label = self._label(y)
+        row = self._door.row(x)
+        margin = self._margin
+        if margin is None:
+            margin = Margin(self._rule, RamMemory(len(row), self._door.features.dtype))
+        if id is None:
+            example_id: Id = self._free_id(margin)
+        else:
+            example_id = _checked_id(id)
+            if example_id in margin.place_of:
+                return self._again(margin, example_id, row, label)
+        certificate, refresh = _separable(lambda: margin.learn(row, label, example_id))
+        self._door.settle(x, row)
+        self._margin = margin
+        return StepReport(example_id, label, certificate=certificate, refresh=refresh)
 
-    def interfered(self, x: ArrayLike, y: Label) -> dict[Label, Ints]:
-        """Says whom learning x as y would disturb first, and learns nothing.
+    def interfered(self, x: Any, y: Label) -> Interfered | dict[Label, Ints]:
+        """Says whom learning x as y would disturb, and learns nothing.
 
-        For each class whose unit would move: the ids in Ŝ = S1 ∪ S2 of the neuron that moves.
+        With a GradientRule: for each class whose unit would move, the ids in Ŝ = S1 ∪ S2 of the
+        neuron that moves first.
         """
-        unit = self._unit(y)
-        paper, row = self._open(x)
-        return {self.classes[each].item(): ids for each, ids in paper.interfered(row, unit).items()}
+        if isinstance(self._rule, GradientRule):
+            unit = self._unit(y)
+            paper, row = self._open(x)
+            names = self.classes
+            return {names[each].item(): ids for each, ids in paper.interfered(row, unit).items()}
+        label, row = self._label(y), self._door.row(x)
+        if self._margin is None:
+            return Interfered({}, refresh=False)
+        return interfered(self._margin, row, label)
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Gives the class with the highest score for each row of X (n, d); ties go to the first."""
-        return np.asarray(self.classes[self.scores(X).argmax(axis=1)])
+    def correct(self, id: Id, y: Label) -> StepReport:
+        """Gives a stored example another label, in one step."""
+        margin = self._needs_margin("correct")
+        place = self._place(margin, id)
+        label = self._label(y)
+        if margin.label_at(place) == label:
+            return StepReport(id, label, certificate=Certificate((), 0, np.inf, (), ()))
+        certificate, refresh = _separable(lambda: margin.relabel(place, label))
+        return StepReport(id, label, certificate=certificate, refresh=refresh)
 
-    def scores(self, X: ArrayLike) -> Floats:
-        """Gives min_j a_j, before any clipping, of each class: (n, classes), for ranking."""
-        paper = self._taught()
-        return paper.scores(many_rows(X, paper.memory.features))
+    def forget(self, ids: Id | Iterable[Id]) -> Certificate:
+        """Takes examples out; what rested on them is settled again.
 
-    def outputs(self, X: ArrayLike) -> Floats:
-        """Gives the units' outputs, (n, classes): min_j σ(a_j), or min_j max(a_j, 0) if hard."""
+        After `consolidate()` the model equals the one that never saw them, and no trace of their
+        rows is left. A class whose last example is forgotten leaves the model.
+        """
+        margin = self._needs_margin("forget")
+        if isinstance(ids, str) or not isinstance(ids, Iterable):
+            ids = [ids]
+        asked = list(ids)
+        places = [self._place(margin, each) for each in asked]
+        if len(set(places)) < len(places):
+            raise InvalidInputError("An id is named twice; name each example to forget once.")
+        return _separable(lambda: margin.forget(np.array(sorted(places), dtype=np.int64)))
+
+    def forget_class(self, y: Label) -> Certificate:
+        """Takes out every example of a label, and the label with them."""
+        margin = self._needs_margin("forget_class")
+        label = self._label(y)
+        if label not in margin.class_of:
+            raise InvalidInputError(f"No example has the label {label!r}.")
+        places = np.sort(margin.members[margin.class_of[label]].places)
+        return _separable(lambda: margin.forget(places))
+
+    def consolidate(self) -> Consolidation:
+        """Renews everything that depends on order and settles every separator tightly.
+
+        Afterwards the model is a function of the examples alone.
+        """
+        margin = self._needs_margin("consolidate")
+        self._margin, certificate, refresh = _separable(lambda: consolidated(margin))
+        return Consolidation(certificate, refresh)
+
+    def audit(self) -> Audit:
+        """Computes every margin of every stored example again, plainly, and compares."""
+        return audit(self._needs_margin("audit"))
+
+    def suspects(self, n: int) -> list[Suspect]:
+        """Lists the n stored examples that lean most on their private parameter, the most first."""
+        if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 0:
+            raise InvalidInputError(f"`n` is a whole number from 0 on, not {n!r}.")
+        return suspects(self._needs_margin("suspects"), int(n))
+
+    def partition(self) -> dict[Neuron, Sets]:
+        """Gives the exact S1, S2 and S3 of each neuron that the last call moved.
+
+        The key of a neuron is its unit's label and the label it stands against.
+        """
+        return moved(self._needs_margin("partition"))
+
+    def predict(self, X: Any, *, unknown: Label | None = None) -> NDArray[Any]:
+        """Gives the class with the highest score for each row of X; ties go to the first.
+
+        With `unknown`, that label is given where every unit is clipped: none of these.
+        """
         scores = self.scores(X)
-        return np.maximum(scores, 0.0) if self.rule.clip == "hard" else sigmoid(scores)
+        if not isinstance(self._rule, GradientRule) and not len(self.classes):
+            raise InvalidInputError(
+                "Every example has been forgotten; there is nothing to predict."
+            )
+        names = self.classes[scores.argmax(axis=1)]
+        if unknown is None:
+            return np.asarray(names)
+        clipped = scores.max(axis=1) <= self.threshold
+        if isinstance(unknown, str) != (names.dtype.kind == "U"):
+            names = names.astype(object)
+        elif isinstance(unknown, str):
+            names = names.astype(np.promote_types(names.dtype, f"U{max(len(unknown), 1)}"))
+        names[clipped] = unknown
+        return np.asarray(names)
+
+    def scores(self, X: Any) -> Floats:
+        """Gives the least activation of each class's neurons, unclipped, for ranking: (n, classes).
+
+        With one class there is no neuron, and its score is infinite.
+        """
+        if isinstance(self._rule, GradientRule):
+            paper = self._taught()
+            return paper.scores(self._door.rows(X))
+        margin = self._needs_margin("scores")
+        return margin.scores(self._door.rows(X))[:, self._sorted(margin)]
+
+    def outputs(self, X: Any) -> Floats:
+        """Gives the units' outputs, (n, classes): the scores, clipped.
+
+        That is min_j max(a_j, 0), or min_j σ(a_j) for a GradientRule with the sigmoid clip.
+        """
+        scores = self.scores(X)
+        if isinstance(self._rule, GradientRule) and self._rule.clip == "sigmoid":
+            return sigmoid(scores)
+        return np.maximum(scores, 0.0)
 
     @property
     def classes(self) -> NDArray[Any]:
-        """Lists the labels in the order of the units."""
-        return self._classes
+        """Lists the labels in the order of the columns of `scores`."""
+        if isinstance(self._rule, GradientRule):
+            return self._classes
+        return np.array([] if self._margin is None else sorted(self._margin.labels))
 
     @property
-    def rule(self) -> GradientRule:
+    def ids(self) -> list[Id]:
+        """Lists the ids of all that is stored, in the order in which they came."""
+        if isinstance(self._rule, GradientRule):
+            return list(range(len(self)))
+        return [] if self._margin is None else list(self._margin.place_of)
+
+    @property
+    def exceptions(self) -> list[Id]:
+        """Lists the stored examples that are on the wrong side of a separator of their class.
+
+        Of equal rows under two labels one is wrong because the other is right: both are named.
+        """
+        margin = self._needs_margin("exceptions")
+        return [margin.ids[place] for place in margin.exceptions().tolist()]
+
+    @property
+    def choice(self) -> Choice:
+        """Is what was chosen from the data, or pinned: metric, prior, columns and price."""
+        return self._needs_margin("choice").choice
+
+    @property
+    def rule(self) -> MarginRule | GradientRule:
         """Is how the weights move."""
         return self._rule
 
     @property
+    def threshold(self) -> float:
+        """Is the score at and below which a unit counts as clipped."""
+        return self._rule.threshold if isinstance(self._rule, GradientRule) else 0.0
+
+    @property
+    def features(self) -> FeatureMap:
+        """Is the fixed map that examples go through before they are learned."""
+        return self._door.features
+
+    @property
     def policy(self) -> Policy:
         """Is who chooses whom to rehearse."""
+        if isinstance(self._rule, MarginRule):
+            raise InvalidInputError("The margin rule rehearses nobody, so there is no policy.")
         return self._policy
 
     @property
     def layer(self) -> Layer:
-        """Copies the weights: W (classes, neurons, features), b (classes, neurons)."""
+        """Copies the weights of a GradientRule: W (classes, neurons, features), b likewise."""
         return Layer(*(array.copy() for array in self._taught().layer))
 
     @property
     def guarantee(self) -> str:
-        """Says in a sentence what is certain about examples that are not rehearsed."""
+        """Says in a sentence what is certain about examples that a step does not look at."""
+        if isinstance(self._rule, MarginRule):
+            return _FITTED
         if type(self.policy) is not Closed:
             return "None: a step may move neurons whose examples were not rehearsed."
-        if self.rule.clip == "hard":
+        if self._rule.clip == "hard":
             return _NO_BIT
         return "The output of an example that is not rehearsed stays below 0.1."
 
     def __len__(self) -> int:
-        """Counts the examples taught."""
+        """Counts the stored examples."""
+        if self._margin is not None:
+            return len(self._margin.place_of)
         return 0 if self._paper is None else len(self._paper.memory)
+
+    def __contains__(self, id: Id) -> bool:
+        """Says whether an id is stored."""
+        return self._margin is not None and id in self._margin.place_of
 
     def _check(self) -> None:
         """Asserts that everything kept tells one story."""
         if self._paper is not None:
             self._paper.check()
+        if self._margin is not None:
+            found = audit(self._margin)
+            assert found.ok, found.complaints
+
+    def _teach_paper(self, x: ArrayLike, y: Label, id: Id | None) -> StepReport:
+        if id is not None:
+            raise InvalidInputError("A GradientRule numbers examples itself; leave out `id`.")
+        unit = self._unit(y)
+        paper, row = self._open(x)
+        reports = paper.learn(row, unit)
+        self._door.settle(x, row)
+        self._paper = paper
+        example_id = paper.memory.end - 1
+        label = self.classes[unit].item()
+        return StepReport(example_id, label, tuple(reports), paper.losses(example_id))
+
+    def _again(self, margin: Margin, example_id: Id, row: Floats, label: Label) -> StepReport:
+        place = margin.place_of[example_id]
+        same_row = np.array_equal(margin.memory.table[place], row)
+        if not same_row or margin.label_at(place) != label:
+            raise InvalidInputError(
+                f"Example {example_id!r} is stored with another {'label' if same_row else 'row'}; "
+                "use `correct` to change its label, or `forget` it first."
+            )
+        return StepReport(example_id, label, certificate=Certificate((), 0, np.inf, (), ()))
+
+    def _free_id(self, margin: Margin) -> int:
+        while self._next_id in margin.place_of:
+            self._next_id += 1
+        return self._next_id
+
+    def _place(self, margin: Margin, id: Id) -> int:
+        try:
+            return margin.place_of[_checked_id(id)]
+        except KeyError:
+            raise InvalidInputError(f"There is no example {id!r}.") from None
+
+    def _label(self, y: Label) -> Label:
+        if isinstance(y, str):
+            label: Label = str(y)
+        elif isinstance(y, int | np.integer) and not isinstance(y, bool):
+            label = int(y)
+        else:
+            raise InvalidInputError(
+                f"A label is a whole number or a string, not a {type(y).__name__}."
+            )
+        known = [] if self._margin is None else self._margin.labels
+        if known and type(known[0]) is not type(label):
+            kinds = {str: "strings", int: "whole numbers"}
+            raise InvalidInputError(
+                f"The label {label!r} is of another type than before: "
+                f"this learner's labels are {kinds[type(known[0])]}."
+            )
+        return label
+
+    def _needs_margin(self, what: str) -> Margin:
+        if isinstance(self._rule, GradientRule):
+            raise InvalidInputError(f"`{what}` needs the margin rule; this is a GradientRule.")
+        if self._margin is None:
+            raise InvalidInputError("This learner has not been taught anything yet.")
+        return self._margin
+
+    def _sorted(self, margin: Margin) -> list[int]:
+        return [margin.class_of[label] for label in self.classes.tolist()]
 
     def _unit(self, y: Label) -> int:
         try:
@@ -142,22 +383,47 @@ class Learner:
 
     def _open(self, x: ArrayLike) -> tuple[Paper, Floats]:
         # The first row settles the width; until it is learned, the learner stays as it was.
+        row = self._door.row(x).astype(np.float64)
         if self._paper is not None:
-            return self._paper, one_row(x, self._paper.memory.features)
-        row = one_row(x, None)
+            return self._paper, row
+        assert isinstance(self._rule, GradientRule)
         units = len(self.classes)
-        return Paper(self.rule, self.policy, units, len(row), self._seed), row
+        return Paper(self._rule, self._policy, units, len(row), self._seed), row
 
     def _taught(self) -> Paper:
+        if isinstance(self._rule, MarginRule):
+            raise InvalidInputError("This needs a GradientRule; the margin rule has separators.")
         if self._paper is None:
             raise InvalidInputError("This learner has not been taught anything yet.")
         return self._paper
 
 
+_FITTED = (
+    "Every stored example is fitted, with a positive margin in every pair of its class, "
+    "or listed in `exceptions`."
+)
 _NO_BIT = (
     "The output of an example that is not rehearsed does not change: "
     "in no bit for rows in multiples of 1/256, by rounding only for others."
 )
+
+
+def _separable(step: Callable[[], T]) -> T:
+    try:
+        return step()
+    except ArithmeticError as error:
+        raise InvalidInputError(
+            "The numbers differ too much in size to be separated in double precision; "
+            "scale the features first."
+        ) from error
+
+
+def _checked_id(id: Id) -> Id:
+    if isinstance(id, str):
+        return str(id)
+    if isinstance(id, int | np.integer) and not isinstance(id, bool):
+        return int(id)
+    raise InvalidInputError(f"An id is a whole number or a string, not a {type(id).__name__}.")
 
 
 def _checked_classes(classes: Sequence[Label] | NDArray[Any]) -> NDArray[Any]:

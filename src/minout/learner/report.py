@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from minout._typing import Floats, Ints
+from minout.learner.certificate import Certificate, Id, Label, Refresh
 
 
 class Pulls(NamedTuple):
@@ -45,12 +46,19 @@ class UnitReport(NamedTuple):
 
 
 class StepReport(NamedTuple):
-    """Tells what teaching one example did; `units` holds the units that took a step."""
+    """Tells what one step did: who was taught what, and what that moved.
 
-    example_id: int
-    label: int | str
-    units: tuple[UnitReport, ...]
-    losses: Floats
+    From the gradient rule: `units` holds the units that took a step, `losses` the example's loss
+    at every unit. From the margin rule: `certificate` states what holds now, and `refresh` tells of
+    a pause in which origin, scale, metric and priors were renewed, if there was one.
+    """
+
+    example_id: Id
+    label: Label
+    units: tuple[UnitReport, ...] = ()
+    losses: Floats | None = None
+    certificate: Certificate | None = None
+    refresh: Refresh | None = None
 
     @property
     def steps(self) -> int:

@@ -1,5 +1,17 @@
 """The paper in plain NumPy: the specification that everything else must agree with."""
 
+from minout.maths.geometry import (
+    RIDGE,
+    TINY,
+    Geometry,
+    Moments,
+    Prior,
+    images,
+    metric,
+    metric_of_few,
+    plain,
+    prior,
+)
 from minout.maths.interference import (
     HARD_CLIP,
     SIGMOID_CLIP,
@@ -11,6 +23,7 @@ from minout.maths.interference import (
     partition,
 )
 from minout.maths.loss import GRID, cross_entropy, slope, step
+from minout.maths.separator import Separator, margins, separator
 from minout.maths.training import (
     Layer,
     Trace,
@@ -38,9 +51,15 @@ from minout.maths.units import (
 __all__ = [
     "GRID",
     "HARD_CLIP",
+    "RIDGE",
     "SIGMOID_CLIP",
+    "TINY",
+    "Geometry",
     "Layer",
+    "Moments",
     "Partition",
+    "Prior",
+    "Separator",
     "Trace",
     "Training",
     "activations",
@@ -53,14 +72,21 @@ __all__ = [
     "clipped_minout",
     "cross_entropy",
     "gate",
+    "images",
     "initial_layer",
     "interfered",
     "interfered_if_fixed",
+    "margins",
     "maxout",
     "maxout_winner",
+    "metric",
+    "metric_of_few",
     "minout_winner",
     "partition",
+    "plain",
+    "prior",
     "scores",
+    "separator",
     "sigmoid",
     "sigmoid_minout",
     "slope",

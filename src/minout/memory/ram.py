@@ -4,18 +4,19 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from minout import kernels
-from minout._typing import Bools, Floats, Ints
+from minout._typing import Bools, Floats, Ints, Words
 from minout.errors import InvalidInputError
 
 
 class RamMemory:
-    """Keeps rows of `features` numbers, and with each its label, a whole number.
+    """Keeps rows of `features` numbers, and with each its label, a whole number, and a digest.
 
-    Ids count up from 0 in the order of arrival and are never used twice; a discarded row's place
-    is zeroed and stays empty. `add` is O(d) on average, `rows` and `labels` O(d) and O(1) per id.
+    Rows are kept as `dtype`, float64 or float32. Ids count up from 0 in the order of arrival and
+    are never used twice; a discarded row's place is zeroed and stays empty. `add` is O(d) on
+    average, `rows` and `labels` O(d) and O(1) per id.
 
     >>> memory = RamMemory(features=2)
     >>> memory.add(np.array([1.0, 2.0]), 7)
@@ -24,14 +25,17 @@ class RamMemory:
     [7]
     """
 
-    def __init__(self, features: int) -> None:
+    def __init__(self, features: int, dtype: DTypeLike = np.float64) -> None:
         if features < 1:
             raise InvalidInputError(f"A row needs at least one feature, not {features}.")
         self.features = features
+        self.dtype = np.dtype(dtype)
+        self._word = np.dtype(f"u{self.dtype.itemsize}")
         self.end = 0
         """One more than the highest id handed out: the next id."""
-        self._rows = np.zeros((8, features))
+        self._rows = np.zeros((8, features), dtype=self.dtype)
         self._labels = np.zeros(8, dtype=np.int64)
+        self._digests: Words = np.zeros(8, dtype=np.uint64)
         self._alive: Bools = np.zeros(8, dtype=bool)
 
     def add(self, x: Floats, label: int) -> int:
@@ -40,14 +44,16 @@ class RamMemory:
             raise InvalidInputError(f"x must have shape {(self.features,)}, not {x.shape}.")
         example_id = self.end
         if example_id == len(self._rows):
-            # All three at once: a memory that is interrupted has grown, or has not.
-            self._rows, self._labels, self._alive = (
+            # All at once: a memory that is interrupted has grown, or has not.
+            self._rows, self._labels, self._digests, self._alive = (
                 _doubled(self._rows),
                 _doubled(self._labels),
+                _doubled(self._digests),
                 _doubled(self._alive),
             )
         self._rows[example_id] = x
         self._labels[example_id] = label
+        self._digests[example_id] = kernels.digest(self._rows[example_id].view(self._word))
         self._alive[example_id] = True
         self.end += 1
         return example_id
@@ -57,13 +63,71 @@ class RamMemory:
         self._expect_known([example_id])
         self._rows[example_id] = 0.0
         self._labels[example_id] = 0
+        self._digests[example_id] = 0
         self._alive[example_id] = False
+
+    def relabel(self, example_id: int, label: int) -> None:
+        """Gives a stored row another label."""
+        self._expect_known([example_id])
+        self._labels[example_id] = label
+
+    def relabel_all(self, labels: Ints) -> None:
+        """Gives every id up to the highest another label."""
+        self._labels[: len(labels)] = labels
+
+    def renamed(self, ids: Ints, number: Ints) -> "RamMemory":
+        """Gives a memory of these ids, counted from 0, with number[label] for each label.
+
+        Where that is everything the rows are shared with it: only one of the two may go on.
+        """
+        twin = RamMemory(self.features, self.dtype)
+        if len(ids) == self.end:
+            twin._rows, twin._digests, twin._alive = self._rows, self._digests, self._alive
+            twin._labels = self._labels.copy()
+        else:
+            size = max(len(ids), len(twin._rows))
+            twin._rows = np.zeros((size, self.features), dtype=self.dtype)
+            twin._labels = np.zeros(size, dtype=np.int64)
+            twin._digests = np.zeros(size, dtype=np.uint64)
+            twin._alive = np.zeros(size, dtype=bool)
+            twin._rows[: len(ids)], twin._digests[: len(ids)] = self._rows[ids], self._digests[ids]
+            twin._alive[: len(ids)], twin._labels[: len(ids)] = True, self._labels[ids]
+        twin._labels[: len(ids)] = number[twin._labels[: len(ids)]]
+        twin.end = len(ids)
+        return twin
+
+    @property
+    def table(self) -> Floats:
+        """Is the rows themselves, by id, for kernels that read them where they lie."""
+        return self._rows
+
+    def digests(self, ids: Sequence[int] | Ints) -> Words:
+        """Fetches the digests that some rows had when they came."""
+        return self._digests[self._expect_known(ids)]
+
+    def equal_to(self, ids: Ints) -> Ints:
+        """Lists, ascending, the stored ids whose rows are equal to those of some ids."""
+        if not len(ids):
+            return ids
+        stored = self.ids()
+        return stored[np.isin(self._digests[stored], self._digests[ids])]
+
+    def damaged(self) -> Ints:
+        """Lists the ids whose rows no longer have the digest that they came with."""
+        found = [
+            example_id
+            for example_id in self.ids().tolist()
+            if kernels.digest(self._rows[example_id].view(self._word)) != self._digests[example_id]
+        ]
+        return np.array(found, dtype=np.int64)
 
     def truncate(self, end: int) -> None:
         """Takes back the rows whose ids are `end` and above; the ids are handed out again."""
-        self._rows[end:] = 0.0
-        self._labels[end:] = 0
-        self._alive[end:] = False
+        taken = slice(end, self.end + 1)  # the last one may have been half taken in
+        self._rows[taken] = 0.0
+        self._labels[taken] = 0
+        self._digests[taken] = 0
+        self._alive[taken] = False
         self.end = end
 
     def rows(self, ids: Sequence[int] | Ints) -> Floats:
@@ -90,6 +154,10 @@ class RamMemory:
         """Copies the labels of all ids up to the highest; what a discarded id has is 0."""
         return self._labels[: self.end].copy()
 
+    def alive(self, ids: Ints) -> Bools:
+        """Says of ids up to the highest whether each is still stored."""
+        return self._alive[ids]
+
     def ids(self) -> Ints:
         """Lists the stored ids, ascending."""
         return np.flatnonzero(self._alive)
@@ -112,4 +180,6 @@ class RamMemory:
 
 
 def _doubled(array: NDArray[Any]) -> NDArray[Any]:
-    return np.concatenate([array, np.zeros_like(array)])
+    out = np.zeros((2 * len(array), *array.shape[1:]), dtype=array.dtype)
+    out[: len(array)] = array
+    return out

@@ -84,7 +84,7 @@ def _end(learner: Learner, data: Data, stream: Stream) -> dict[str, float]:
     `inside` is the size of S1, the mean over the units; `misplaced` counts the pairs of an example
     and a unit where a stranger is inside, or an example of the unit's own class is not.
     """
-    inside = learner.scores(stream.rows) > learner.rule.threshold
+    inside = learner.scores(stream.rows) > learner.threshold
     own = stream.labels[:, None] == learner.classes
     return {
         "inside": float(inside.sum(axis=0).mean()),

@@ -1,0 +1,10 @@
+"""Fixed maps from what the user has to the rows that a learner is taught."""
+
+from minout.features.encoder import Encoder
+from minout.features.feature_map import FeatureMap
+from minout.features.identity import Identity
+from minout.features.named import named
+from minout.features.random_fourier import RandomFourier
+from minout.features.scattering import Scattering
+
+__all__ = ["Encoder", "FeatureMap", "Identity", "RandomFourier", "Scattering", "named"]

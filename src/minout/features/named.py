@@ -1,0 +1,36 @@
+"""From what a user writes to a feature map."""
+
+from collections.abc import Callable
+from typing import Any
+
+from minout.errors import InvalidInputError
+from minout.features.encoder import Encoder
+from minout.features.feature_map import FeatureMap
+from minout.features.identity import Identity
+from minout.features.random_fourier import RandomFourier
+from minout.features.scattering import Scattering
+
+NAMES: dict[str, Callable[[], FeatureMap]] = {
+    "identity": Identity,
+    "scattering": Scattering,
+    "random_fourier": RandomFourier,
+}
+
+
+def named(features: Any) -> FeatureMap:
+    """Gives the map that is meant: by name, with its defaults; as it is; or around a function.
+
+    >>> named("scattering")
+    Scattering(image_shape=None, scales=3, orientations=6)
+    """
+    if isinstance(features, str) and features in NAMES:
+        return NAMES[features]()
+    if not isinstance(features, type):
+        if isinstance(features, FeatureMap):
+            return features
+        if callable(features):
+            return Encoder(features)
+    raise InvalidInputError(
+        f'features is {features!r}; give "identity", "scattering", "random_fourier", a map such '
+        "as Scattering(image_shape=(32, 32, 3)), or a function that makes rows of a batch."
+    )

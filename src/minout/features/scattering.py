@@ -1,0 +1,139 @@
+"""Wavelet scattering: fixed features of images, which a small shift changes little."""
+
+from dataclasses import dataclass
+from math import isqrt, prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from minout.errors import InvalidInputError
+from minout.features._cascade import PLACES, scatter
+from minout.features._door import rows_of_numbers, whole
+from minout.features._fingerprint import fingerprint
+from minout.features._plan import plan
+from minout.kernels.pooling import even_out
+
+Singles = NDArray[np.float32]
+
+SMALLEST = 8
+"""The least height and width of an image, in pixels."""
+FLOOR = 1e-4
+"""What is added to the square length of a block before it is scaled, as a share of the average."""
+AT_A_TIME = 1_000_000
+"""How many pixels, if an image has fewer, are brought to the same brightness at a time."""
+
+
+@dataclass(frozen=True)
+class Scattering:
+    """Finds waves in an image, then waves in what it found, and pools both at 4 × 4 places.
+
+    A row is an image of `image_shape`: (height, width), or (height, width, channels) with the
+    channels of a pixel side by side. Without `image_shape`, a row whose length is a square is a
+    gray image. Height and width are at least 8, and at least 2^scales.
+
+    The first layer is the modulus of the answers of Morlet wavelets of `scales` sizes, each twice
+    the one before, in `orientations` directions; the second is the same of the first, with larger
+    wavelets. What belongs to one pair of scales at one place is a block: each block, then the
+    whole row, is scaled to unit length, so that a faint stroke counts like a bold one and the
+    image's brightness not at all. A blank image gives zeros.
+
+    28 × 28 pixels give 127 paths × 16 places = 2,032 numbers, float32, in about 0.25 ms. Each
+    channel has as many of its own.
+
+    >>> Scattering().transform(np.eye(28).reshape(1, 784)).shape
+    (1, 2032)
+    """
+
+    image_shape: tuple[int, ...] | None = None
+    scales: int = 3
+    orientations: int = 6
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scales", whole("scales", self.scales, 1, 10))
+        object.__setattr__(self, "orientations", whole("orientations", self.orientations, 1, 32))
+        if self.image_shape is not None:
+            object.__setattr__(self, "image_shape", _checked(self.image_shape, self.scales))
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Is float32."""
+        return np.dtype(np.float32)
+
+    @property
+    def fingerprint(self) -> str:
+        """Names this recipe and its settings."""
+        settings = {
+            "image_shape": self.image_shape,
+            "scales": self.scales,
+            "orientations": self.orientations,
+        }
+        return fingerprint("scattering", 1, settings)
+
+    def transform(self, X: ArrayLike) -> Singles:
+        """Gives a row for each image in X (n, pixels × channels)."""
+        images = rows_of_numbers(X)
+        height, width, channels = self._read_as(images.shape[1])
+        prepared = plan(height, width, self.scales, self.orientations)
+        groups = channels * _groups(self.scales, self.orientations)
+        out = np.empty((len(images), sum(groups), PLACES), dtype=np.float32)
+        at_a_time = max(1, AT_A_TIME // images.shape[1])
+        for start in range(0, len(images), at_a_time):
+            block = _same_brightness(images[start : start + at_a_time])
+            pixels = block.reshape(-1, height, width, channels)
+            planes = np.moveaxis(pixels, 3, 1).reshape(-1, height, width)
+            into = out[start : start + at_a_time]
+            scatter(planes, prepared, into.reshape(len(planes), -1, PLACES))
+        even_out(out, np.cumsum([0, *groups]), FLOOR)
+        return out.reshape(len(out), out.shape[1] * PLACES)
+
+    def _read_as(self, length: int) -> tuple[int, int, int]:
+        """Says how a row of so many numbers is an image: height, width, channels."""
+        if self.image_shape is None:
+            side = isqrt(length)
+            if side * side != length:
+                raise InvalidInputError(
+                    f"A row of {length} numbers is not a square gray image; say what it is with "
+                    "image_shape=(height, width) or image_shape=(height, width, channels)."
+                )
+            _checked((side, side), self.scales)
+            return side, side, 1
+        if prod(self.image_shape) != length:
+            raise InvalidInputError(
+                f"A row has {length} numbers, but image_shape={self.image_shape} has "
+                f"{prod(self.image_shape)}; pass an image_shape that fits the rows."
+            )
+        height, width, *channels = self.image_shape
+        return height, width, prod(channels)
+
+
+def _checked(image_shape: object, scales: int) -> tuple[int, ...]:
+    if not isinstance(image_shape, tuple | list) or len(image_shape) not in (2, 3):
+        raise InvalidInputError(
+            f"image_shape is {image_shape!r}; give (height, width) or (height, width, channels)."
+        )
+    shape = tuple(whole("A part of image_shape", part, 1) for part in image_shape)
+    least = max(SMALLEST, 2**scales)
+    if min(shape[:2]) < least:
+        raise InvalidInputError(
+            f"An image of {shape[0]} × {shape[1]} pixels is too small; with scales={scales}, "
+            f"image_shape needs at least {least} × {least}."
+        )
+    return shape
+
+
+def _groups(scales: int, orientations: int) -> list[int]:
+    """Counts the paths of the image, of each scale and of each pair of scales."""
+    pairs = scales * (scales - 1) // 2
+    return [1] + scales * [orientations] + pairs * [orientations**2]
+
+
+def _same_brightness(images: NDArray[Any]) -> Singles:
+    """Brings the largest pixel of each image between 0.5 and 1, by an exact power of two.
+
+    Every finite image then fits float32, and at half the brightness its row is the same.
+    """
+    doubles = images.astype(np.float64)
+    _, exponents = np.frexp(np.abs(doubles).max(axis=1, keepdims=True))
+    scaled: Singles = np.ldexp(doubles, -exponents).astype(np.float32)
+    return scaled

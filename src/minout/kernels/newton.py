@@ -1,0 +1,213 @@
+"""The optimum of one separator over a pool of rows, from their inner products.
+
+With G_ij = s_i s_j (x_i'K x_j + 1) and r_i = 1 - s_i f0(x_i), the separator is u = Σ α_i s_i z_i,
+z = (x, 1), and minimises ½‖u‖² + 1/(2λ) Σ max(0, r_i - (Gα)_i)². Newton's step solves
+(G_AA + λI) α_A = r_A for the rows A that fall short; a line search along it that is exact makes the
+method end after finitely many rounds. The Cholesky factor of G_AA + λI follows A row by row.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from minout._typing import Bools, Floats, Ints
+from minout.kernels._compiled import compiled
+
+ROUNDS = 200
+NOTHING = 1e-12
+"""An α below this part of the largest is 0 but for rounding: its row is just on its target."""
+
+
+class Factor(NamedTuple):
+    """Holds L (cap, cap), lower, with L L' = G_AA + λI, and `order`, the pool's members in A.
+
+    size (1,) says how many there are.
+    """
+
+    L: Floats
+    order: Ints
+    size: Ints
+
+
+def empty_factor(capacity: int) -> Factor:
+    """Makes a factor with nobody in it."""
+    return Factor(
+        np.zeros((capacity, capacity)),
+        np.zeros(capacity, dtype=np.int64),
+        np.zeros(1, dtype=np.int64),
+    )
+
+
+@compiled
+def newton(G: Floats, r: Floats, price: float, alpha: Floats, factor: Factor) -> bool:
+    """Moves alpha (n,) to the optimum for G (≥ n, ≥ n) and r (n,); False if it does not get there.
+
+    alpha ≥ 0 may start anywhere; the factor must be empty or that of an earlier call with the same
+    G and price. At the end alpha > 0 only in A.
+    """
+    n = r.shape[0]
+    margins = _times(G, alpha)
+    wanted = r - margins > 0.0
+    if not wanted.any() and alpha.any():
+        alpha[:] = 0.0
+        margins[:] = 0.0
+        wanted = r > 0.0
+    for _ in range(ROUNDS):
+        _follow(factor, G, price, wanted)
+        target = np.zeros(n)
+        _solve(factor, r, target)
+        reached = _times(G, target)
+        if _same(wanted, r - reached, price):
+            nothing = NOTHING * np.max(target) if n else 0.0
+            for i in range(n):
+                alpha[i] = target[i] if target[i] > nothing else 0.0
+            return True
+        step, change = target - alpha, reached - margins
+        t = best_step(r - margins, change, _dot(margins, step), _dot(change, step), price)
+        for i in range(n):
+            alpha[i] += t * step[i]
+            margins[i] += t * change[i]
+            wanted[i] = r[i] - margins[i] > 0.0
+    return False
+
+
+@compiled
+def best_step(short: Floats, change: Floats, base: float, curve: float, price: float) -> float:
+    """Finds the t ≥ 0 that minimises base·t + ½ curve·t² + 1/(2λ) Σ max(0, short - t·change)².
+
+    Its slope is increasing and made of straight pieces: Newton on the slope, kept between a point
+    below and one above, ends on the piece that crosses 0.
+    """
+    low, high, t = 0.0, np.inf, 1.0
+    for _ in range(100):
+        slope, bend = base + t * curve, curve
+        for i in range(short.shape[0]):
+            gap = short[i] - t * change[i]
+            if gap > 0.0:
+                slope -= gap * change[i] / price
+                bend += change[i] * change[i] / price
+        if slope > 0.0:
+            high = t
+        else:
+            low = t
+        if bend == 0.0:
+            return t
+        following = t - slope / bend
+        if not low < following < high:
+            following = 0.5 * (low + high) if high < np.inf else 2.0 * t
+        if abs(following - t) <= 1e-14 * t or high - low <= 1e-14 * high:
+            return following
+        t = following
+    return t
+
+
+@compiled
+def _same(wanted: Bools, short: Floats, price: float) -> bool:
+    # A row within rounding of its target is on neither side: it may keep the side it has.
+    for i in range(wanted.shape[0]):
+        if wanted[i] != (short[i] > 0.0) and abs(short[i]) > 1e-12 * (1.0 + price):
+            return False
+    return True
+
+
+@compiled
+def _dot(a: Floats, b: Floats) -> float:
+    total = 0.0
+    for i in range(a.shape[0]):
+        total += a[i] * b[i]
+    return total
+
+
+@compiled
+def _times(G: Floats, alpha: Floats) -> Floats:
+    out = np.zeros(alpha.shape[0])
+    for j in range(alpha.shape[0]):
+        if alpha[j] != 0.0:
+            for i in range(alpha.shape[0]):
+                out[i] += G[j, i] * alpha[j]
+    return out
+
+
+@compiled
+def _follow(factor: Factor, G: Floats, price: float, wanted: Bools) -> None:
+    inside = np.zeros(wanted.shape[0], dtype=np.bool_)
+    kept = 0
+    for i in range(factor.size[0]):
+        kept += wanted[factor.order[i]]
+    if 2 * kept < factor.size[0]:  # cheaper to begin again
+        factor.size[0] = 0
+    i = 0
+    while i < factor.size[0]:
+        if wanted[factor.order[i]]:
+            inside[factor.order[i]] = True
+            i += 1
+        else:
+            _remove(factor, i)
+    for i in range(wanted.shape[0]):
+        if wanted[i] and not inside[i]:
+            _append(factor, G, price, i)
+
+
+@compiled
+def _inner(a: Floats, b: Floats, n: int) -> float:
+    # Eight sums side by side: one alone waits for its own last addition.
+    whole = n - n % 8
+    s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
+    for k in range(0, whole, 8):
+        s0 += a[k] * b[k]
+        s1 += a[k + 1] * b[k + 1]
+        s2 += a[k + 2] * b[k + 2]
+        s3 += a[k + 3] * b[k + 3]
+        s4 += a[k + 4] * b[k + 4]
+        s5 += a[k + 5] * b[k + 5]
+        s6 += a[k + 6] * b[k + 6]
+        s7 += a[k + 7] * b[k + 7]
+    for k in range(whole, n):
+        s0 += a[k] * b[k]
+    return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
+
+
+@compiled
+def _append(factor: Factor, G: Floats, price: float, member: int) -> None:
+    L, order, n = factor.L, factor.order, factor.size[0]
+    row = L[n]
+    square = G[member, member] + price
+    for i in range(n):
+        row[i] = (G[member, order[i]] - _inner(L[i], row, i)) / L[i, i]
+        square -= row[i] * row[i]
+    row[n] = np.sqrt(max(square, 0.5 * price))
+    order[n] = member
+    factor.size[0] = n + 1
+
+
+@compiled
+def _remove(factor: Factor, place: int) -> None:
+    # Without its row, the lower part has one column too many: rotations push it into the others.
+    L, order, n = factor.L, factor.order, factor.size[0]
+    for i in range(place, n - 1):
+        order[i] = order[i + 1]
+        for k in range(i + 2):
+            L[i, k] = L[i + 1, k]
+        a, b = L[i, i], L[i, i + 1]
+        length = np.hypot(a, b)
+        cosine, sine = a / length, b / length
+        L[i, i] = length
+        for j in range(i + 2, n):
+            a, b = L[j, i], L[j, i + 1]
+            L[j, i] = cosine * a + sine * b
+            L[j, i + 1] = cosine * b - sine * a
+    factor.size[0] = n - 1
+
+
+@compiled
+def _solve(factor: Factor, r: Floats, alpha: Floats) -> None:
+    L, order, n = factor.L, factor.order, factor.size[0]
+    z = np.empty(n)
+    for i in range(n):
+        z[i] = (r[order[i]] - _inner(L[i], z, i)) / L[i, i]
+    for i in range(n - 1, -1, -1):
+        z[i] /= L[i, i]
+        for k in range(i):
+            z[k] -= L[i, k] * z[i]
+    for i in range(n):
+        alpha[order[i]] = z[i]

@@ -1,0 +1,129 @@
+"""The optimum of one separator over a pool of more rows than there are dimensions.
+
+The same problem as in `newton`, in u = (w - w0, β - b0) with u'Pu for ‖u‖², P = (K⁻¹, 1):
+minimise ½u'Pu + 1/(2λ) Σ max(0, r_i - s_i z_i·u)², z_i = (x_i - origin, 1). Newton's step solves
+(λP + Σ_A z z') u = Σ_A s r z; the sums over A follow A row by row.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from minout._typing import Bools, Floats, Ints
+from minout.kernels._compiled import compiled
+from minout.kernels.newton import ROUNDS, best_step
+
+
+class Sums(NamedTuple):
+    """Holds H = Σ_A z z' (d + 1, d + 1), q = Σ_A s r z (d + 1,), and inside (n,): who is in A."""
+
+    H: Floats
+    q: Floats
+    inside: Bools
+
+
+class Rows(NamedTuple):
+    """Is the pool: its rows table[places], their signs and targets r."""
+
+    table: Floats
+    places: Ints
+    origin: Floats
+    signs: Floats
+    r: Floats
+
+
+@compiled
+def newton_primal(
+    rows: Rows, P: Floats, price: float, u: Floats, sums: Sums
+) -> tuple[float, Floats]:
+    """Moves u (d + 1,) to the optimum and the sums with it; gives the residual, and alpha (n,).
+
+    The residual is how far λPu is from Σ s (r - margin) z, relative to its size; it is infinite if
+    the optimum was not reached. Sums that were carried along too far show in it.
+    """
+    n = rows.r.shape[0]
+    margins = _margins(rows, u)
+    wanted = rows.r - margins > 0.0
+    alpha = np.zeros(n)
+    for _ in range(ROUNDS):
+        _follow(rows, sums, wanted)
+        target = np.linalg.solve(price * P + sums.H, sums.q)
+        reached = _margins(rows, target)
+        if _agrees(wanted, rows.r - reached):
+            u[:] = target
+            for i in range(n):
+                alpha[i] = max(rows.r[i] - reached[i], 0.0) / price
+            return _residual(rows, P, u, alpha), alpha
+        step, change = target - u, reached - margins
+        weighted = P @ step
+        base, curve = np.dot(u, weighted), np.dot(step, weighted)
+        t = best_step(rows.r - margins, change, base, curve, price)
+        for k in range(u.shape[0]):
+            u[k] += t * step[k]
+        for i in range(n):
+            margins[i] += t * change[i]
+            wanted[i] = rows.r[i] - margins[i] > 0.0
+    return np.inf, alpha
+
+
+@compiled
+def _residual(rows: Rows, P: Floats, u: Floats, alpha: Floats) -> float:
+    d = rows.origin.shape[0]
+    pull = P @ u
+    size = np.abs(pull)
+    for i in range(alpha.shape[0]):
+        if alpha[i] > 0.0:
+            x, amount = rows.table[rows.places[i]], rows.signs[i] * alpha[i]
+            for k in range(d):
+                part = amount * (x[k] - rows.origin[k])
+                pull[k] -= part
+                size[k] += abs(part)
+            pull[d] -= amount
+            size[d] += abs(amount)
+    worst = 0.0
+    for k in range(d + 1):
+        if size[k] > 0.0:
+            worst = max(worst, abs(pull[k]) / size[k])
+    return worst
+
+
+@compiled
+def _agrees(wanted: Bools, short: Floats) -> bool:
+    # A row within rounding of its target is on neither side: it may keep the side it has.
+    for i in range(wanted.shape[0]):
+        if wanted[i] != (short[i] > 0.0) and abs(short[i]) > 1e-9:
+            return False
+    return True
+
+
+@compiled
+def _margins(rows: Rows, u: NDArray[np.floating[Any]]) -> Floats:
+    n, d = rows.r.shape[0], u.shape[0] - 1
+    out = np.empty(n)
+    for i in range(n):
+        x = rows.table[rows.places[i]]
+        total = u[d]
+        for k in range(d):
+            total += u[k] * (x[k] - rows.origin[k])
+        out[i] = rows.signs[i] * total
+    return out
+
+
+@compiled
+def _follow(rows: Rows, sums: Sums, wanted: Bools) -> None:
+    d = rows.origin.shape[0]
+    z = np.ones(d + 1)
+    for i in range(wanted.shape[0]):
+        if wanted[i] == sums.inside[i]:
+            continue
+        x = rows.table[rows.places[i]]
+        for k in range(d):
+            z[k] = x[k] - rows.origin[k]
+        sign = 1.0 if wanted[i] else -1.0
+        for j in range(d + 1):
+            amount = sign * z[j]
+            for k in range(d + 1):
+                sums.H[j, k] += amount * z[k]
+            sums.q[j] += amount * rows.signs[i] * rows.r[i]
+        sums.inside[i] = wanted[i]

@@ -1,0 +1,25 @@
+"""What is done with a row when it is taken in: its digest, and sums of many rows."""
+
+import numpy as np
+
+from minout._typing import Floats, Words
+from minout.kernels._compiled import compiled
+
+
+@compiled
+def digest(words: Words) -> int:
+    """Mixes the words of a row's bytes into one of 64 bits; a change of any bit changes it."""
+    state = np.uint64(0x9E3779B97F4A7C15)
+    for i in range(words.shape[0]):
+        state ^= words[i]
+        state *= np.uint64(0xBF58476D1CE4E5B9)
+        state ^= state >> np.uint64(29)
+    state *= np.uint64(0x94D049BB133111EB)
+    return int(state ^ (state >> np.uint64(32)))
+
+
+@compiled
+def add_to(total: Floats, x: Floats, sign: float) -> None:
+    """Adds sign·x to total."""
+    for i in range(x.shape[0]):
+        total[i] += sign * x[i]

@@ -1,0 +1,54 @@
+"""Independent pieces of work on two cores; what each gives does not depend on who does it.
+
+BLAS may add in another order when it has more threads. So it is given one, and work is divided
+here, into pieces that are the same on every machine.
+"""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from functools import cache
+from typing import TypeVar
+
+from threadpoolctl import ThreadpoolController
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+_here = threading.local()
+
+
+def in_threads(function: Callable[[T], U], items: Sequence[T]) -> list[U]:
+    """Gives the function of each item, two at a time; inside of such work, one after the other."""
+    if len(items) < 2 or getattr(_here, "is_worker", False):
+        return [function(item) for item in items]
+    futures = [_workers().submit(function, item) for item in items]
+    try:
+        return [future.result() for future in futures]
+    finally:
+        # Whatever happened, nobody is still at work when this returns.
+        for future in futures:
+            future.cancel()
+        wait(futures)
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Keeps BLAS to one thread meanwhile."""
+    with _libraries().limit(limits=1, user_api="blas"):
+        yield
+
+
+@cache
+def _workers() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(2, thread_name_prefix="minout", initializer=_mark)
+
+
+def _mark() -> None:
+    _here.is_worker = True
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    return ThreadpoolController()

@@ -1,0 +1,111 @@
+"""Sums over the stored examples, from which origin, scale, metric and priors are made."""
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from minout import kernels
+from minout._typing import Floats, Ints
+from minout.maths import Moments
+from minout.memory import RamMemory
+
+BLOCK = 2_048
+
+
+class RunningMoments:
+    """Keeps the sums of maths.Moments in step with a memory, many rows at a time.
+
+    Rows whose place is `seen` and above are still to be added.
+    """
+
+    def __init__(self, shift: Floats, *, exact: bool = False) -> None:
+        self.shift = shift.astype(np.float64)
+        self._precision = np.float64 if exact else shift.dtype.type
+        self.seen = 0
+        self.counts = np.zeros(0)
+        self.sums = np.zeros((0, len(shift)))
+        self.squares = np.zeros(len(shift))
+        self.scatter: Floats | None = None
+
+    def catch_up(self, memory: RamMemory, classes: int) -> None:
+        """Adds the rows that came since the last time."""
+        self.widen(classes)
+        end = memory.end
+        places = np.arange(self.seen, end)
+        self._account(memory, places[memory.alive(places)], 1.0)
+        self.seen = end
+
+    def remove(self, memory: RamMemory, places: Ints) -> None:
+        """Takes rows out, while they are still in the memory under their labels."""
+        self._account(memory, places[places < self.seen], -1.0)
+
+    def put_back(self, memory: RamMemory, places: Ints) -> None:
+        """Adds rows that were taken out, under the labels that they have now."""
+        self._account(memory, places[places < self.seen], 1.0)
+
+    def with_scatter(self, memory: RamMemory, order: Ints) -> None:
+        """Sees to it that the scatter is there, from all rows if need be, in the order given."""
+        if self.scatter is None:
+            self.scatter = self._scattered(memory, order)
+
+    def take_in(self, memory: RamMemory, order: Ints, classes: int) -> None:
+        """Adds all that is stored, in the order given."""
+        self.widen(classes)
+        self._account(memory, order, 1.0)
+        self.seen = memory.end
+
+    def keep_classes(self, kept: list[int]) -> None:
+        """Leaves out the classes that have no rows any more."""
+        self.widen(max(kept, default=-1) + 1)
+        self.counts, self.sums = self.counts[kept], self.sums[kept]
+
+    def means(self) -> Floats:
+        """Gives the mean of each class."""
+        return np.asarray(self.shift + self.sums / np.maximum(self.counts, 1.0)[:, None])
+
+    def moments(self) -> Moments:
+        """Gives the sums as they stand."""
+        return Moments(self.shift, self.counts, self.sums, self.squares, self.scatter)
+
+    def _account(self, memory: RamMemory, places: Ints, sign: float) -> None:
+        # Into copies, and all at once: sums that are interrupted are what they were.
+        labels = memory.labels(places)
+        counts, sums, squares = self.counts.copy(), self.sums.copy(), self.squares.copy()
+        for start in range(0, len(places), BLOCK):
+            mine = labels[start : start + BLOCK]
+            Z = self._rows(memory, places[start : start + BLOCK])
+            for c in np.unique(mine).tolist():
+                counts[c] += sign * np.count_nonzero(mine == c)
+                sums[c] += sign * Z[mine == c].sum(axis=0)
+            squares += sign * (Z * Z).sum(axis=0)
+        scatter = self.scatter
+        if scatter is not None and len(places):
+            scatter = scatter + sign * self._scattered(memory, places)
+        self.counts, self.sums, self.squares, self.scatter = counts, sums, squares, scatter
+
+    def _scattered(self, memory: RamMemory, places: Ints) -> Floats:
+        total = np.zeros((len(self.shift),) * 2)
+        for start in range(0, len(places), BLOCK):
+            total += _square(self._rows(memory, places[start : start + BLOCK], self._precision))
+        return total
+
+    def _rows(self, memory: RamMemory, places: Ints, precision: DTypeLike = np.float64) -> Floats:
+        Z: Floats = memory.table[places].astype(precision, copy=False)
+        Z -= self.shift.astype(precision)
+        return Z
+
+    def widen(self, classes: int) -> None:
+        """Makes room for more classes."""
+        more = classes - len(self.counts)
+        if more > 0:
+            self.counts = np.concatenate([self.counts, np.zeros(more)])
+            self.sums = np.concatenate([self.sums, np.zeros((more, len(self.shift)))])
+
+
+def _square(Z: Floats) -> Floats:
+    # Z'Z: its upper half and its lower right corner, side by side.
+    half = Z.shape[1] // 2
+    left, right = Z[:, :half], Z[:, half:]
+    upper, corner = kernels.in_threads(
+        lambda pair: pair[0].T @ pair[1], ((left, Z), (right, right))
+    )
+    return np.block([[upper], [upper[:, half:].T, corner]])

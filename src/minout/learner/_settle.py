@@ -1,0 +1,50 @@
+"""Settles separators: solve for a pool, check everybody, add the worst, until nobody is below."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from minout import kernels
+from minout._typing import Floats, Ints
+from minout.learner._check import Found, Reference, check
+from minout.learner._sketch import Sketch
+from minout.rules import Ground, Pool
+
+
+class Job(NamedTuple):
+    """Is a separator to settle: its number, its classes and their examples, and its pool."""
+
+    pair: int
+    low: int
+    high: int
+    pool: Pool
+    sides: tuple[Ints, Ints]
+    reference: Reference
+
+
+class Settled(NamedTuple):
+    """Is a separator that every stored example of its classes was checked against."""
+
+    job: Job
+    w: Floats
+    b: float
+    found: Found
+
+
+def settle(
+    jobs: Sequence[Job], ground: Ground, bound: float, sketch: Sketch | None
+) -> list[Settled]:
+    """Settles each job on its own, two at a time; the answers do not depend on that."""
+    return kernels.in_threads(lambda job: _settle(job, ground, bound, sketch), jobs)
+
+
+def _settle(job: Job, ground: Ground, bound: float, sketch: Sketch | None) -> Settled:
+    pool, members = job.pool, len(job.sides[0]) + len(job.sides[1])
+    for _ in range(members + 2):  # each round but the last adds at least one of them
+        pool.solve(ground)
+        w, b = pool.weights(ground)
+        found = check(w, b, job.sides, pool.places, ground, bound, job.reference, sketch)
+        if not len(found.places):
+            pool.rest()
+            return Settled(job, w, b, found)
+        pool.join(found.places, found.signs)
+    raise ArithmeticError("a separator did not settle")

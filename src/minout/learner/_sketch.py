@@ -1,0 +1,99 @@
+"""A short description of every stored row, from which the change of its margin can be bounded."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from minout import kernels
+from minout._typing import Floats, Ints
+from minout.memory import RamMemory
+
+DIRECTIONS = 256
+LEVELS = (0, 32, 96, DIRECTIONS)
+"""A row is looked at along none; if that leaves doubt along the first 32 directions, and so on."""
+BLOCK = 4_096
+ROUNDING = 1e-5
+"""Slack for float32, relative to the lengths of the vectors multiplied.
+
+Sums of products in float32 are off by at most their depth times 2⁻²⁴ of Σ|v_i x_i|: BLAS sums rows
+in blocks less than 100 deep, which is 6e-6; directions and rows rounded to float32 add 2·6e-8.
+"""
+
+
+class Move(NamedTuple):
+    """Is a change of weights: its parts along the directions, and per level the rest's length."""
+
+    along: NDArray[np.float32]
+    rest: Floats
+
+
+class Sketch:
+    """Keeps, for rows x, their parts along some directions and the length of what is left over.
+
+    For any v: v·(x - origin) = (v along the directions)·row + (the rest of v)·(the rest of x), and
+    the last is at most ‖rest of v‖·‖rest of x‖. The directions are those along which a sample of
+    the rows varies most; any others would do, and bound less well.
+    """
+
+    def __init__(self, origin: Floats, sample: Floats) -> None:
+        self._origin = origin
+        self._directions = _principal(sample - origin).astype(np.float32)
+        self._rows: Floats = np.zeros((8, DIRECTIONS), dtype=np.float32)
+        self._rest: Floats = np.zeros((8, len(LEVELS)), dtype=np.float32)
+        self._seen = 0
+
+    def catch_up(self, memory: RamMemory) -> None:
+        """Describes the rows that came since the last time."""
+        end = memory.end
+        if end > len(self._rows):
+            size = len(memory.table)
+            self._rows, self._rest = _resized(self._rows, size), _resized(self._rest, size)
+        for start in range(self._seen, end, BLOCK):
+            block = slice(start, min(start + BLOCK, end))
+            Z = (memory.table[block] - self._origin).astype(np.float32)
+            self._rows[block] = part = Z @ self._directions
+            square = np.einsum("ij,ij->i", Z, Z)
+            for k, level in enumerate(LEVELS):
+                left = square - np.einsum("ij,ij->i", part[:, :level], part[:, :level])
+                self._rest[block, k] = np.sqrt(np.maximum(left, 0.0) + ROUNDING * square)
+        self._seen = end
+
+    def forget_from(self, end: int) -> None:
+        """Takes back what it knows of places `end` and above."""
+        self._seen = min(self._seen, end)
+
+    def split(self, v: Floats) -> Move:
+        """Gives v's parts along the directions, and the lengths of the rest, rounded up."""
+        along = np.asarray(v.astype(np.float32) @ self._directions, dtype=np.float32)
+        square = float(v @ v)
+        left = [square - float(along[:level] @ along[:level]) for level in LEVELS]
+        return Move(along, np.sqrt(np.maximum(left, 0.0) + ROUNDING * square))
+
+    def doubtful(
+        self, known: Floats, places: Ints, move: Move, shift: float, sign: float, bound: float
+    ) -> Ints:
+        """Lists the i whose margin may be below the bound.
+
+        The activation of places[i] was known[i]; since then weights and bias have moved.
+        """
+        out = np.empty(len(places), dtype=np.int64)
+        rows, levels = self._rows, np.array(LEVELS)
+        count = kernels.doubtful(
+            known, places, rows, self._rest, levels, move.along, move.rest, shift, sign, bound, out
+        )
+        return out[:count]
+
+
+def _principal(Z: Floats) -> Floats:
+    # The leading directions of Z (n, d), nearly, from the power method.
+    basis, _ = np.linalg.qr(Z[:DIRECTIONS].T)
+    for _ in range(2):
+        basis, _ = np.linalg.qr(Z.T @ (Z @ basis))
+    return np.asarray(basis)
+
+
+def _resized(array: Floats, size: int) -> Floats:
+    out = np.zeros((size, array.shape[1]), dtype=array.dtype)
+    out[: len(array)] = array
+    return out

@@ -1,0 +1,150 @@
+"""Origin, scale, metric and prior: the coordinates in which separators are found.
+
+Everything here is a function of sums over the stored examples, so of the set of examples alone.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotri
+
+from minout._typing import Floats, Ints
+
+RIDGE = 0.25
+"""How much of the mean variance is added to the within-class covariance before it is inverted."""
+
+
+TINY = 1e-200
+"""A variance below this is none: its inverse would not be a number to count with."""
+
+
+class Moments(NamedTuple):
+    """Holds sums over n rows of m classes, about some fixed point, `shift` (d,).
+
+    counts (m,), sums (m, d) of x - shift, squares (d,) of (x - shift)²; scatter (d, d) is the sum
+    of (x - shift)(x - shift)', or None where nobody needs it.
+    """
+
+    shift: Floats
+    counts: Floats
+    sums: Floats
+    squares: Floats
+    scatter: Floats | None
+
+
+class Geometry(NamedTuple):
+    """Says how rows are measured: from `origin` (d,), with inner product x'K x.
+
+    K (d, d), or (d,) for a diagonal, is scaled so that the mean of (x - origin)'K(x - origin) is 1.
+    precision, of the same shape, is its inverse; None where it was not needed.
+    """
+
+    origin: Floats
+    K: Floats
+    precision: Floats | None
+
+
+class Prior(NamedTuple):
+    """Is where a separator starts from: f0(x) = w·(x - origin) + b."""
+
+    w: Floats
+    b: float
+
+
+def plain(moments: Moments, *, columns: bool) -> Geometry:
+    """Takes K as the identity, or with `columns` as the inverse of each column's variance."""
+    n = moments.counts.sum()
+    mean = moments.sums.sum(axis=0) / n
+    variance = np.maximum(moments.squares / n - mean**2, 0.0)
+    K = _column_weights(variance) if columns else np.ones(len(mean))
+    K = K / _or_one(float(K @ variance))
+    return Geometry(moments.shift + mean, K, 1.0 / K)
+
+
+def metric(moments: Moments, *, columns: bool) -> Geometry:
+    """Takes K as the inverse of the pooled within-class covariance plus a ridge.
+
+    With `columns` the ridge is added after each column is divided by its standard deviation.
+    """
+    assert moments.scatter is not None
+    n, d = moments.counts.sum(), len(moments.shift)
+    mean = moments.sums.sum(axis=0) / n
+    centred = moments.scatter - n * np.outer(mean, mean)
+    within = moments.scatter - (moments.sums / moments.counts[:, None]).T @ moments.sums
+    within /= _degrees(moments)
+    D = np.sqrt(_column_weights(np.maximum(centred.diagonal() / n, 0.0)) if columns else np.ones(d))
+    trace = float(D**2 @ within.diagonal())
+    if not trace > TINY:
+        return plain(moments, columns=columns)
+    precision = (D[:, None] * within * D) + _ridge(trace, n, d) * np.eye(d)
+    K = D[:, None] * _inverse(precision) * D
+    scale = _or_one(float((K * centred).sum() / n))
+    return Geometry(moments.shift + mean, K / scale, precision * (scale / D[:, None] / D))
+
+
+def metric_of_few(moments: Moments, X: Floats, labels: Ints, *, columns: bool) -> Geometry:
+    """Gives the same K for fewer rows than dimensions, from the rows X (n, d) and labels (n,).
+
+    (Y'Y/f + ρI)⁻¹ = (I - Y'(YY' + fρI)⁻¹Y)/ρ, Y the rows less their class means, f = n - m.
+    """
+    n, d = X.shape
+    mean = moments.sums.sum(axis=0) / n
+    Z = X - moments.shift
+    variance = ((Z - mean) ** 2).mean(axis=0)
+    D = np.sqrt(_column_weights(variance) if columns else np.ones(d))
+    Y = (Z - (moments.sums / moments.counts[:, None])[labels]) * D
+    freedom = _degrees(moments)
+    trace = float((Y * Y).sum() / freedom)
+    if not trace > TINY:
+        return plain(moments, columns=columns)
+    ridge = _ridge(trace, n, d)
+    K = Y.T @ np.linalg.solve(Y @ Y.T + freedom * ridge * np.eye(n), Y)
+    K = (D[:, None] * (np.eye(d) - (K + K.T) / 2) * D) / ridge
+    centred = Z - mean
+    scale = _or_one(float(((centred @ K) * centred).sum() / n))
+    return Geometry(moments.shift + mean, K / scale, None)
+
+
+def images(geometry: Geometry, X: Floats) -> Floats:
+    """Gives K(x - origin) of each row."""
+    Z = X - geometry.origin
+    return Z * geometry.K if geometry.K.ndim == 1 else Z @ geometry.K
+
+
+def prior(geometry: Geometry, mean_a: Floats, mean_b: Floats) -> Prior:
+    """Is the linear discriminant between two class means, at +1 on the first and -1 on the other.
+
+    Where the means are equal there is nothing to start from: 0.
+    """
+    a, b = mean_a - geometry.origin, mean_b - geometry.origin
+    w = geometry.K * (a - b) if geometry.K.ndim == 1 else geometry.K @ (a - b)
+    half = float(w @ (a - b)) / 2.0
+    if not half > TINY:
+        return Prior(np.zeros(len(w)), 0.0)
+    w = w / half
+    return Prior(w, float(-(w @ (a + b)) / 2.0))
+
+
+def _inverse(precision: Floats) -> Floats:
+    # Of a positive definite matrix, by its Cholesky factor; LAPACK fills the lower half.
+    factor, _ = dpotrf(precision, lower=1)
+    inverse, _ = dpotri(factor, lower=1)
+    lower = np.tril(inverse)
+    return np.asarray(lower + np.tril(lower, -1).T)
+
+
+def _column_weights(variance: Floats) -> Floats:
+    varies = variance > TINY
+    return np.where(varies, 1.0 / np.where(varies, variance, 1.0), 1.0)
+
+
+def _degrees(moments: Moments) -> float:
+    return float(max(moments.counts.sum() - np.count_nonzero(moments.counts), 1))
+
+
+def _ridge(trace: float, n: float, d: int) -> float:
+    return RIDGE * trace / min(n, d)
+
+
+def _or_one(scale: float) -> float:
+    return scale if scale > TINY else 1.0

@@ -1,0 +1,168 @@
+"""Which metric, prior and price suit what was taught: chosen by cross-validation on some rows.
+
+The rows are picked and dealt into folds by their digests, so the choice does not depend on the
+order in which they came. Everything is computed from the rows' inner products.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from minout import kernels
+from minout._typing import Bools, Floats, Ints, Words
+from minout.maths import RIDGE, TINY
+
+ROWS = 1_000
+FOLDS = 3
+PRICES = (1e-3, 1e-2, 1e-1, 1.0)
+
+
+class Shape(NamedTuple):
+    """Says how rows are measured, and whether separators start from the linear discriminant.
+
+    `columns` divides each column by its standard deviation first; `metric` measures in the inverse
+    of the within-class covariance; `prior` starts from the discriminant.
+    """
+
+    columns: bool = False
+    metric: bool = False
+    prior: bool = False
+
+
+class Choice(NamedTuple):
+    """Is what was settled on: a shape and λ."""
+
+    shape: Shape
+    price: float
+
+
+SHAPES = (Shape(), Shape(columns=True), Shape(metric=True, prior=True), Shape(True, True, True))
+"""What is tried, the plainest first: ties go to the first."""
+
+
+def picked(digests: Words, labels: Ints) -> Ints:
+    """Picks the rows to choose by: those with the lowest digests, in that order.
+
+    Copies of a row have one digest, so one of them is taken: they would sit on both sides of a
+    fold. Classes of which fewer than one row per fold is left are left out.
+    """
+    _, first = np.unique(digests, return_index=True)
+    few = first[:ROWS]
+    values, counts = np.unique(labels[few], return_counts=True)
+    return few[np.isin(labels[few], values[counts >= FOLDS])]
+
+
+def choose(
+    X: Floats, labels: Ints, digests: Words, shapes: tuple[Shape, ...], prices: tuple[float, ...]
+) -> Choice:
+    """Picks the shape that errs least on rows held out, then the lowest price that is as good.
+
+    As good: not below the best by more than two standard errors of the difference. A low price fits
+    what was taught more closely, so it must be worth something to pay more.
+    """
+    if len(shapes) == len(prices) == 1 or len(np.unique(labels)) < 2:
+        return Choice(shapes[0], prices[0])
+    folds = (digests >> np.uint64(7)) % np.uint64(FOLDS)
+    products = {columns: _products(X, columns) for columns in {shape.columns for shape in shapes}}
+    right = kernels.in_threads(
+        lambda s: _right(products[s.columns], X.shape[1], labels, folds, s, prices), shapes
+    )
+    at_best = [max(each.mean() for each in of_shape) for of_shape in right]
+    best = int(np.argmax(at_best))
+    return Choice(shapes[best], prices[_lowest_as_good(right[best])])
+
+
+def _lowest_as_good(right: list[Bools]) -> int:
+    best = right[int(np.argmax([each.mean() for each in right]))]
+    errors = [2.0 * np.sqrt(np.count_nonzero(best != each)) / len(best) for each in right]
+    return next(i for i, each in enumerate(right) if each.mean() >= best.mean() - errors[i])
+
+
+def _products(X: Floats, columns: bool) -> Floats:
+    Z = X - X.mean(axis=0)
+    if columns:
+        deviation = Z.std(axis=0)
+        Z = Z / np.where(deviation > 0.0, deviation, 1.0)
+    return np.asarray(Z @ Z.T)
+
+
+def _right(
+    G: Floats, width: int, labels: Ints, folds: Words, shape: Shape, prices: tuple[float, ...]
+) -> list[Bools]:
+    # Which rows are named rightly by separators that were found without their fold, per price.
+    right = [np.zeros(len(labels), dtype=bool) for _ in prices]
+    for fold in range(FOLDS):
+        held = folds == fold
+        if not held.any() or len(np.unique(labels[~held])) < 2:
+            continue
+        named = _named(G, width, labels, ~held, shape, prices)
+        for each, names in zip(right, named, strict=True):
+            each[held] = names == labels[held]
+    return right
+
+
+def _named(
+    G: Floats, width: int, labels: Ints, train: Bools, shape: Shape, prices: tuple[float, ...]
+) -> list[Ints]:
+    # What separators found on the training rows call the others, per price.
+    classes = np.unique(labels[train])
+    member = (labels[train, None] == classes).astype(np.float64)
+    average = member / member.sum(axis=0)
+    H = _measured(G, train, member, average, width if shape.metric else None)
+    to_means = H[:, train] @ average
+    between = average.T @ to_means[train]
+    rows, held = np.flatnonzero(train), np.flatnonzero(~train)
+    scores = [np.full((len(held), len(classes)), np.inf) for _ in prices]
+    for a in range(len(classes)):
+        for b in range(a + 1, len(classes)):
+            pool = rows[(labels[rows] == classes[a]) | (labels[rows] == classes[b])]
+            signs = np.where(labels[pool] == classes[a], 1.0, -1.0)
+            f0 = _prior(to_means, between, a, b) if shape.prior else np.zeros(len(labels))
+            gram = np.ascontiguousarray(signs[:, None] * signs * (H[np.ix_(pool, pool)] + 1.0))
+            to_pool = H[np.ix_(held, pool)] + 1.0
+            found = _dearest_first(gram, 1.0 - signs * f0[pool], prices)
+            for score, alpha in zip(scores, found, strict=True):
+                f = f0[held] + to_pool @ (signs * alpha)
+                score[:, a] = np.minimum(score[:, a], f)
+                score[:, b] = np.minimum(score[:, b], -f)
+    return [classes[score.argmax(axis=1)] for score in scores]
+
+
+def _measured(
+    G: Floats, train: Bools, member: Floats, average: Floats, width: int | None
+) -> Floats:
+    # Inner products x'K x about the training rows' mean, scaled; width None is the plain K.
+    n = int(train.sum())
+    centre = G[:, train].mean(axis=1)
+    H = G - centre[:, None] - centre + G[np.ix_(train, train)].mean()
+    if width is not None:
+        to_Y = H[:, train] - (H[:, train] @ average) @ member.T  # y_t = x_t - mean of t's class
+        YY = to_Y[train] - member @ (average.T @ to_Y[train])
+        freedom = max(n - member.shape[1], 1)
+        ridge = RIDGE * YY.trace() / freedom / min(n, width)
+        if ridge > TINY:
+            L = np.linalg.cholesky(YY + freedom * ridge * np.eye(n))
+            part = solve_triangular(L, to_Y.T, lower=True, check_finite=False)
+            H = (H - part.T @ part) / ridge
+    scale = float(H.diagonal()[train].mean())
+    return np.asarray(H / scale) if scale > TINY else H
+
+
+def _prior(to_means: Floats, between: Floats, a: int, b: int) -> Floats:
+    # The discriminant at every row: at +1 on the mean of a, at -1 on that of b.
+    half = (between[a, a] - 2.0 * between[a, b] + between[b, b]) / 2.0
+    if not half > TINY:
+        return np.zeros(len(to_means))
+    middle = (between[a, a] - between[b, b]) / 2.0
+    return np.asarray((to_means[:, a] - to_means[:, b] - middle) / half)
+
+
+def _dearest_first(gram: Floats, r: Floats, prices: tuple[float, ...]) -> list[Floats]:
+    # From the dearest price down, each from where the last one ended.
+    alpha, found = np.zeros(len(r)), []
+    for price in sorted(prices, reverse=True):
+        if not kernels.newton(gram, r, price, alpha, kernels.empty_factor(len(r))):
+            raise ArithmeticError("a separator did not settle")
+        found.append(alpha.copy())
+    return found[::-1]

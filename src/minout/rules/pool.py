@@ -1,0 +1,222 @@
+"""The rows that one separator rests on, and the separator that is best for them."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from minout import kernels
+from minout._typing import Bools, Floats, Ints
+from minout.kernels import Factor, Rows, Sums
+from minout.maths import Geometry, Prior
+from minout.rules.pictures import Pictures
+
+IDLE = 30
+"""A member that has been at α = 0 for so many solves leaves the pool."""
+CHEAP = 1_000_000
+"""Inner products of a pool that take fewer multiplications are made anew, not kept."""
+CARRIED_TOO_FAR = 1e-9
+"""The residual from which sums that followed along are made anew."""
+UNSETTLED = 1e-6
+"""The residual from which a separator counts as not found."""
+
+
+class Ground(NamedTuple):
+    """Is what every separator stands on: the rows, how they are measured, and λ."""
+
+    table: Floats
+    geometry: Geometry
+    pictures: Pictures
+    price: float
+
+
+class Kept(NamedTuple):
+    """Saves time from one solve to the next; without it the answer is the same but for rounding.
+
+    By α: inner products of the first `known` members, and the factor. By w: the sums, and u.
+    r holds what each member's prior leaves it short of the target.
+    """
+
+    r: Floats | None = None
+    gram: Floats | None = None
+    known: int = 0
+    factor: Factor | None = None
+    sums: Sums | None = None
+    u: Floats | None = None
+
+
+class Pool:
+    """Holds places of rows, their signs and α; `solve` makes α the optimum for them.
+
+    Small pools are solved by α, from inner products; pools of more rows than dimensions by w.
+    """
+
+    __slots__ = ("_kept", "alpha", "idle", "places", "prior", "signs")
+
+    def __init__(self, prior: Prior) -> None:
+        self.prior = prior
+        self.places: Ints = np.empty(0, dtype=np.int64)
+        self.signs: Floats = np.empty(0)
+        self.alpha: Floats = np.empty(0)
+        self.idle: Ints = np.empty(0, dtype=np.int64)
+        self._kept = Kept()
+
+    def copy(self) -> "Pool":
+        """Copies what counts and takes over what is kept; this pool must make that anew."""
+        twin = self._picked(np.arange(len(self.places)), self.prior)
+        twin._kept, self._kept = self._kept, Kept()
+        return twin
+
+    def on_new_ground(self, prior: Prior) -> "Pool":
+        """Gives a pool of the rows that matter for another geometry."""
+        return self._picked(np.flatnonzero(self.alpha > 0.0), prior)
+
+    def sorted_by(self, rank: Ints) -> "Pool":
+        """Gives a pool of the rows that matter, in the order of their places' ranks."""
+        used = np.flatnonzero(self.alpha > 0.0)
+        order = np.argsort(rank[self.places[used]], kind="stable")
+        return self._picked(used[order], self.prior)
+
+    def restart(self, prior: Prior) -> None:
+        """Starts from another prior; the inner products stay as they are."""
+        self.prior = prior
+        self._kept = self._kept._replace(r=None, sums=None, u=None)
+
+    def join(self, places: Ints, signs: Floats) -> None:
+        """Takes in rows, at α = 0."""
+        self.places = np.concatenate([self.places, places])
+        self.signs = np.concatenate([self.signs, signs])
+        self.alpha = np.concatenate([self.alpha, np.zeros(len(places))])
+        self.idle = np.concatenate([self.idle, np.zeros(len(places), dtype=np.int64)])
+        sums = self._kept.sums
+        if sums is not None:
+            outside = np.zeros(len(places), dtype=bool)
+            sums = sums._replace(inside=np.concatenate([sums.inside, outside]))
+        self._kept = self._kept._replace(r=None, sums=sums)
+
+    def leave(self, places: Ints) -> None:
+        """Lets rows go, wherever α stands."""
+        self._keep(~np.isin(self.places, places))
+        self._kept = self._kept._replace(factor=None, sums=None)
+
+    def solve(self, ground: Ground) -> None:
+        """Moves α to the optimum over the members; raises ArithmeticError if it cannot."""
+        # While this is at work nothing is kept: if it is interrupted, nothing torn is left behind.
+        kept, self._kept = self._kept, Kept()
+        r = self._targets(ground) if kept.r is None else kept.r
+        precision = ground.geometry.precision
+        if len(self.places) <= max(len(self.prior.w) + 1, 64) or precision is None:
+            kept = self._solve_by_alpha(ground, kept, r)
+        else:
+            kept = self._solve_by_w(ground, kept, r, precision)
+        self.idle = np.where(self.alpha > 0.0, 0, self.idle + 1)
+        self._kept = kept
+
+    def weights(self, ground: Ground) -> tuple[Floats, float]:
+        """Gives w and b of the separator that the last solve found."""
+        u = self._kept.u
+        if u is not None:
+            return self.prior.w + u[:-1], self.prior.b + float(u[-1])
+        w = self.prior.w.copy()
+        signed = self.signs * self.alpha
+        used = np.flatnonzero(signed)
+        if used.size:
+            images, which = ground.pictures.of(ground.table, self.places[used])
+            kernels.combine(images, which, signed[used], w)
+        return w, self.prior.b + float(signed.sum())
+
+    def rest(self) -> None:
+        """Lets long idle members go, and what is cheap to make anew."""
+        if (self.idle > IDLE).any():
+            self._keep(self.idle <= IDLE)
+        if len(self.places) ** 2 * len(self.prior.w) < CHEAP:
+            self._kept = self._kept._replace(gram=None, known=0, factor=None)
+
+    def _targets(self, ground: Ground) -> Floats:
+        f0 = np.empty(len(self.places))
+        origin = ground.geometry.origin
+        kernels.activations(self.prior.w, self.prior.b, ground.table, self.places, origin, f0)
+        return np.asarray(1.0 - self.signs * f0)
+
+    def _solve_by_alpha(self, ground: Ground, kept: Kept, r: Floats) -> Kept:
+        gram = self._gram(ground, kept)
+        if kept.factor is None:
+            factor = kernels.empty_factor(len(gram))
+        else:
+            factor = _resized(kept.factor, kept.factor.order, len(gram))
+        alpha = self.alpha.copy()
+        if not kernels.newton(gram, r, ground.price, alpha, factor):
+            raise ArithmeticError("a separator did not settle")
+        self.alpha = alpha
+        return Kept(r=r, gram=gram, known=len(r), factor=factor)
+
+    def _gram(self, ground: Ground, kept: Kept) -> Floats:
+        n, known, gram = len(self.places), kept.known, kept.gram
+        if gram is None or len(gram) < n:
+            room = n + n // 4 + 8
+            old, gram = gram, np.empty((room, room))
+            if old is not None:
+                gram[:known, :known] = old[:known, :known]
+        if known < n:
+            images, which = ground.pictures.of(ground.table, self.places)
+            origin = ground.geometry.origin
+            kernels.gram(images, which, ground.table, self.places, origin, self.signs, known, gram)
+        return gram
+
+    def _solve_by_w(self, ground: Ground, kept: Kept, r: Floats, precision: Floats) -> Kept:
+        size = len(self.prior.w) + 1
+        P = np.zeros((size, size))
+        P[:-1, :-1] = np.diag(precision) if precision.ndim == 1 else precision
+        P[-1, -1] = 1.0
+        rows = Rows(ground.table, self.places, ground.geometry.origin, self.signs, r)
+        u = np.zeros(size) if kept.u is None else kept.u.copy()
+        sums = _no_sums(len(r), size) if kept.sums is None else kept.sums
+        residual, alpha = kernels.newton_primal(rows, P, ground.price, u, sums)
+        if residual > CARRIED_TOO_FAR and kept.sums is not None:
+            sums = _no_sums(len(r), size)
+            residual, alpha = kernels.newton_primal(rows, P, ground.price, u, sums)
+        if not residual <= UNSETTLED:
+            raise ArithmeticError("a separator did not settle")
+        self.alpha = alpha
+        return Kept(r=r, sums=sums, u=u)
+
+    def _picked(self, which: Ints, prior: Prior) -> "Pool":
+        twin = Pool(prior)
+        twin.places, twin.signs = self.places[which], self.signs[which]
+        twin.alpha, twin.idle = self.alpha[which], self.idle[which]
+        return twin
+
+    def _keep(self, stays: Bools) -> None:
+        r, gram, known, factor, sums, u = self._kept
+        if gram is not None and known == len(self.places):
+            gram = np.ascontiguousarray(gram[np.ix_(stays.nonzero()[0], stays.nonzero()[0])])
+            known = len(gram)
+            factor = None if factor is None else _renumbered(factor, stays)
+        else:
+            gram, known, factor = None, 0, None
+        if sums is not None:
+            sums = sums._replace(inside=sums.inside[stays])
+        self._kept = Kept(None if r is None else r[stays], gram, known, factor, sums, u)
+        self.places, self.signs = self.places[stays], self.signs[stays]
+        self.alpha, self.idle = self.alpha[stays], self.idle[stays]
+
+
+def _no_sums(members: int, size: int) -> Sums:
+    return Sums(np.zeros((size, size)), np.zeros(size), np.zeros(members, dtype=bool))
+
+
+def _renumbered(factor: Factor, stays: Bools) -> Factor | None:
+    order = factor.order[: factor.size[0]]
+    if not stays[order].all():
+        return None
+    return _resized(factor, (np.cumsum(stays) - 1)[order], int(stays.sum()))
+
+
+def _resized(factor: Factor, order: Ints, capacity: int) -> Factor:
+    if len(factor.L) == capacity and order is factor.order:
+        return factor
+    n = int(factor.size[0])
+    out = kernels.empty_factor(capacity)
+    out.L[:n, :n] = factor.L[:n, :n]
+    out.order[:n] = order[:n]
+    out.size[0] = n
+    return out

@@ -1,0 +1,46 @@
+"""Inner products of a pool against the matrix product, and what is known stays untouched."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from minout import kernels
+from oracle.eighths import drawn
+
+
+@settings(max_examples=40)
+@given(st.integers(1, 6), st.integers(0, 6), st.integers(0, 99), st.sampled_from(["f4", "f8"]))
+def test_gram_fills_in_what_is_not_known(n, known, seed, dtype):
+    rng = np.random.default_rng(seed)
+    known = min(known, n)
+    table, origin = drawn(rng, 9, 3).astype(dtype), drawn(rng, 3)
+    places, signs = rng.permutation(9)[:n], np.where(rng.integers(0, 2, n), 1.0, -1.0)
+    A = drawn(rng, 3, 3)
+    K = A @ A.T
+    Z = table[places].astype(float) - origin
+    pictures, which = np.zeros((n + 2, 3)), rng.permutation(n + 2)[:n]
+    pictures[which] = Z @ K
+    out = np.full((n + 1, n + 1), 55.0)
+    kernels.gram(pictures, which, table, places, origin, signs, known, out)
+    wanted = np.full((n + 1, n + 1), 55.0)
+    wanted[:n, :n] = signs[:, None] * signs * (Z @ K @ Z.T + 1.0)
+    wanted[:known, :known] = 55.0
+    assert out == pytest.approx(wanted)
+    assert (out == out.T).all()
+
+
+def test_images_are_rows_of_k_times_the_row():
+    rng = np.random.default_rng(1)
+    K, x, origin = drawn(rng, 5, 5), drawn(rng, 5), drawn(rng, 5)
+    out = np.zeros(3)
+    kernels.images(K[2:], x, origin, out)
+    assert out.tolist() == (K[2:] @ (x - origin)).tolist()
+
+
+def test_combine_adds_multiples_one_after_the_other():
+    rng = np.random.default_rng(2)
+    pictures, out = drawn(rng, 4, 3), drawn(rng, 3)
+    wanted = out + 0.5 * pictures[2] - 2.0 * pictures[0] + 0.25 * pictures[2]
+    kernels.combine(pictures, np.array([2, 0, 2, 3]), np.array([0.5, -2.0, 0.25, 0.0]), out)
+    assert out.tolist() == wanted.tolist()

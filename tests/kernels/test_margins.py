@@ -1,0 +1,80 @@
+"""Margins in one fixed order: the numbers of the specification, and the same bits everywhere."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from minout import kernels, maths
+from minout.kernels.margins import LANES
+from oracle.eighths import drawn
+
+WIDTHS = st.sampled_from([1, 2, LANES - 1, LANES, LANES + 1, 2 * LANES + 5])
+
+
+def one(w, b, x, origin):
+    out = np.empty(1)
+    kernels.activations(w, b, x[None], np.array([0]), origin, out)
+    return out[0]
+
+
+@settings(max_examples=40)
+@given(WIDTHS, st.integers(0, 99), st.sampled_from(["f4", "f8"]))
+def test_activations_are_the_products_written_out(width, seed, dtype):
+    rng = np.random.default_rng(seed)
+    w, origin, table = drawn(rng, width), drawn(rng, width), drawn(rng, 6, width).astype(dtype)
+    places, out = np.array([4, 0, 4]), np.full(5, 99.0)
+    kernels.activations(w, 0.5, table, places, origin, out[:3])
+    wanted = [sum(w * (table[place] - origin)) + 0.5 for place in places]
+    assert out.tolist() == [*wanted, 99.0, 99.0]
+
+
+@settings(max_examples=20)
+@given(WIDTHS, st.integers(0, 99), st.sampled_from(["f4", "f8"]))
+def test_a_row_has_the_same_bits_wherever_it_lies_and_whoever_else_is_asked(width, seed, dtype):
+    rng = np.random.default_rng(seed)
+    w, b, origin = rng.normal(size=width), rng.normal(), rng.normal(size=width)
+    table = rng.normal(size=(9, width)).astype(dtype)
+    out = np.empty(9)
+    kernels.activations(w, b, table, np.arange(9), origin, out)
+    assert out.tolist() == [one(w, b, table[i], origin) for i in range(9)]
+    least = np.empty((9, 2))
+    kernels.scores(w[None], np.array([b]), table, origin, least)
+    assert least[:, 0].tolist() == out.tolist()
+    assert least[:, 1].tolist() == (-out).tolist()
+    margins = np.full(2, np.inf)
+    assert kernels.class_margins(w[None], np.array([b]), table[3], origin, 1, margins) == -out[3]
+    assert margins.tolist() == [-out[3], np.inf]
+
+
+@settings(max_examples=30)
+@given(st.integers(1, 5), WIDTHS, st.integers(0, 99))
+def test_class_margins_and_scores_are_those_of_the_specification(classes, width, seed):
+    rng = np.random.default_rng(seed)
+    pairs = classes * (classes - 1) // 2
+    W, b, origin = drawn(rng, pairs + 1, width), drawn(rng, pairs + 1), drawn(rng, width)
+    X = drawn(rng, 4, width)
+    least = np.empty((4, classes))
+    kernels.scores(W, b, X, origin, least)
+    for c in range(classes):
+        wanted = maths.margins(W[:pairs], b[:pairs], X, origin, np.full(4, c), classes)
+        assert least[:, c].tolist() == wanted.min(axis=1).tolist()
+        for x, row in zip(X, wanted, strict=True):
+            out = np.full(classes, 77.0)
+            assert kernels.class_margins(W, b, x, origin, c, out) == row.min()
+            assert out[c] == 77.0
+            assert np.delete(out, c).tolist() == np.delete(row, c).tolist()
+
+
+def test_a_single_class_has_no_neuron_and_an_infinite_score():
+    out = np.zeros((2, 1))
+    kernels.scores(np.zeros((1, 3)), np.zeros(1), np.ones((2, 3)), np.zeros(3), out)
+    assert out.tolist() == [[np.inf], [np.inf]]
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_few_places_or_none_are_no_special_case(count):
+    out = np.full(1, 5.0)
+    args = np.ones(2), 1.0, np.ones((3, 2)), np.arange(count), np.zeros(2)
+    kernels.activations(*args, out[:count])
+    assert out.tolist() == [3.0 if count else 5.0]

@@ -1,0 +1,129 @@
+"""The optimum by α: equal to the plain one from any start, with any factor carried along."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from minout import kernels, maths
+from minout.kernels.newton import best_step
+from minout.maths import Geometry, Prior
+from oracle.eighths import arrays, drawn
+
+PRICES = st.sampled_from([1e-3, 1e-2, 0.1, 1.0, 8.0])
+
+
+@st.composite
+def problems(draw, most=12):
+    """Draws G and r of a separator; many rows in few columns, so that few bear it."""
+    n, d = draw(st.integers(1, most)), draw(st.integers(1, 3))
+    X = draw(arrays(n, d, lowest=-8, highest=8))
+    signs = np.where(draw(st.lists(st.booleans(), min_size=n, max_size=n)), 1.0, -1.0)
+    w0 = draw(st.sampled_from([0.0, 1.0])) * draw(arrays(d, lowest=-8, highest=8))
+    return X, signs, Prior(w0, float(w0.sum()) / 8)
+
+
+def gram(X, signs, prior):
+    G = signs[:, None] * signs * (X @ X.T + 1.0)
+    return G, 1.0 - signs * (X @ prior.w + prior.b)
+
+
+def plain(X, signs, prior, price):
+    d = X.shape[1]
+    return maths.separator(X, signs, Geometry(np.zeros(d), np.ones(d), None), prior, price)
+
+
+def assert_holds(factor, G, price, alpha):
+    """Asserts that the factor is that of the members whose α is above 0."""
+    n = int(factor.size[0])
+    order, L = factor.order[:n], np.tril(factor.L[:n, :n])
+    assert set(np.flatnonzero(alpha > 0.0)) <= set(order.tolist())
+    wanted = G[np.ix_(order, order)] + price * np.eye(n)
+    assert L @ L.T == pytest.approx(wanted, abs=1e-9 * (1.0 + np.abs(wanted).max(initial=0.0)))
+
+
+@settings(max_examples=100)
+@given(problems(), PRICES, st.integers(0, 99))
+def test_newton_finds_the_plain_optimum_from_any_start(problem, price, seed):
+    G, r = gram(*problem)
+    alpha = np.maximum(drawn(np.random.default_rng(seed), len(r)), 0.0)
+    factor = kernels.empty_factor(len(r))
+    assert kernels.newton(G, r, price, alpha, factor)
+    wanted = plain(*problem, price).alpha
+    assert alpha == pytest.approx(wanted, abs=1e-8 * (1.0 + np.abs(wanted).max()))
+    assert (alpha >= 0.0).all()
+    assert_holds(factor, G, price, alpha)
+
+
+@settings(max_examples=60)
+@given(problems(), PRICES, st.lists(st.integers(1, 12), min_size=1, max_size=4))
+def test_a_factor_that_followed_along_gives_the_same_optimum(problem, price, sizes):
+    G, r = gram(*problem)
+    factor, alpha = kernels.empty_factor(len(r) + 2), np.zeros(0)
+    large = np.full((len(r) + 3, len(r) + 3), np.nan)
+    large[: len(r), : len(r)] = G
+    for size in [*sorted(min(size, len(r)) for size in sizes), len(r)]:
+        alpha = np.concatenate([alpha, np.zeros(size - len(alpha))])
+        assert kernels.newton(large, r[:size], price, alpha, factor)
+        assert_holds(factor, G, price, alpha)
+        afresh = np.zeros(size)
+        assert kernels.newton(G, r[:size], price, afresh, kernels.empty_factor(size))
+        assert alpha == pytest.approx(afresh, abs=1e-8 * (1.0 + np.abs(afresh).max()))
+
+
+@settings(max_examples=40)
+@given(problems(), PRICES)
+def test_other_targets_can_be_reached_with_the_factor_of_the_old_ones(problem, price):
+    X, signs, prior = problem
+    G, r = gram(X, signs, Prior(np.zeros(X.shape[1]), 0.0))
+    alpha, factor = np.zeros(len(r)), kernels.empty_factor(len(r))
+    assert kernels.newton(G, r, price, alpha, factor)
+    _, other = gram(X, signs, prior)
+    assert kernels.newton(G, other, price, alpha, factor)
+    wanted = plain(X, signs, prior, price).alpha
+    assert alpha == pytest.approx(wanted, abs=1e-8 * (1.0 + np.abs(wanted).max()))
+
+
+@settings(max_examples=20)
+@given(problems(), PRICES)
+def test_newton_at_the_optimum_moves_no_bit(problem, price):
+    G, r = gram(*problem)
+    alpha, factor = np.zeros(len(r)), kernels.empty_factor(len(r))
+    assert kernels.newton(G, r, price, alpha, factor)
+    before = alpha.copy()
+    assert kernels.newton(G, r, price, alpha, factor)
+    assert alpha.tolist() == before.tolist()
+
+
+def test_an_empty_pool_is_at_its_optimum():
+    assert kernels.newton(np.zeros((0, 0)), np.zeros(0), 1.0, np.zeros(0), kernels.empty_factor(0))
+
+
+def test_many_copies_of_a_conflict_settle():
+    X, signs = np.full((12, 2), 0.125), np.tile([1.0, -1.0, 1.0], 4)
+    prior = Prior(np.zeros(2), 0.0)
+    G, r = gram(X, signs, prior)
+    alpha = np.zeros(12)
+    assert kernels.newton(G, r, 1e-3, alpha, kernels.empty_factor(12))
+    wanted = plain(X, signs, prior, 1e-3).alpha
+    assert alpha == pytest.approx(wanted, rel=1e-7)
+
+
+@settings(max_examples=60)
+@given(
+    arrays(5, lowest=-16, highest=16),
+    arrays(5, lowest=-16, highest=16),
+    st.integers(1, 8),
+    PRICES,
+)
+def test_the_step_is_the_best_one(short, change, curve, price):
+    base = float(-np.maximum(short, 0.0) @ np.abs(change)) - 0.125
+
+    def cost(t):
+        gaps = np.maximum(0.0, short - t * change)
+        return base * t + 0.5 * curve * t * t + (gaps @ gaps) / (2.0 * price)
+
+    t = best_step(short, change, base, float(curve), price)
+    assert t >= 0.0
+    for other in [0.0, *(t * np.array([0.5, 0.9, 1.1, 2.0])), t + 1e-3]:
+        assert cost(t) <= cost(other) + 1e-9 * (1.0 + abs(cost(other)))

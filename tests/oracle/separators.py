@@ -1,0 +1,126 @@
+"""Every separator from scratch, by solvers that others have tested: slow, and of one piece.
+
+From rows, labels and what was chosen (columns, metric, prior, price) to origin, K, priors and the
+optimum of each pair of classes, as DESIGN.md writes them down.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import nnls
+from sklearn.svm import LinearSVC
+
+
+class Separator(NamedTuple):
+    """Is f(x) = w·(x - origin) + b, and the α of each row that was given."""
+
+    w: np.ndarray
+    b: float
+    alpha: np.ndarray
+
+
+class Model(NamedTuple):
+    """Is all that follows from a set of examples and a choice; pairs of labels (a, b) have a < b.
+
+    slack[i] is the sum over the pairs of its class of how far row i stays short of 1.
+    """
+
+    origin: np.ndarray
+    K: np.ndarray
+    pairs: dict
+    slack: np.ndarray
+
+
+def model(rows, labels, *, columns, metric, prior, price):
+    """Solves every pair of labels; f is positive on the side of the lower label."""
+    rows, labels = np.asarray(rows, dtype=float), list(labels)
+    origin, K = ground(rows, labels, columns=columns, metric=metric)
+    names = sorted(set(labels))
+    means = {name: rows[[each == name for each in labels]].mean(axis=0) for name in names}
+    pairs, slack = {}, np.zeros(len(rows))
+    for a in names:
+        for b in names[names.index(a) + 1 :]:
+            mine = [i for i, each in enumerate(labels) if each in (a, b)]
+            signs = np.array([1.0 if labels[i] == a else -1.0 for i in mine])
+            start = discriminant(K, origin, means[a], means[b]) if prior else (0.0 * origin, 0.0)
+            found = by_nnls(rows[mine] - origin, signs, K, *start, price)
+            pairs[a, b] = found
+            slack[mine] += price * found.alpha
+    return Model(origin, K, pairs, slack)
+
+
+def ground(rows, labels, *, columns, metric):
+    """Gives the origin, the overall mean, and K: the mean of (x - origin)'K(x - origin) is 1."""
+    n, d = rows.shape
+    origin = rows.mean(axis=0)
+    scale = np.ones(d)
+    if columns:
+        varies = rows.max(axis=0) > rows.min(axis=0)
+        scale[varies] = rows[:, varies].std(axis=0)
+    K = np.diag(1.0 / scale**2)
+    distinct = {(label, *row) for label, row in zip(labels, rows.tolist(), strict=True)}
+    if metric and len(distinct) > len(set(labels)):
+        within = np.zeros((d, d))
+        for name in set(labels):
+            mine = rows[[each == name for each in labels]] / scale
+            centred = mine - mine.mean(axis=0)
+            within += centred.T @ centred
+        within /= n - len(set(labels))
+        ridge = 0.25 * np.trace(within) / min(n, d)
+        K = np.linalg.inv(within + ridge * np.eye(d)) / np.outer(scale, scale)
+        K = (K + K.T) / 2
+    Z = rows - origin
+    mean = np.mean([z @ K @ z for z in Z])
+    return origin, (K / mean if mean > 0 else K)
+
+
+def discriminant(K, origin, mean_a, mean_b):
+    """Gives w0 ∝ K(μ_a - μ_b) and b0 with f0(μ_a) = 1, f0(μ_b) = -1; equal means: nothing."""
+    w = K @ (mean_a - mean_b)
+    between = w @ (mean_a - mean_b)
+    if (mean_a == mean_b).all() or between <= 0:
+        return 0.0 * w, 0.0
+    w = 2.0 * w / between
+    return w, 1.0 - w @ (mean_a - origin)
+
+
+def by_nnls(Z, signs, K, w0, b0, price):
+    """Minimises ½‖V'α‖² + λ/2‖α‖² - r'α over α ≥ 0 as least squares: V = s(L'z, 1), K = LL'."""
+    L = np.linalg.cholesky(K)
+    V = signs[:, None] * np.column_stack([Z @ L, np.ones(len(Z))])
+    r = 1.0 - signs * (Z @ w0 + b0)
+    root = np.sqrt(price)
+    B = np.vstack([V.T, root * np.eye(len(Z))])
+    c = np.concatenate([np.zeros(V.shape[1]), r / root])
+    alpha, _ = nnls(B, c, maxiter=100 * len(Z) + 100)
+    u = V.T @ alpha
+    return Separator(w0 + L @ u[:-1], b0 + u[-1], alpha)
+
+
+def by_linear_svc(Z, signs, K, price):
+    """Finds the same for w0 = 0, b0 = 0 with scikit-learn; both signs must occur."""
+    L = np.linalg.cholesky(K)
+    svc = LinearSVC(
+        loss="squared_hinge",
+        C=1.0 / (2.0 * price),
+        intercept_scaling=1.0,
+        dual=False,
+        tol=1e-12,
+        max_iter=100_000,
+    )
+    svc.fit(Z @ L, signs)
+    return L @ svc.coef_[0], float(svc.intercept_[0])
+
+
+def margins(model, rows, labels):
+    """Gives each row's margins as {other label: margin}, one multiplication at a time."""
+    return [
+        {
+            other: (1.0 if label < other else -1.0)
+            * (model.pairs[pair].w @ (np.asarray(x) - model.origin) + model.pairs[pair].b)
+            for other in {name for pair in model.pairs for name in pair}
+            if other != label
+            for pair in [tuple(sorted((label, other)))]
+        }
+        for x, label in zip(rows, labels, strict=True)
+    ]
