@@ -145,7 +145,7 @@ def test_test_rows_that_cannot_be_predicted_are_refused_before_anything_is_taugh
 def test_labels_that_do_not_fit_are_refused_before_anything_is_taught():
     rows, labels = drawn_stream(2, examples=4, features=3)
     task = Stream(rows, labels, np.zeros(4, dtype=np.int64))
-    learner = Learner(range(3))
+    learner = Learner(range(3), rule=RULE)
     with pytest.raises(InvalidInputError, match="4 test rows and 3 labels"):
         watch(learner, task, rows, labels[:3])
     with pytest.raises(InvalidInputError, match="was not made for"):

@@ -147,6 +147,14 @@ def test_functions_are_told_apart_by_what_they_are_compiled_to():
     assert len(set(fingerprints)) == len(fingerprints)
 
 
+def test_of_an_enclosed_object_only_the_type_counts():
+    def around(thing):
+        return lambda _: thing.rows
+
+    assert Encoder(around(object())).fingerprint == Encoder(around(object())).fingerprint
+    assert Encoder(around(object())).fingerprint != Encoder(around([])).fingerprint
+
+
 def test_the_same_function_has_the_same_fingerprint_in_another_process():
     program = (
         "import importlib.util, sys\n"

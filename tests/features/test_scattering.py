@@ -159,11 +159,14 @@ def test_transposing_the_image_transposes_places_and_turns_directions():
             np.testing.assert_allclose(turned[1 + 6 * j + t], mirrored, atol=TOLERANCE)
 
 
-def test_memory_stays_small():
-    X = np.random.default_rng(0).integers(0, 256, (1500, 784)).astype(np.uint8)
-    Scattering().transform(X[:1])
+@pytest.mark.parametrize(
+    ("count", "features"), [(1000, Scattering()), (6000, Scattering(None, 1, 1))]
+)
+def test_memory_stays_small(count, features):
+    X = np.random.default_rng(0).integers(0, 256, (count, 784)).astype(np.uint8)
+    features.transform(X[:1])
     tracemalloc.start()
-    rows = Scattering().transform(X)
+    rows = features.transform(X)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak - rows.nbytes < 50e6

@@ -168,7 +168,7 @@ def test_a_word_as_a_label_may_be_numpys():
     ids=str,
 )
 def test_classes_that_cannot_be_told_apart_are_refused(classes):
-    refused(Learner, classes)
+    refused(Learner, classes, rule=RULE)
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ class Empty:
 
 def test_asking_about_an_id_that_is_not_stored_is_refused():
     with pytest.raises(InvalidInputError, match="must name stored ids"):
-        Learner([0, 1], policy=Asks()).teach([1.0, 2.0], 0)
+        Learner([0, 1], rule=GradientRule(), policy=Asks()).teach([1.0, 2.0], 0)
 
 
 def test_a_list_of_ids_is_as_good_as_an_array():
@@ -101,23 +101,23 @@ def test_a_list_of_ids_is_as_good_as_an_array():
 
 def test_a_policy_cannot_write_into_what_it_is_told():
     with pytest.raises(ValueError, match="read-only"):
-        Learner([0, 1], policy=Scribbles()).teach([1.0, 2.0], 0)
+        Learner([0, 1], rule=GradientRule(), policy=Scribbles()).teach([1.0, 2.0], 0)
 
 
 def test_a_falsy_policy_is_still_the_policy():
     policy = Empty()
-    assert Learner([0], policy=policy).policy is policy
+    assert Learner([0], rule=GradientRule(), policy=policy).policy is policy
 
 
 @pytest.mark.parametrize("policy", [Conditional, "closed", 3])
 def test_what_is_no_policy_is_refused_at_once(policy):
     with pytest.raises(InvalidInputError, match=r"`policy` must be a policy"):
-        Learner([0], policy=policy)
+        Learner([0], rule=GradientRule(), policy=policy)
 
 
 @pytest.mark.parametrize("rule", [GradientRule, "gradient", {"neurons": 3}])
 def test_what_is_no_rule_is_refused_at_once(rule):
-    with pytest.raises(InvalidInputError, match=r"`rule` must be a GradientRule"):
+    with pytest.raises(InvalidInputError, match=r"`rule` must be a rule"):
         Learner([0], rule=rule)
 
 

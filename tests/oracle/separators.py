@@ -59,7 +59,7 @@ def ground(rows, labels, *, columns, metric):
         scale[varies] = rows[:, varies].std(axis=0)
     K = np.diag(1.0 / scale**2)
     distinct = {(label, *row) for label, row in zip(labels, rows.tolist(), strict=True)}
-    if metric and len(distinct) > len(set(labels)):
+    if metric and len(distinct) > len(set(labels)):  # else no class has any scatter
         within = np.zeros((d, d))
         for name in set(labels):
             mine = rows[[each == name for each in labels]] / scale
@@ -70,15 +70,19 @@ def ground(rows, labels, *, columns, metric):
         K = np.linalg.inv(within + ridge * np.eye(d)) / np.outer(scale, scale)
         K = (K + K.T) / 2
     Z = rows - origin
-    mean = np.mean([z @ K @ z for z in Z])
-    return origin, (K / mean if mean > 0 else K)
+    if (rows == rows[0]).all():
+        return origin, K
+    return origin, K / np.mean([z @ K @ z for z in Z])
 
 
 def discriminant(K, origin, mean_a, mean_b):
-    """Gives w0 ∝ K(μ_a - μ_b) and b0 with f0(μ_a) = 1, f0(μ_b) = -1; equal means: nothing."""
+    """Gives w0 ∝ K(μ_a - μ_b) and b0 with f0(μ_a) = 1, f0(μ_b) = -1.
+
+    Equal means: nothing; equal but for the rounding of sums, in units where rows have length 1.
+    """
     w = K @ (mean_a - mean_b)
     between = w @ (mean_a - mean_b)
-    if (mean_a == mean_b).all() or between <= 0:
+    if between <= 1e-20:
         return 0.0 * w, 0.0
     w = 2.0 * w / between
     return w, 1.0 - w @ (mean_a - origin)

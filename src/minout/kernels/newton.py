@@ -95,7 +95,7 @@ def best_step(short: Floats, change: Floats, base: float, curve: float, price: f
         following = t - slope / bend
         if not low < following < high:
             following = 0.5 * (low + high) if high < np.inf else 2.0 * t
-        if abs(following - t) <= 1e-14 * t or high - low <= 1e-14 * high:
+        if abs(following - t) <= 1e-14 * t or (high < np.inf and high - low <= 1e-14 * high):
             return following
         t = following
     return t

@@ -81,10 +81,12 @@ def _residual(rows: Rows, P: Floats, u: Floats, alpha: Floats) -> float:
                 size[k] += abs(part)
             pull[d] -= amount
             size[d] += abs(amount)
+    length = np.sqrt(np.dot(u, P @ u))  # |(Pu)_k| is at most √P_kk times this
     worst = 0.0
     for k in range(d + 1):
-        if size[k] > 0.0:
-            worst = max(worst, abs(pull[k]) / size[k])
+        whole = size[k] + np.sqrt(P[k, k]) * length
+        if whole > 0.0:
+            worst = max(worst, abs(pull[k]) / whole)
     return worst
 
 

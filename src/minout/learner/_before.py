@@ -22,6 +22,7 @@ class Before:
         self._copied = {name: copy.copy(getattr(learner, name)) for name in _GROWN}
         self._counts = [members.count for members in learner.members]
         self._labels: Ints | None = None
+        self.leaving: Ints = np.empty(0, dtype=np.int64)
         self.weights: dict[int, tuple[Floats, float]] = {}
         self._written: list[tuple[Floats, Floats, int, Floats, float]] = []
 
@@ -52,10 +53,14 @@ class Before:
         short: Ints = self._copied["short"]
         was, now = np.zeros((2, len(learner.short)), dtype=bool)
         was[: len(short)], now[:] = short > 0, learner.short > 0
+        new = np.arange(self._end, learner.memory.end)
         turned = learner.memory.equal_to(np.flatnonzero(was != now))
+        turned = np.unique(np.concatenate([turned, new, self.leaving]))
         digests = learner.memory.digests(turned)
-        listed_before = np.isin(digests, digests[was[turned]])
-        listed_now = np.isin(digests, digests[now[turned]])
+        listed_before = np.isin(digests, learner.memory.digests(np.flatnonzero(was)))
+        listed_before &= turned < self._end
+        listed_now = np.isin(digests, learner.memory.digests(np.flatnonzero(now)))
+        listed_now &= ~np.isin(turned, self.leaving)
         return turned[listed_now & ~listed_before], turned[listed_before & ~listed_now]
 
     def places(self, learner: "Margin") -> Ints:
@@ -91,6 +96,7 @@ _REPLACED = (
     "geometry",
     "pictures",
     "sketch",
+    "listed",
     "refresh_at",
     "chosen_at",
 )

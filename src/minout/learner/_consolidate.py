@@ -36,14 +36,16 @@ def consolidated(old: Margin) -> tuple[Margin, Certificate, Refresh]:
     of = new.memory.labels(new.memory.ids())
     by_digest = np.lexsort((of, new.memory.digests(new.memory.ids())))
     new.members = [Members(by_digest[of[by_digest] == c]) for c in range(len(labels))]
-    if len(labels) < 2:
-        return new, Certificate((), 0, np.inf, (), ()), _told(new, start)
+    nothing = Certificate((), 0, np.inf, (), ())
+    if not labels:
+        return new, nothing, _told(new, start)
     new.moments = RunningMoments(new.memory.rows(by_digest[:1])[0], exact=True)
     new.moments.take_in(new.memory, by_digest, len(labels))
-    new.choice = new.first_choice()
     new._choose(by_digest)
     new._measure(by_digest)
     new.pictures = Pictures(new.geometry, np.dtype(np.float64))
+    if len(labels) < 2:
+        return new, nothing, _told(new, start)
     for c, label in enumerate(labels):
         for o in range(c):
             pool = old.pools[old.pair_of(label, labels[o])]

@@ -53,6 +53,8 @@ class Margin:
         self.references: list[Reference] = []
         self.short: Ints = np.zeros(8, dtype=np.int64)
         """How many pairs of its class have each place on the wrong side: the exceptions' index."""
+        self.listed: frozenset[int] = frozenset()
+        """The digests of the rows on a wrong side."""
         self.prior_at: list[int] = []
         self.sketch: Sketch | None
         self.refresh_at: int
@@ -66,9 +68,10 @@ class Margin:
         if c is not None and not self.is_due(c):
             least = self.margins(x, c).min()
             if least >= LEFT_ALONE:
-                self._store(x, c, example_id)
+                digest = self._store(x, c, example_id)
                 self.before_move = None
-                return Certificate((), 0, least, (), ()), None
+                equal_to_listed = (example_id,) if digest in self.listed else ()
+                return Certificate((), 0, least, equal_to_listed, ()), None
         return self._learn_and_move(x, label, example_id)
 
     @kernels.one_blas_thread()
@@ -123,6 +126,7 @@ class Margin:
             before.keep_labels(self)
             self.moments.remove(self.memory, places)
             left = self._leave(places)
+            before.leaving = places
             certificate = self._settle_left(left, before)
             self._drop_empty()
             gone = {self.ids[place] for place in places.tolist()}
@@ -187,7 +191,8 @@ class Margin:
         """
         return self.memory.equal_to(np.flatnonzero(self.short[: self.memory.end]))
 
-    def _store(self, x: Floats, c: int, example_id: Id) -> None:
+    def _store(self, x: Floats, c: int, example_id: Id) -> int:
+        # Take a row in, and give its digest.
         place, count = self.memory.end, self.members[c].count
         try:
             if place == len(self.short):
@@ -202,6 +207,7 @@ class Margin:
             del self.ids[place:]
             self.place_of.pop(example_id, None)
             raise
+        return self.memory.digest(place)
 
     def _add_class(self, label: Label, x: Floats) -> int:
         c = len(self.labels)
@@ -235,7 +241,7 @@ class Margin:
         # Settle the pairs of a new member's class that do not suit it.
         c = int(self.memory.labels([place])[0])
         if len(self.labels) == 1:
-            return Certificate((), 0, np.inf, (), ()), None
+            return self._settle([], LEFT_ALONE, before), None
         if self.rule.refresh == "auto" and len(self.place_of) >= self.refresh_at:
             return self._refresh(before)
         others = [o for o in range(len(self.labels)) if o != c]
@@ -316,6 +322,9 @@ class Margin:
         self.labels = [self.labels[c] for c in kept]
         self.class_of = {label: c for c, label in enumerate(self.labels)}
         self.memory.relabel_all(renamed)
+        self.short[:] = 0
+        for wrong in self.wrong:
+            self.short[wrong] += 1
 
     def _wipe(self, places: Ints) -> None:
         try:
@@ -419,6 +428,8 @@ class Margin:
             self.W[job.pair], self.b[job.pair] = w, b
             self.pools[job.pair], self.wrong[job.pair] = job.pool, found.wrong
         appeared, gone = before.changed(self)
+        wrong = np.flatnonzero(self.short[: self.memory.end])
+        self.listed = frozenset(self.memory.digests(wrong).tolist())
         return Certificate(
             tuple((self.labels[each.job.low], self.labels[each.job.high]) for each in settled),
             sum(each.found.checked for each in settled),

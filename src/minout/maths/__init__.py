@@ -1,6 +1,7 @@
 """The paper in plain NumPy: the specification that everything else must agree with."""
 
 from minout.maths.geometry import (
+    NOISE,
     RIDGE,
     TINY,
     Geometry,
@@ -57,6 +58,7 @@ __all__ = [
     "Geometry",
     "Layer",
     "Moments",
+    "NOISE",
     "Partition",
     "Prior",
     "Separator",

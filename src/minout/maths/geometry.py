@@ -18,6 +18,10 @@ TINY = 1e-200
 """A variance below this is none: its inverse would not be a number to count with."""
 
 
+NOISE = 1e-12
+"""The part of a sum of squares that is a matter of rounding once a mean is taken off."""
+
+
 class Moments(NamedTuple):
     """Holds sums over n rows of m classes, about some fixed point, `shift` (d,).
 
@@ -56,7 +60,7 @@ def plain(moments: Moments, *, columns: bool) -> Geometry:
     n = moments.counts.sum()
     mean = moments.sums.sum(axis=0) / n
     variance = np.maximum(moments.squares / n - mean**2, 0.0)
-    K = _column_weights(variance) if columns else np.ones(len(mean))
+    K = _column_weights(variance, moments.squares / n) if columns else np.ones(len(mean))
     K = K / _or_one(float(K @ variance))
     return Geometry(moments.shift + mean, K, 1.0 / K)
 
@@ -72,9 +76,10 @@ def metric(moments: Moments, *, columns: bool) -> Geometry:
     centred = moments.scatter - n * np.outer(mean, mean)
     within = moments.scatter - (moments.sums / moments.counts[:, None]).T @ moments.sums
     within /= _degrees(moments)
-    D = np.sqrt(_column_weights(np.maximum(centred.diagonal() / n, 0.0)) if columns else np.ones(d))
-    trace = float(D**2 @ within.diagonal())
-    if not trace > TINY:
+    squares = moments.scatter.diagonal() / n
+    weights = _column_weights(centred.diagonal() / n, squares) if columns else np.ones(d)
+    D, trace = np.sqrt(weights), float(weights @ within.diagonal())
+    if not trace > TINY + NOISE * float(weights @ squares):
         return plain(moments, columns=columns)
     precision = (D[:, None] * within * D) + _ridge(trace, n, d) * np.eye(d)
     K = D[:, None] * _inverse(precision) * D
@@ -90,12 +95,14 @@ def metric_of_few(moments: Moments, X: Floats, labels: Ints, *, columns: bool) -
     n, d = X.shape
     mean = moments.sums.sum(axis=0) / n
     Z = X - moments.shift
+    squares = (Z**2).mean(axis=0)
     variance = ((Z - mean) ** 2).mean(axis=0)
-    D = np.sqrt(_column_weights(variance) if columns else np.ones(d))
+    weights = _column_weights(variance, squares) if columns else np.ones(d)
+    D = np.sqrt(weights)
     Y = (Z - (moments.sums / moments.counts[:, None])[labels]) * D
     freedom = _degrees(moments)
     trace = float((Y * Y).sum() / freedom)
-    if not trace > TINY:
+    if not trace > TINY + NOISE * float(weights @ squares):
         return plain(moments, columns=columns)
     ridge = _ridge(trace, n, d)
     K = Y.T @ np.linalg.solve(Y @ Y.T + freedom * ridge * np.eye(n), Y)
@@ -119,7 +126,7 @@ def prior(geometry: Geometry, mean_a: Floats, mean_b: Floats) -> Prior:
     a, b = mean_a - geometry.origin, mean_b - geometry.origin
     w = geometry.K * (a - b) if geometry.K.ndim == 1 else geometry.K @ (a - b)
     half = float(w @ (a - b)) / 2.0
-    if not half > TINY:
+    if not half > NOISE:  # K makes the mean length 1, so this is no distance at all
         return Prior(np.zeros(len(w)), 0.0)
     w = w / half
     return Prior(w, float(-(w @ (a + b)) / 2.0))
@@ -133,8 +140,9 @@ def _inverse(precision: Floats) -> Floats:
     return np.asarray(lower + np.tril(lower, -1).T)
 
 
-def _column_weights(variance: Floats) -> Floats:
-    varies = variance > TINY
+def _column_weights(variance: Floats, squares: Floats) -> Floats:
+    # A column that varies by no more than rounding, beside its mean square, is constant.
+    varies = variance > TINY + NOISE * squares
     return np.where(varies, 1.0 / np.where(varies, variance, 1.0), 1.0)
 
 

@@ -101,6 +101,10 @@ class RamMemory:
         """Is the rows themselves, by id, for kernels that read them where they lie."""
         return self._rows
 
+    def digest(self, example_id: int) -> int:
+        """Is the digest that a row had when it came."""
+        return int(self._digests[example_id])
+
     def digests(self, ids: Sequence[int] | Ints) -> Words:
         """Fetches the digests that some rows had when they came."""
         return self._digests[self._expect_known(ids)]

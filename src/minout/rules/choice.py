@@ -11,7 +11,7 @@ from scipy.linalg import solve_triangular
 
 from minout import kernels
 from minout._typing import Bools, Floats, Ints, Words
-from minout.maths import RIDGE, TINY
+from minout.maths import NOISE, RIDGE, TINY
 
 ROWS = 1_000
 FOLDS = 3
@@ -83,7 +83,8 @@ def _products(X: Floats, columns: bool) -> Floats:
     Z = X - X.mean(axis=0)
     if columns:
         deviation = Z.std(axis=0)
-        Z = Z / np.where(deviation > 0.0, deviation, 1.0)
+        constant = deviation <= 1e-12 * np.abs(X).max(axis=0)
+        Z = Z / np.where(constant, 1.0, deviation)
     return np.asarray(Z @ Z.T)
 
 
@@ -152,7 +153,7 @@ def _measured(
 def _prior(to_means: Floats, between: Floats, a: int, b: int) -> Floats:
     # The discriminant at every row: at +1 on the mean of a, at -1 on that of b.
     half = (between[a, a] - 2.0 * between[a, b] + between[b, b]) / 2.0
-    if not half > TINY:
+    if not half > NOISE:
         return np.zeros(len(to_means))
     middle = (between[a, a] - between[b, b]) / 2.0
     return np.asarray((to_means[:, a] - to_means[:, b] - middle) / half)

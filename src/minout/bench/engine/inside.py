@@ -12,7 +12,8 @@ from minout.learner._margin import Margin
 class Difference(NamedTuple):
     """Is how far two models are apart, at the separator where they differ most.
 
-    `weights` is ‖w - w'‖ / ‖w‖; `bias` is |b - b'|, in units of the target margin.
+    `weights` is ‖w - w'‖ / ‖w‖; `bias` is how far their activations at the origin of the first, the
+    mean of its data, are apart, in units of the target margin.
     """
 
     weights: float
@@ -22,10 +23,10 @@ class Difference(NamedTuple):
 def difference(one: Learner, other: Learner) -> Difference:
     """Compares two consolidated learners of the same classes, whose separators have one order."""
     (W, b), (V, c) = _separators(one), _separators(other)
-    if len(W) != len(V):
-        return Difference(float("inf"), float("inf"))
-    apart = np.linalg.norm(W - V, axis=1) / np.linalg.norm(W, axis=1)
-    return Difference(float(apart.max(initial=0.0)), float(np.abs(b - c).max(initial=0.0)))
+    moved = _margin(one).geometry.origin - _margin(other).geometry.origin
+    weights = np.linalg.norm(W - V, axis=1) / np.linalg.norm(W, axis=1)
+    bias = np.abs(b - (c + V @ moved))
+    return Difference(float(weights.max(initial=0.0)), float(bias.max(initial=0.0)))
 
 
 def supporters(learner: Learner) -> set[int | str]:
@@ -54,9 +55,7 @@ def chosen(learner: Learner) -> str:
 def _separators(learner: Learner) -> tuple[Floats, Floats]:
     margin = _margin(learner)
     pairs = len(margin.labels) * (len(margin.labels) - 1) // 2
-    origin = margin.geometry.origin
-    W, b = margin.W[:pairs], margin.b[:pairs]
-    return W, b - W @ origin
+    return margin.W[:pairs], margin.b[:pairs]
 
 
 def _margin(learner: Learner) -> Margin:

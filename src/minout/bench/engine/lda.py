@@ -1,7 +1,7 @@
 """Streaming LDA in plain NumPy: what class means and one covariance, summed up, give at the end.
 
 A stream of updates and all rows at once have the same sums, so it is computed at once, with the
-ridge of our metric: S_w + 0.25·tr(S_w)/min(n, d)·I. Classes count alike, however many rows they have.
+ridge of our metric: S_w + 0.25·tr(S_w)/min(n, d)·I. Classes count alike, large or small.
 """
 
 from typing import Any

@@ -1,6 +1,7 @@
 """What the parts of one run share: the data, and their features, which are made once."""
 
 import time
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 
 from minout._typing import Ints
 from minout.bench.engine.settings import Settings
+from minout.bench.engine.taught import warm_up
 from minout.bench.engine.tell import Tell
 from minout.errors import InvalidInputError
 from minout.features import FeatureMap, Identity, Scattering
@@ -34,12 +36,20 @@ class Material:
         self.data = data
         self.settings = settings
         self._made: dict[str, Featured] = {}
+        self._warm = False
 
     def featured(self, name: str, tell: Tell) -> Featured:
         """Gives the rows as "scattering" or "raw" pixels."""
         if name not in self._made:
             self._made[name] = _featured(self.data, name, tell)
         return self._made[name]
+
+    def warm_up(self, tell: Tell) -> None:
+        """Compiles what will be timed, once."""
+        if self.settings.warm and not self._warm:
+            tell("compiling", 0, 1)
+            warm_up()
+            self._warm = True
 
 
 def drawn_per_class(labels: Ints, count: int, rng: np.random.Generator) -> Ints:
@@ -74,7 +84,7 @@ def _featured(data: Data, name: str, tell: Tell) -> Featured:
     return Featured(rows, data.labels, test_rows, data.test_labels, seconds)
 
 
-def _transformed(features: FeatureMap, rows: NDArray[Any], tick: Any) -> Singles:
+def _transformed(features: FeatureMap, rows: NDArray[Any], tick: Callable[[int], None]) -> Singles:
     blocks = []
     for start in range(0, len(rows), BLOCK):
         blocks.append(features.transform(rows[start : start + BLOCK]))

@@ -9,7 +9,7 @@ class Table(NamedTuple):
 
     title: str
     head: tuple[str, ...]
-    lines: list[tuple[str, ...]]
+    lines: Sequence[tuple[str, ...]]
     note: str = ""
 
 

@@ -79,10 +79,20 @@ def warm_up() -> None:
     Wide rows reach the bounds by blocks, which begin at 2,000 rows of more than 512 numbers; narrow
     ones that overlap reach the primal solver.
     """
-    rng = np.random.default_rng(0)
-    for width, count, learner in ((520, 2_200, new_learner()), (3, 200, Learner())):
-        labels = np.arange(count) % 2
-        rows = rng.normal(size=(count, width)) + 0.3 * labels[:, None]
-        teach(learner, rows, labels)
-        learner.consolidate()
-        learner.audit()
+    pinned = MarginRule(metric=True, prior=True, columns=False, price=1e-3)
+    plain = MarginRule(metric=False, prior=False, columns=True, price=1e-3)
+    _go_through(new_learner(pinned), 520, 2_200)
+    for rule in (pinned, plain, MarginRule()):
+        _go_through(new_learner(rule), 3, 200)
+        _go_through(Learner(rule=rule), 3, 200)
+
+
+def _go_through(learner: Learner, width: int, count: int) -> None:
+    labels = np.arange(count) % 2
+    rows = np.random.default_rng(0).normal(size=(count, width)) + 0.3 * labels[:, None]
+    teach(learner, rows, labels)
+    learner.forget(learner.ids[:3])
+    learner.predict(rows)
+    learner.consolidate()
+    learner.suspects(1)
+    learner.audit()

@@ -1,0 +1,560 @@
+"""What the margin learner refuses, in a sentence, and what it takes although it looks odd."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from minout import Closed, GradientRule, InvalidInputError, Learner
+from minout.features import Identity
+from minout.rules import MarginRule
+from oracle.margin import differs, margins_by_label, snapshot, stream
+
+PLAIN = MarginRule(price=0.01, metric=False, prior=False, columns=False)
+PINS = {
+    "auto": {},
+    "plain": {"metric": False, "prior": False, "columns": False},
+    "columns": {"metric": False, "prior": False, "columns": True},
+    "metric": {"metric": True, "prior": True, "columns": False},
+    "all": {"metric": True, "prior": True, "columns": True},
+}
+
+
+def taught(*, words=False, rule=None):
+    """Teaches ids "a", "b", … and a few numbers of its own."""
+    rows, labels = stream(2, examples=12)
+    learner = Learner(rule=rule)
+    names = ["fig", "pear", "plum"] if words else [0, 1, 2]
+    for i, (x, y) in enumerate(zip(rows, labels.tolist(), strict=True)):
+        learner.teach(x, names[y], id="abcdef"[i] if i < 6 else None)
+    return learner
+
+
+def refused(learner, call, *args, **kwargs):
+    """Asserts that a call is refused in one sentence or two, and changes nothing."""
+    before = snapshot(learner)
+    with pytest.raises(InvalidInputError) as caught:
+        getattr(learner, call)(*args, **kwargs)
+    assert differs(snapshot(learner), before) == []
+    sentence = str(caught.value)
+    assert re.fullmatch(r"[A-Z`x].*[.]", sentence, re.DOTALL), sentence
+    assert "\n" not in sentence
+    return sentence
+
+
+def assert_sound(learner):
+    """Asserts that everybody is fitted or listed, by the audit and by the predictions."""
+    audit = learner.audit()
+    assert audit.ok, audit.complaints
+    margin, exceptions = learner._margin, set(learner.exceptions)
+    assert np.isfinite(margin.W).all()
+    assert np.isfinite(margin.b).all()
+    for example in learner.ids:
+        place = margin.place_of[example]
+        row, label = margin.memory.table[place], margin.label_at(place)
+        found = margins_by_label(learner, row, label).values()
+        if example not in exceptions and all(abs(m) > error for m, error in found):
+            assert learner.predict([row]).tolist() == [label]
+
+
+ROWS = [
+    ([1.0, float("nan"), 0.0], "NaN"),
+    ([1.0, float("inf"), 0.0], "NaN or infinity"),
+    ([1.0, 2.0], "x has 2 features, but this learner was taught with 3"),
+    ([1.0, 2.0, 3.0, 4.0], "x has 4 features"),
+    ([], "x has 0 features"),
+    ([[1.0, 2.0, 3.0]], "one row"),
+    (3.0, "one row"),
+    (None, "one row"),
+    ("abc", "one row"),
+    (["a", "b", "c"], "one row"),
+    ([1.0, None, 2.0], "one row"),
+    ([[1.0], [2.0, 3.0]], "differ in length"),
+    ([1.0 + 2.0j, 0.0, 0.0], "one row"),
+    ([1e101, 0.0, 0.0], "beyond 1e\\+100"),
+    ([-1e200, 0.0, 0.0], "beyond 1e\\+100"),
+]
+
+
+@pytest.mark.parametrize(("x", "sentence"), ROWS)
+@pytest.mark.parametrize("call", ["teach", "interfered"])
+def test_a_row_that_is_none_is_refused(call, x, sentence):
+    assert re.search(sentence, refused(taught(), call, x, 1))
+
+
+@pytest.mark.parametrize(("x", "sentence"), [each for each in ROWS if "features" not in each[1]])
+def test_a_first_row_that_is_none_leaves_the_learner_untaught(x, sentence):
+    learner = Learner()
+    assert re.search(sentence, refused(learner, "teach", x, 1))
+    learner.teach([1.0, 2.0, 3.0, 4.0, 5.0], 1)
+    assert len(learner) == 1
+
+
+@pytest.mark.parametrize(("x", "sentence"), [each for each in ROWS if "one row" not in each[1]])
+@pytest.mark.parametrize("call", ["predict", "scores", "outputs"])
+def test_rows_to_look_at_are_held_to_the_same(call, x, sentence):
+    rows = x if isinstance(x, list) and x and isinstance(x[0], list) else [x]
+    assert re.search(sentence, refused(taught(), call, rows))
+
+
+@pytest.mark.parametrize("call", ["teach", "interfered"])
+@pytest.mark.parametrize("label", [1.0, None, True, ["fig"], ("a",), b"fig", np.float64(1.0), {}])
+def test_a_label_that_is_none_is_refused(call, label):
+    sentence = refused(taught(), call, [1.0, 2.0, 3.0], label)
+    assert "A label is a whole number or a string, not a" in sentence
+    refused(Learner(), call, [1.0, 2.0, 3.0], label)
+
+
+@pytest.mark.parametrize("label", [1.5, None, False, []])
+def test_a_label_that_is_none_cannot_be_corrected_to_or_forgotten(label):
+    refused(taught(), "correct", "a", label)
+    refused(taught(), "forget_class", label)
+
+
+@pytest.mark.parametrize("words", [False, True])
+@pytest.mark.parametrize("call", ["teach", "interfered", "correct", "forget_class"])
+def test_a_label_of_another_type_than_before_is_refused(call, words):
+    learner, label = taught(words=words), 1 if words else "fig"
+    args = {"correct": ("a", label), "forget_class": (label,)}.get(call, ([1.0, 2.0, 3.0], label))
+    sentence = refused(learner, call, *args)
+    assert f"{label!r} is of another type than before" in sentence
+    assert ("strings" if words else "whole numbers") in sentence
+
+
+def test_labels_from_numpy_are_labels():
+    learner = taught()
+    learner.teach([1.0, 2.0, 3.0], np.int8(1), id=np.int64(77))
+    assert learner.classes.tolist() == [0, 1, 2]
+    assert 77 in learner
+    learner.correct(np.int64(77), np.uint8(2))
+    words = taught(words=True)
+    words.teach([1.0, 2.0, 3.0], np.str_("fig"), id=np.str_("z"))
+    assert words.classes.tolist() == ["fig", "pear", "plum"]
+    assert type(words.ids[-1]) is str
+
+
+@pytest.mark.parametrize("example", ["nobody", 99, -1, "", 10**30])
+@pytest.mark.parametrize("call", ["correct", "forget"])
+def test_an_unknown_id_is_refused(call, example):
+    sentence = refused(taught(), call, example, *([1] if call == "correct" else []))
+    assert sentence == f"There is no example {example!r}."
+
+
+@pytest.mark.parametrize("example", [1.0, None, True, ("a",), b"a", [["a"]], {1: 2}.values])
+@pytest.mark.parametrize("call", ["teach", "correct"])
+def test_an_id_that_is_none_is_refused(call, example):
+    if call == "teach" and example is None:
+        return
+    args = ([1.0, 2.0, 3.0], 1, example) if call == "teach" else (example, 1)
+    assert "An id is a whole number or a string, not a" in refused(taught(), call, *args)
+
+
+@pytest.mark.parametrize("ids", [1.5, None, [None], [["a"]], ["a", 2.0], [True], True, b"a"])
+def test_ids_to_forget_that_are_none_are_refused(ids):
+    refused(taught(), "forget", ids)
+
+
+def test_an_id_named_twice_in_one_call_is_refused():
+    assert "twice" in refused(taught(), "forget", ["a", "b", "a"])
+    assert "twice" in refused(taught(), "forget", [6, np.int64(6)] if 6 in taught() else ["a", "a"])
+
+
+def test_an_id_forgotten_twice_is_unknown_the_second_time():
+    learner = taught()
+    learner.forget(["a", "b"])
+    assert refused(learner, "forget", "a") == "There is no example 'a'."
+    assert refused(learner, "forget", ["c", "b"]) == "There is no example 'b'."
+    assert "c" in learner
+    assert refused(learner, "correct", "a", 1) == "There is no example 'a'."
+
+
+def test_forgetting_nobody_changes_nobody():
+    learner = taught()
+    weights = learner._margin.W.tobytes()
+    certificate = learner.forget([])
+    assert certificate.moved == ()
+    assert len(learner) == 12
+    assert learner._margin.W.tobytes() == weights
+
+
+def test_an_id_taught_again_with_the_same_row_and_label_changes_nothing():
+    learner = taught()
+    row, before = learner._margin.memory.table[0].tolist(), snapshot(learner)
+    report = learner.teach(row, learner._margin.label_at(0), id="a")
+    assert report.example_id == "a"
+    assert report.certificate.moved == ()
+    assert report.refresh is None
+    assert differs(snapshot(learner), before) == []
+
+
+def test_minus_zero_is_the_same_row_as_zero():
+    learner = Learner()
+    learner.teach([0.0, 1.0], 0, id="a")
+    learner.teach([-0.0, 1.0], 0, id="a")
+    assert len(learner) == 1
+    learner.teach([-0.0, 1.0], 1, id="b")
+    assert set(learner.exceptions) == {"a", "b"}
+
+
+@pytest.mark.parametrize("other", ["row", "label"])
+def test_an_id_taught_again_with_another_row_or_label_is_refused_and_pointed_to_correct(other):
+    learner = taught()
+    row, label = learner._margin.memory.table[0].tolist(), learner._margin.label_at(0)
+    args = ([each + 1.0 for each in row], label) if other == "row" else (row, (label + 1) % 3)
+    sentence = refused(learner, "teach", *args, id="a")
+    assert f"another {other}" in sentence
+    assert "`correct`" in sentence
+
+
+def test_a_class_whose_last_example_is_forgotten_leaves():
+    learner = taught(words=True)
+    gone = [i for i in learner.ids if learner._margin.label_at(learner._margin.place_of[i]) == "fig"]
+    for example in gone:
+        assert "fig" in learner.classes.tolist()
+        learner.forget(example)
+        assert_sound(learner)
+    assert learner.classes.tolist() == ["pear", "plum"]
+    assert learner.scores([[0.0, 0.0, 0.0]]).shape == (1, 2)
+    assert "No example has the label 'fig'." in refused(learner, "forget_class", "fig")
+    learner.teach([9.0, 9.0, 9.0], "fig")
+    assert learner.classes.tolist() == ["fig", "pear", "plum"]
+    assert_sound(learner)
+
+
+def test_a_class_whose_last_example_is_corrected_leaves():
+    learner = Learner(rule=PLAIN)
+    for x, y, name in [(0.0, 0, "a"), (1.0, 1, "b"), (2.0, 2, "c")]:
+        learner.teach([x, 0.0], y, id=name)
+    learner.correct("b", 2)
+    assert learner.classes.tolist() == [0, 2]
+    assert_sound(learner)
+
+
+@pytest.mark.parametrize("refresh", ["auto", "manual"])
+@pytest.mark.parametrize("renewed", [False, True])
+@pytest.mark.parametrize("how", ["forget", "forget_class"])
+def test_when_everybody_is_forgotten_a_learner_starts_again(refresh, renewed, how):
+    learner = taught(rule=MarginRule(refresh=refresh))
+    if how == "forget":
+        learner.forget(learner.ids)
+    else:
+        for label in learner.classes.tolist():
+            learner.forget_class(label)
+    if renewed:
+        learner.consolidate()
+    assert (len(learner), learner.ids, learner.exceptions) == (0, [], [])
+    assert learner.classes.tolist() == []
+    assert "nothing to predict" in refused(learner, "predict", [[1.0, 2.0, 3.0]])
+    refused(learner, "forget", "a")
+    refused(learner, "teach", [1.0, 2.0], 0)
+    assert learner.suspects(3) == []
+    assert_sound(learner)
+    again, fresh = learner, Learner(rule=MarginRule(refresh=refresh))
+    rows, labels = stream(5, examples=20)
+    for x, y in zip(rows + 50.0, labels.tolist(), strict=True):
+        for each in (again, fresh):
+            each.teach(x, "new"[y])
+            assert_sound(each)
+    assert again._margin.W.tolist() == fresh._margin.W.tolist()
+    again.consolidate()
+    assert_sound(again)
+
+
+@pytest.mark.parametrize("refresh", ["auto", "manual"])
+@pytest.mark.parametrize("pins", PINS)
+def test_a_row_under_two_labels_makes_exceptions_of_both_together(pins, refresh):
+    learner = Learner(rule=MarginRule(**PINS[pins], refresh=refresh))
+    learner.teach([0.1, 0.7], "fig", id="a")
+    report = learner.teach([0.1, 0.7], "pear", id="b")
+    assert set(learner.exceptions) == {"a", "b"}
+    assert set(report.certificate.exceptions) == {"a", "b"}
+    rng = np.random.default_rng(3)
+    for i in range(12):
+        learner.teach(rng.normal(size=2) + 5 * (i % 2), ["fig", "pear"][i % 2])
+        assert {"a", "b"} <= set(learner.exceptions)
+        assert_sound(learner)
+    learner.consolidate()
+    assert {"a", "b"} <= set(learner.exceptions)
+    assert {"a", "b"} <= set(learner.audit().exceptions)
+    certificate = learner.forget("b")
+    assert "a" in certificate.cleared or "a" in learner.exceptions
+    assert_sound(learner)
+
+
+def test_three_labels_for_one_row_are_named_together():
+    learner = Learner(rule=PLAIN)
+    for label in range(3):
+        learner.teach([0.5, 0.25], label, id=label)
+    for label in range(3):
+        learner.teach([4.0 * label, -3.0], label)
+    assert {0, 1, 2} <= set(learner.exceptions)
+    learner.correct(0, 1)
+    learner.correct(2, 1)
+    assert not {0, 1, 2} & set(learner.exceptions)
+    assert_sound(learner)
+
+
+@pytest.mark.parametrize("pins", PINS)
+@pytest.mark.parametrize("refresh", ["auto", "manual"])
+@pytest.mark.parametrize("constant", [0.0, 0.1, -7e5])
+def test_constant_columns_are_no_trouble(pins, refresh, constant):
+    rng = np.random.default_rng(4)
+    learner = Learner(rule=MarginRule(**PINS[pins], refresh=refresh))
+    for i in range(90):  # overlapping, so that separators are also found by w
+        learner.teach([rng.normal() + i % 2, constant, rng.normal()], i % 2)
+    assert_sound(learner)
+    learner.consolidate()
+    assert_sound(learner)
+    learner.teach([0.5, constant + 1.0, 0.5], 0)
+    assert_sound(learner)
+    learner.consolidate()
+    assert_sound(learner)
+
+
+@pytest.mark.parametrize("pins", PINS)
+def test_a_column_that_becomes_constant_by_forgetting_is_no_trouble(pins):
+    rng = np.random.default_rng(5)
+    learner = Learner(rule=MarginRule(**PINS[pins]))
+    for i in range(30):
+        learner.teach([rng.normal() + i % 2, 0.1 if i < 12 else rng.normal()], i % 2, id=i)
+    learner.forget(range(12, 30))
+    assert_sound(learner)
+    for i in range(60):
+        learner.teach([rng.normal() + i % 2, 0.1], i % 2, id=100 + i)
+        assert_sound(learner)
+    learner.teach([0.0, 5.0], 1)
+    assert_sound(learner)
+
+
+@pytest.mark.parametrize("pins", PINS)
+@pytest.mark.parametrize("refresh", ["auto", "manual"])
+def test_one_class_only_is_learned_and_predicted(pins, refresh):
+    learner = Learner(rule=MarginRule(**PINS[pins], refresh=refresh))
+    rng = np.random.default_rng(6)
+    for i in range(7):
+        report = learner.teach(rng.normal(size=2), "only", id=i)
+        assert report.certificate.moved == ()
+    assert learner.predict([[5.0, 5.0]]).tolist() == ["only"]
+    assert learner.scores([[5.0, 5.0]]).tolist() == [[np.inf]]
+    assert learner.predict([[5.0, 5.0]], unknown="none").tolist() == ["only"]
+    assert learner.exceptions == []
+    assert learner.interfered([1.0, 1.0], "only").ids == ()
+    assert learner.suspects(9) == []
+    assert_sound(learner)
+    learner.consolidate()
+    assert_sound(learner)
+    learner.forget(3)
+    for i in range(12):
+        learner.teach(rng.normal(size=2) + 1, ["only", "other"][i % 2])
+        assert_sound(learner)
+
+
+def test_a_single_example_is_a_model():
+    learner = Learner()
+    learner.teach([0.1], 5, id="x")
+    assert learner.predict([[-3.0], [9.0]]).tolist() == [5, 5]
+    assert_sound(learner)
+    learner.consolidate()
+    learner.correct("x", 6)
+    assert learner.predict([[0.0]]).tolist() == [6]
+    assert_sound(learner)
+    learner.forget("x")
+    assert len(learner) == 0
+
+
+@pytest.mark.parametrize("pins", PINS)
+@pytest.mark.parametrize("big", [1e6, 1e12, 1e16, 1e30, 1e100])
+def test_one_huge_row_among_ordinary_ones_is_taken_or_refused_whole(pins, big):
+    learner = Learner(rule=MarginRule(**PINS[pins]))
+    rng = np.random.default_rng(7)
+    for i in range(5):
+        learner.teach(rng.normal(size=2) + i % 2 * 2, i % 2)
+    before = snapshot(learner)
+    try:
+        learner.teach([big, 0.0], 0)
+    except InvalidInputError:
+        assert differs(snapshot(learner), before) == []
+    assert_sound(learner)
+    for i in range(20):
+        learner.teach(rng.normal(size=2) + i % 2 * 2, i % 2)
+    assert_sound(learner)
+    learner.consolidate()
+    assert_sound(learner)
+
+
+@pytest.mark.parametrize("pins", PINS)
+@pytest.mark.parametrize("refresh", ["auto", "manual"])
+@pytest.mark.parametrize("size", [1e-300, 1e-160, 1e-155, 1e-100, 1e-30, 1e30, 1e90, 1e100])
+def test_rows_of_any_size_are_learned(pins, refresh, size):
+    learner = Learner(rule=MarginRule(**PINS[pins], refresh=refresh))
+    rng = np.random.default_rng(8)
+    for i in range(12):
+        row = np.clip(rng.normal(size=2) / 9 + i % 2 / 2, -1, 1) * size
+        learner.teach(row, i % 2)
+    assert_sound(learner)
+    learner.consolidate()
+    assert_sound(learner)
+
+
+@pytest.mark.parametrize("size", [1e-12, 1e-3, 1.0, 1e9, 1e60])
+def test_what_unit_rows_come_in_changes_no_side(size):
+    rows, labels = stream(9, examples=40)
+    unit, other = Learner(rule=PLAIN), Learner(rule=PLAIN)
+    for x, y in zip(rows, labels.tolist(), strict=True):
+        unit.teach(x, y)
+        other.teach(x * size, y)
+    unit.consolidate()
+    other.consolidate()
+    assert unit.exceptions == other.exceptions
+    assert other.scores(rows * size) == pytest.approx(unit.scores(rows), rel=1e-6, abs=1e-6)
+
+
+def test_rows_far_from_zero_are_learned_as_well_as_near():
+    rng = np.random.default_rng(10)
+    learner = Learner()
+    for i in range(60):
+        learner.teach(294.0 + 0.1 * rng.normal(size=3) + 0.6 * (i % 2), i % 2)
+    assert learner.exceptions == []
+    assert_sound(learner)
+
+
+def test_float32_rows_have_their_own_bound():
+    learner = Learner(features=Identity("float32"))
+    learner.teach([1.0, 2.0], 0)
+    assert "beyond 1e+15" in refused(learner, "teach", [1e16, 0.0], 0)
+    learner.teach([1e15, 0.0], 1)
+    learner.teach([-1e15, 3.0], 0)
+    assert_sound(learner)
+
+
+@settings(max_examples=25)
+@given(st.lists(st.text(max_size=3), min_size=1, max_size=5, unique=True))
+def test_any_string_is_a_label_or_refused(names):
+    learner = Learner(rule=PLAIN)
+    taken = []
+    for i, name in enumerate(names):
+        try:
+            learner.teach([float(i), float(i * i)], name)
+            taken.append(name)
+        except InvalidInputError:
+            pass
+    if taken:
+        assert learner.classes.tolist() == sorted(taken)
+        assert all(each in taken for each in learner.predict([[0.0, 0.0], [3.0, 1.0]]).tolist())
+
+
+@pytest.mark.parametrize("labels", [[0, 2**63 + 1], [-1, 2**63], [10**30, 3]])
+def test_labels_beyond_64_bits_are_labels_or_refused(labels):
+    learner = Learner(rule=PLAIN)
+    learner.teach([0.0, 1.0], labels[0])
+    try:
+        learner.teach([4.0, 1.0], labels[1])
+    except InvalidInputError:
+        labels = labels[:1]
+    assert learner.classes.tolist() == sorted(labels)
+    assert learner.predict([[0.0, 1.0]]).tolist() == labels[:1]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"classes": [0, 1]}, "`classes`"),
+        ({"policy": Closed()}, "`policy`"),
+        ({"classes": [0, 1], "rule": MarginRule()}, "margin rule"),
+        ({"rule": MarginRule}, "`rule` must be a rule"),
+        ({"rule": "margin"}, "`rule` must be a rule"),
+        ({"rule": GradientRule()}, "needs `classes`"),
+        ({"features": "pixels"}, "features is 'pixels'"),
+        ({"features": 7}, "features is 7"),
+    ],
+)
+def test_a_learner_that_makes_no_sense_is_not_made(given, words):
+    with pytest.raises(InvalidInputError, match=r"\.$") as caught:
+        Learner(**given)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "args"),
+    [
+        ("correct", (0, 1)),
+        ("forget", (0,)),
+        ("forget_class", (0,)),
+        ("consolidate", ()),
+        ("audit", ()),
+        ("suspects", (3,)),
+        ("partition", ()),
+    ],
+)
+def test_calls_of_the_margin_rule_are_refused_by_a_gradient_rule(call, args):
+    learner = Learner([0, 1], rule=GradientRule(neurons=2, max_steps=3))
+    for _ in range(2):
+        with pytest.raises(InvalidInputError, match=rf"^`{call}` needs the margin rule.*\.$"):
+            getattr(learner, call)(*args)
+        learner.teach([1.0, 2.0], 0)
+
+
+@pytest.mark.parametrize("name", ["exceptions", "choice"])
+def test_words_of_the_margin_rule_are_refused_by_a_gradient_rule(name):
+    learner = Learner([0, 1], rule=GradientRule(neurons=2, max_steps=3))
+    with pytest.raises(InvalidInputError, match=rf"^`{name}` needs the margin rule.*\.$"):
+        getattr(learner, name)
+
+
+def test_an_id_is_refused_by_a_gradient_rule():
+    with pytest.raises(InvalidInputError, match="leave out `id`"):
+        Learner([0, 1], rule=GradientRule(neurons=2)).teach([1.0], 0, id="a")
+
+
+@pytest.mark.parametrize("name", ["layer", "policy"])
+@pytest.mark.parametrize("count", [0, 1])
+def test_words_of_a_gradient_rule_are_refused_by_the_margin_rule(name, count):
+    learner = Learner()
+    for _ in range(count):
+        learner.teach([1.0], 0)
+    with pytest.raises(InvalidInputError, match=r"\.$"):
+        getattr(learner, name)
+
+
+@pytest.mark.parametrize(
+    ("call", "args"),
+    [
+        ("predict", ([[1.0]],)),
+        ("scores", ([[1.0]],)),
+        ("correct", (0, 1)),
+        ("forget", (0,)),
+        ("forget_class", (0,)),
+        ("consolidate", ()),
+        ("audit", ()),
+        ("suspects", (3,)),
+        ("partition", ()),
+    ],
+)
+def test_a_learner_that_knows_nothing_says_so(call, args):
+    learner = Learner()
+    assert "not been taught anything yet" in refused(learner, call, *args)
+    assert learner.ids == []
+    assert len(learner) == 0
+    assert learner.classes.tolist() == []
+    assert 0 not in learner
+    assert learner.interfered([1.0], 0).neurons == {}
+
+
+@pytest.mark.parametrize("n", [-1, 2.0, None, True, "3"])
+def test_a_number_of_suspects_that_is_none_is_refused(n):
+    assert "`n` is a whole number from 0 on" in refused(taught(), "suspects", n)
+
+
+def test_what_a_caller_does_with_his_row_afterwards_is_his_own_affair():
+    learner, x = Learner(rule=PLAIN), np.array([1.0, 2.0])
+    learner.teach(x, 0, id="a")
+    x[:] = 99.0
+    learner.teach([1.0, 2.0], 0, id="a")
+    learner.teach([5.0, 5.0], 1)
+    classes = learner.classes
+    classes[:] = 7
+    learner.ids.append("x")
+    assert learner.classes.tolist() == [0, 1]
+    assert len(learner.ids) == 2

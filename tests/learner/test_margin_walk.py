@@ -1,0 +1,304 @@
+"""Any walk of teaching, correcting, forgetting, consolidating and asking keeps every promise."""
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from minout import Learner
+from minout.rules import MarginRule
+from oracle import separators
+from oracle.margin import (
+    by_label,
+    consolidated_copy,
+    differs,
+    margins_by_label,
+    model_bits,
+    snapshot,
+)
+
+PINS = {
+    "plain": {"price": 0.01, "metric": False, "prior": False, "columns": False},
+    "dear": {"price": 1.0, "metric": False, "prior": False, "columns": False},
+    "columns": {"price": 0.1, "metric": False, "prior": False, "columns": True},
+    "metric": {"price": 0.01, "metric": True, "prior": False, "columns": False},
+    "prior": {"price": 0.1, "metric": False, "prior": True, "columns": False},
+    "lda": {"price": 0.001, "metric": True, "prior": True, "columns": False},
+    "all": {"price": 0.1, "metric": True, "prior": True, "columns": True},
+    "auto": {},
+}
+EIGHTHS = st.integers(-16, 16).map(lambda n: n / 8)
+FLOATS = st.floats(-4, 4, allow_subnormal=False).map(lambda x: round(x, 3))
+
+
+class Walk(RuleBasedStateMachine):
+    """Walks a learner beside a dictionary {id: (row, label)}."""
+
+    kinds = (*PINS,)
+    refreshes = ("auto", "manual")
+    dtype = "float64"
+
+    @initialize(data=st.data())
+    def begin(self, data):
+        pins = PINS[data.draw(st.sampled_from(self.kinds), label="pins")]
+        self.rule = MarginRule(**pins, refresh=data.draw(st.sampled_from(self.refreshes)))
+        self.learner = Learner(rule=self.rule)
+        self.width = data.draw(st.integers(2, 3), label="features")
+        self.numbers = data.draw(st.sampled_from([EIGHTHS, FLOATS]))
+        words = data.draw(st.booleans(), label="words")
+        self.names = ["pear", "fig", "", "plum"] if words else [7, -3, 0, 1]
+        self.known = {}
+        self.tight = False
+
+    @rule(data=st.data(), own=st.none() | st.integers(0, 30) | st.text(max_size=2))
+    def teach(self, data, own):
+        row, label = self.drawn_row(data), data.draw(st.sampled_from(self.names))
+        if own in self.known:
+            own = None
+        before, start = self.start(), self.state()
+        said = self.learner.interfered(row, label)
+        assert differs(snapshot(self.learner), start) == []
+        report = self.learner.teach(row, label, id=own)
+        if own is None:
+            assert isinstance(report.example_id, int)
+            assert report.example_id not in self.known
+        else:
+            assert report.example_id == own
+        self.known[report.example_id] = row, label
+        self.judge(report.certificate, before, refreshed=report.refresh is not None)
+        touched = {frozenset(neuron) for neuron in said.neurons}
+        if report.refresh is None:
+            assert {frozenset(pair) for pair in report.certificate.moved} <= touched
+        if report.refresh is not None:
+            assert said.refresh
+
+    @precondition(lambda self: self.known)
+    @rule(data=st.data())
+    def teach_again(self, data):
+        example, start = self.drawn_id(data), self.state()
+        report = self.learner.teach(*self.known[example], id=example)
+        assert report.certificate.moved == ()
+        assert differs(snapshot(self.learner), start) == []
+
+    @precondition(lambda self: self.known)
+    @rule(data=st.data())
+    def correct(self, data):
+        example, label = self.drawn_id(data), data.draw(st.sampled_from(self.names))
+        before = self.start()
+        same = self.known[example][1] == label
+        start = self.state()
+        report = self.learner.correct(example, label)
+        self.known[example] = self.known[example][0], label
+        assert (report.example_id, report.label) == (example, label)
+        if same:
+            assert differs(snapshot(self.learner), start) == []
+        else:
+            self.judge(report.certificate, before, refreshed=report.refresh is not None)
+
+    @precondition(lambda self: self.known)
+    @rule(data=st.data())
+    def forget(self, data):
+        ids = data.draw(st.lists(st.sampled_from([*self.known]), max_size=3, unique=True))
+        before = self.start()
+        certificate = self.learner.forget(ids if len(ids) != 1 else ids[0])
+        for example in ids:
+            del self.known[example]
+        self.judge(certificate, before)
+
+    @precondition(lambda self: len({label for _, label in self.known.values()}) > 1)
+    @rule(data=st.data())
+    def forget_class(self, data):
+        label = data.draw(st.sampled_from(sorted({label for _, label in self.known.values()})))
+        before = self.start()
+        certificate = self.learner.forget_class(label)
+        self.known = {i: known for i, known in self.known.items() if known[1] != label}
+        self.judge(certificate, before)
+
+    @precondition(lambda self: self.learner._margin is not None)
+    @rule()
+    def consolidate(self):
+        found = self.learner.consolidate()
+        assert found.refresh.choice == self.learner.choice
+        classes = sorted({label for _, label in self.known.values()})
+        pairs = {(a, b) for a in classes for b in classes if a < b}
+        assert set(found.certificate.moved) == pairs
+        self.judge_least(found.certificate)
+        self.tight = True
+
+    @precondition(lambda self: self.learner._margin is not None)
+    @rule(data=st.data())
+    def ask(self, data):
+        start, learner = self.state(), self.learner
+        row, label = self.drawn_row(data), data.draw(st.sampled_from(self.names))
+        learner.interfered(row, label)
+        learner.scores([row])
+        if self.known:
+            learner.predict([row], unknown=label)
+        suspects = learner.suspects(3)
+        assert len(suspects) <= 3
+        assert all(self.known[each.id][1] == each.label for each in suspects)
+        learner.audit()
+        learner.exceptions  # noqa: B018
+        if learner._margin.before_move is not None:
+            learner.partition()
+        assert differs(snapshot(learner), start) == []
+
+    @precondition(lambda self: len({label for _, label in self.known.values()}) > 1)
+    @rule(data=st.data())
+    def teach_all_in_another_order(self, data):
+        order = data.draw(st.permutations([*self.known]))
+        other = Learner(rule=self.rule)
+        for example in order:
+            other.teach(*self.known[example], id=example)
+        ours, theirs = (model_bits(consolidated_copy(each)[0]) for each in (self.learner, other))
+        assert ours == theirs
+
+    @invariant()
+    def nothing_is_lost(self):
+        learner = self.learner
+        assert len(learner) == len(self.known)
+        assert set(learner.ids) == set(self.known)
+        assert learner.classes.tolist() == sorted({label for _, label in self.known.values()})
+        assert all(example in learner for example in self.known)
+
+    @invariant()
+    def everybody_is_fitted_or_listed(self):
+        if self.learner._margin is None:
+            return
+        audit = self.learner.audit()
+        assert audit.ok, audit.complaints
+        assert audit.examples == len(self.known)
+        exceptions = self.learner.exceptions
+        assert len(set(exceptions)) == len(exceptions)
+        listed, bound = set(exceptions), 1.0 - 1e-6 if self.tight else 0.5 - 1e-9
+        private = self.private()
+        twins = {}
+        for example, (row, label) in self.known.items():
+            margins = margins_by_label(self.learner, row, label)
+            clear = [m for m, error in margins.values() if abs(m) > error]
+            if any(m < 0 for m in clear):
+                assert example in listed
+                twins.setdefault(tuple(row), True)
+            if example not in listed and len(clear) == len(margins):
+                assert all(m > 0 for m in clear)
+                assert self.learner.predict([row])[0] == label
+            for other, (m, error) in margins.items():
+                assert m + private.get((example, other), 0.0) >= bound - error
+        for example, (row, _) in self.known.items():  # equal rows are named together
+            if tuple(row) in twins:
+                assert example in listed
+        self.tight = False
+
+    @invariant()
+    def sums_are_those_of_what_is_stored(self):
+        margin = self.learner._margin
+        if margin is None:
+            return
+        moments = margin.moments
+        seen = [i for i in self.known if margin.place_of[i] < moments.seen]
+        for c, label in enumerate(margin.labels[: len(moments.counts)]):
+            rows = [np.array(self.known[i][0]) for i in seen if self.known[i][1] == label]
+            assert moments.counts[c] == len(rows)
+            total = sum((row - moments.shift for row in rows), np.zeros(self.width))
+            assert moments.sums[c] == pytest.approx(total, abs=1e-10)
+        assert all(self.known[i][1] in margin.labels[: len(moments.counts)] for i in seen)
+
+    @invariant()
+    def consolidated_copy_is_what_the_slow_reference_finds(self):
+        if len({label for _, label in self.known.values()}) < 2:
+            return
+        start = snapshot(self.learner)
+        new, _ = consolidated_copy(self.learner)
+        assert differs(snapshot(self.learner), start) == []
+        rows, labels = zip(*self.known.values(), strict=True)
+        shape, price = new.choice
+        wanted = separators.model(np.array(rows), labels, **shape._asdict(), price=price)
+        assert new.geometry.origin == pytest.approx(wanted.origin, abs=1e-12)
+        found = by_label(new)
+        assert set(found) == set(wanted.pairs)
+        for pair, (w, b) in found.items():
+            other = wanted.pairs[pair]
+            size = np.abs(other.w).max() + abs(other.b) + 1e-3
+            assert w == pytest.approx(other.w, rel=1e-6, abs=1e-6 * size)
+            assert b == pytest.approx(other.b, rel=1e-6, abs=1e-6 * size)
+
+    def drawn_row(self, data):
+        if self.known and data.draw(st.integers(0, 3)) == 0:
+            return data.draw(st.sampled_from([row for row, _ in self.known.values()]))
+        return data.draw(st.lists(self.numbers, min_size=self.width, max_size=self.width))
+
+    def drawn_id(self, data):
+        return data.draw(st.sampled_from([*self.known]))
+
+    def state(self):
+        return snapshot(self.learner)
+
+    def start(self):
+        """Remembers what a step is judged by: exceptions, and the separators with their origin."""
+        margin = self.learner._margin
+        if margin is None:
+            return set(), {}, b""
+        weights = {pair: (w.tobytes(), b) for pair, (w, b) in by_label(margin).items()}
+        return set(self.learner.exceptions), weights, margin.geometry.origin.tobytes()
+
+    def judge(self, certificate, before, *, refreshed=False):
+        """Asserts that a certificate says what changed, and no more."""
+        listed, weights, origin = before
+        now = set(self.learner.exceptions)
+        assert set(certificate.exceptions) == now - listed
+        assert set(certificate.cleared) == listed - now
+        self.judge_least(certificate)
+        moved = {frozenset(pair) for pair in certificate.moved}
+        for pair, (w, b) in by_label(self.learner._margin).items():
+            if frozenset(pair) not in moved and pair in weights:
+                assert (w.tobytes(), b) == weights[pair]
+        if weights and not refreshed and len(self.learner.classes):
+            assert self.learner._margin.geometry.origin.tobytes() == origin
+
+    def judge_least(self, certificate):
+        """Asserts that nobody in a moved pair is below the least margin, but for exceptions."""
+        for a, b in certificate.moved:
+            assert a != b
+            for row, label in self.known.values():
+                if label in (a, b):
+                    other = b if label == a else a
+                    m, error = margins_by_label(self.learner, row, label)[other]
+                    assert m <= error or m >= certificate.least_margin - error
+
+    def private(self):
+        """Gives λα of each example against each other class."""
+        margin, found = self.learner._margin, {}
+        for high in range(1, len(margin.labels)):
+            for low in range(high):
+                pool = margin.pools[high * (high - 1) // 2 + low]
+                for place, sign, alpha in zip(pool.places, pool.signs, pool.alpha, strict=True):
+                    other = margin.labels[high if sign > 0 else low]
+                    found[margin.ids[place], other] = margin.choice.price * alpha
+        return found
+
+
+class Pinned(Walk):
+    kinds = tuple(name for name in PINS if name != "auto")
+
+
+class Chosen(Walk):
+    kinds = ("auto",)
+
+
+WALKS = settings(max_examples=25, stateful_step_count=30)
+
+
+def test_a_walk_with_everything_pinned_keeps_every_promise():
+    run_state_machine_as_test(Pinned, settings=WALKS)
+
+
+def test_a_walk_with_everything_chosen_keeps_every_promise():
+    run_state_machine_as_test(Chosen, settings=settings(WALKS, max_examples=10))

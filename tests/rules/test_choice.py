@@ -1,0 +1,189 @@
+"""The choice of metric, prior and price: a function of the set of rows, ties to the plainest."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from minout import kernels
+from minout.rules import Choice, Shape, choice, choose, picked
+from minout.rules.choice import FOLDS, PRICES, SHAPES
+from oracle import separators
+from oracle.eighths import drawn
+
+
+def digests(X):
+    rows = np.ascontiguousarray(X)
+    return np.array([kernels.digest(row.view(np.uint64)) for row in rows], dtype=np.uint64)
+
+
+def chosen(X, labels, shapes=SHAPES, prices=PRICES):
+    """Does what a learner does: picks rows, then chooses by them."""
+    marks = digests(X)
+    few = picked(marks, labels)
+    return choose(X[few], labels[few], marks[few], shapes, prices)
+
+
+def blobs(seed, *, n=60, d=3, classes=2, apart=1.5):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, classes, n)
+    return rng.normal(size=(n, d)) + apart * rng.normal(size=(classes, d))[labels], labels
+
+
+def slow_choice(X, labels, shapes, prices):
+    """Cross-validates with separators from scratch, three folds by the digests."""
+    folds = [(int(mark) >> 7) % FOLDS for mark in digests(X)]
+    right = {}
+    for shape in shapes:
+        rows = X - X.mean(axis=0)
+        if shape.columns:
+            varies = rows.std(axis=0) > 0
+            rows[:, varies] /= rows[:, varies].std(axis=0)
+        for price in prices:
+            hits = np.zeros(len(X), dtype=bool)
+            for fold in range(FOLDS):
+                train = [i for i in range(len(X)) if folds[i] != fold]
+                held = [i for i in range(len(X)) if folds[i] == fold]
+                names = sorted({int(labels[i]) for i in train})
+                if not held or len(names) < 2:
+                    continue
+                pins = {"columns": False, "metric": shape.metric, "prior": shape.prior}
+                found = separators.model(rows[train], labels[train].tolist(), **pins, price=price)
+                for i in held:
+                    scores = {
+                        name: min(separators.margins(found, [rows[i]], [name])[0].values())
+                        for name in names
+                    }
+                    hits[i] = max(names, key=lambda name: scores[name]) == labels[i]
+            right[shape, price] = hits
+    best = max(shapes, key=lambda shape: max(right[shape, price].mean() for price in prices))
+    hits = [right[best, price] for price in prices]
+    top = max(hits, key=lambda each: each.mean())
+    for price, each in zip(prices, hits, strict=True):
+        if each.mean() >= top.mean() - 2.0 * np.sqrt((top != each).sum()) / len(top):
+            return Choice(best, price)
+    raise AssertionError
+
+
+def test_choice_is_that_of_a_plain_cross_validation():
+    seen = set()
+    for seed in range(12):
+        X, labels = blobs(seed, n=36, classes=2 + seed % 2, apart=0.8)
+        X = X @ np.array([[1.0, 0.9, 0.0], [0.0, 0.3, 0.0], [0.0, 0.0, 1.0 + 5.0 * (seed % 3)]])
+        few = picked(digests(X), labels)
+        assert chosen(X, labels) == slow_choice(X[few], labels[few], SHAPES, PRICES)
+        seen.add(chosen(X, labels))
+    assert {shape.metric for shape, _ in seen} == {True, False}
+    assert {shape.columns for shape, _ in seen} == {True, False}
+
+
+def test_a_price_is_that_of_a_plain_cross_validation():
+    labels = np.arange(150) % 2
+    X = np.random.default_rng(5).normal(size=(150, 20))
+    X[:, :10] *= 5.0
+    X[:, 10:] += 0.6 * labels[:, None]
+    order = picked(digests(X), labels)
+    found = chosen(X, labels)
+    assert found.price > PRICES[0]
+    assert found == slow_choice(X[order], labels[order], (found.shape,), PRICES)
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 99), st.randoms(use_true_random=False))
+def test_choice_does_not_depend_on_the_order_of_rows(seed, random):
+    X, labels = blobs(seed, apart=0.7)
+    X = np.round(X * 4) / 4 if seed % 2 else X
+    order = np.array(random.sample(range(len(X)), len(X)))
+    keyed = {tuple(x): int(y) for x, y in zip(X, labels, strict=True)}  # one label for equal rows
+    labels = np.array([keyed[tuple(x)] for x in X])
+    assert chosen(X[order], labels[order]) == chosen(X, labels)
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 99), st.integers(1, 40), st.randoms(use_true_random=False))
+def test_the_same_rows_are_picked_in_the_same_order_whatever_order_they_come_in(seed, n, random):
+    rng = np.random.default_rng(seed)
+    X, labels = drawn(rng, n, 2, size=3), rng.integers(0, 3, n)
+    keyed = {tuple(x): int(y) for x, y in zip(X, labels, strict=True)}
+    labels = np.array([keyed[tuple(x)] for x in X])
+    order = np.array(random.sample(range(n), n))
+    few, again = picked(digests(X), labels), picked(digests(X[order]), labels[order])
+    assert X[few].tolist() == X[order][again].tolist()
+    assert len(np.unique(X[few], axis=0)) == len(few)
+    counts = np.unique(labels[few], return_counts=True)[1]
+    assert (counts >= FOLDS).all()
+
+
+def test_copies_of_rows_change_no_choice():
+    X, labels = blobs(3, apart=0.6)
+    copies = np.repeat(np.arange(len(X)), np.arange(len(X)) % 4 + 1)
+    assert chosen(X[copies], labels[copies]) == chosen(X, labels)
+
+
+def test_no_more_rows_are_picked_than_there_is_time_for(monkeypatch):
+    monkeypatch.setattr(choice, "ROWS", 20)
+    X, labels = blobs(4)
+    few = picked(digests(X), labels)
+    assert len(few) <= 20
+    lowest = np.argsort(digests(X))[:20]
+    assert set(few.tolist()) <= set(lowest.tolist())
+
+
+@pytest.mark.parametrize("apart", [0.0, 100.0])
+def test_where_nothing_is_better_the_plain_shape_is_chosen(apart):
+    rng = np.random.default_rng(5)
+    labels = np.arange(30) % 2
+    X = rng.normal(size=(30, 2)) * 0.01 + apart * labels[:, None]
+    if apart:
+        assert chosen(X, labels) == Choice(Shape(), PRICES[0])
+    else:
+        X[:] = np.arange(30)[:, None]  # alternating along a line: nobody gets it right
+        assert chosen(X, labels).price in PRICES
+
+
+def test_units_that_differ_wildly_bring_the_columns_in():
+    rng = np.random.default_rng(6)
+    labels = np.arange(90) % 2
+    X = np.column_stack([labels * 2.0 + rng.normal(size=90) * 0.4, rng.normal(size=90) * 1e4])
+    assert chosen(X, labels).shape != Shape()
+    assert chosen(X, labels, shapes=SHAPES[:2]).shape == Shape(columns=True)
+
+
+def test_labels_at_random_are_trusted_less_than_labels_that_fit():
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(200, 3))
+    clean = (X[:, 0] > 0).astype(int)
+    noisy = np.where(rng.random(200) < 0.3, 1 - clean, clean)
+    plain = SHAPES[:1]
+    assert chosen(X, clean, shapes=plain).price <= chosen(X, noisy, shapes=plain).price
+    assert chosen(X, clean, shapes=plain).price == PRICES[0]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("price", [0.5, 3.0])
+def test_what_is_pinned_is_chosen(shape, price):
+    X, labels = blobs(9)
+    assert chosen(X, labels, shapes=(shape,), prices=(price,)) == Choice(shape, price)
+    assert chosen(X, labels, shapes=(shape,)).shape == shape
+    assert chosen(X, labels, prices=(price,)).price == price
+
+
+@pytest.mark.parametrize("classes", [0, 1])
+def test_without_two_classes_to_tell_apart_the_first_of_each_is_chosen(classes):
+    X = np.arange(8.0).reshape(4, 2)[: 4 * classes]
+    labels = np.zeros(len(X), dtype=int)
+    found = choose(X, labels, digests(X), SHAPES, PRICES)
+    assert found == Choice(SHAPES[0], PRICES[0])
+
+
+@pytest.mark.parametrize("size", [1e-160, 1e-100, 1e100])
+def test_rows_of_any_size_can_be_chosen_by(size):
+    X, labels = blobs(10, n=20)
+    X = X / np.abs(X).max() * size
+    assert chosen(X, labels).price in PRICES
+
+
+def test_constant_columns_and_copies_of_one_row_per_class_can_be_chosen_by():
+    X = np.repeat([[0.1, 0.7, 0.3], [0.2, 0.7, 0.9]], 6, axis=0)
+    X[:, 0] += np.arange(12) * 1e-3
+    assert chosen(X, np.repeat([0, 1], 6)).price in PRICES

@@ -1,0 +1,191 @@
+"""A pool's optimum: the plain one, by α or by w, with or without what is kept between solves."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from minout import maths
+from minout.maths import Geometry, Prior
+from minout.rules import Ground, Pictures, Pool, pool
+from oracle.eighths import arrays, drawn
+
+ROWS = 90
+MANY = 70
+"""So many rows in few dimensions are solved by w, all by themselves."""
+OPERATIONS = st.lists(
+    st.sampled_from(["join", "leave", "restart", "copy", "rest", "solve"]), max_size=12
+)
+
+
+def ground(rng, d, *, price, full=True, dtype="f8", precise=True):
+    table = drawn(rng, ROWS, d).astype(dtype)
+    A = drawn(rng, d, d)
+    K = A @ A.T + np.eye(d) if full else 0.5 + rng.integers(0, 9, d) / 8
+    inverse = np.linalg.inv(K) if full else 1.0 / K
+    geometry = Geometry(drawn(rng, d), K, inverse if precise else None)
+    return Ground(table, geometry, Pictures(geometry, np.dtype("f8")), price)
+
+
+def walked(operations, made, ground, rng, prior, *, first):
+    """Takes the steps with a pool that keeps what it likes, and solves."""
+    places = rng.permutation(ROWS)
+    joined = first
+    made.join(places[:first], np.where(places[:first] % 2, 1.0, -1.0))
+    for operation in operations:
+        if operation == "join":
+            more = places[joined : joined + 2]
+            joined += len(more)
+            made.join(more, np.where(more % 2, 1.0, -1.0))
+        elif operation == "leave":
+            made.leave(made.places[:1])
+        elif operation == "restart":
+            made.restart(prior)
+        elif operation == "copy":
+            made = made.copy()
+        else:
+            getattr(made, operation)(*([ground] if operation == "solve" else []))
+    made.solve(ground)
+    return made
+
+
+def assert_optimal(made, ground):
+    if not len(made.places):
+        assert made.weights(ground)[0].tolist() == made.prior.w.tolist()
+        return
+    X, signs = ground.table[made.places].astype(float), made.signs
+    wanted = maths.separator(X, signs, ground.geometry, made.prior, ground.price)
+    size = 1.0 + np.abs(wanted.alpha).max(initial=0.0)
+    w, b = made.weights(ground)
+    assert made.alpha == pytest.approx(wanted.alpha, abs=1e-6 * size)
+    assert w == pytest.approx(wanted.w, abs=1e-6 * size)
+    assert b == pytest.approx(wanted.b, abs=1e-6 * size)
+
+
+@pytest.mark.parametrize("first", [3, MANY])
+@pytest.mark.parametrize("cheap", [0, pool.CHEAP])
+@settings(max_examples=25)
+@given(
+    operations=OPERATIONS,
+    seed=st.integers(0, 999),
+    price=st.sampled_from([1e-3, 0.1, 1.0]),
+    full=st.booleans(),
+    dtype=st.sampled_from(["f4", "f8"]),
+)
+def test_any_history_ends_at_the_plain_optimum(
+    first, cheap, operations, seed, price, full, dtype
+):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pool, "CHEAP", cheap)
+        rng = np.random.default_rng(seed)
+        d = 1 + seed % 3
+        here = ground(rng, d, price=price, full=full, dtype=dtype)
+        prior, other = Prior(np.zeros(d), 0.0), Prior(drawn(rng, d), 0.5)
+        made = walked(operations, Pool(prior), here, rng, other, first=first)
+        assert_optimal(made, here)
+
+
+@settings(max_examples=20)
+@given(arrays(MANY, lowest=-8, highest=8), st.integers(0, 99))
+def test_by_alpha_equals_by_w(column, seed):
+    here = ground(np.random.default_rng(seed), 2, price=0.1)
+    here.table[:MANY, 0] = column
+    answers = []
+    for precision in (here.geometry.precision, None):
+        made = Pool(Prior(np.array([0.5, -0.25]), 0.125))
+        made.join(np.arange(MANY), np.where(np.arange(MANY) % 2, 1.0, -1.0))
+        made.solve(here._replace(geometry=here.geometry._replace(precision=precision)))
+        assert (made._kept.u is None) == (precision is None)
+        answers.append((made.alpha, *made.weights(here)))
+    (by_w_alpha, by_w_w, by_w_b), (alpha, w, b) = answers
+    assert by_w_alpha == pytest.approx(alpha, abs=1e-8)
+    assert by_w_w == pytest.approx(w, abs=1e-8)
+    assert by_w_b == pytest.approx(b, abs=1e-8)
+
+
+@pytest.mark.parametrize("first", [8, MANY])
+def test_a_copy_goes_on_as_the_pool_would_have_and_the_pool_can_start_again(first):
+    rng = np.random.default_rng(3)
+    here = ground(rng, 2, price=0.1)
+    made = Pool(Prior(np.zeros(2), 0.0))
+    made.join(np.arange(first), np.where(np.arange(first) % 2, 1.0, -1.0))
+    made.solve(here)
+    before = made.places.tolist(), made.alpha.tolist(), made.idle.tolist()
+    twin = made.copy()
+    twin.join(np.arange(first, first + 4), np.ones(4))
+    twin.solve(here)
+    twin.leave(np.array([0, 1]))
+    twin.solve(here)
+    assert (made.places.tolist(), made.alpha.tolist(), made.idle.tolist()) == before
+    for each in (twin, made):
+        each.solve(here)
+        assert_optimal(each, here)
+
+
+def test_whoever_was_idle_too_long_leaves():
+    here = ground(np.random.default_rng(4), 1, price=0.1, full=False)
+    here.table[:3, 0] = here.geometry.origin[0] + np.array([1.0, -1.0, 40.0])
+    made = Pool(Prior(np.zeros(1), 0.0))
+    made.join(np.arange(3), np.array([1.0, -1.0, 1.0]))
+    for _ in range(pool.IDLE + 1):
+        made.solve(here)
+        made.rest()
+    assert made.places.tolist() == [0, 1]
+    made.solve(here)
+    assert_optimal(made, here)
+
+
+def test_idleness_is_forgiven():
+    here = ground(np.random.default_rng(5), 1, price=0.1, full=False)
+    made = Pool(Prior(np.zeros(1), 0.0))
+    made.join(np.array([0]), np.ones(1))
+    made.idle[:] = pool.IDLE
+    made.solve(here)
+    assert made.alpha[0] > 0.0
+    assert made.idle.tolist() == [0]
+
+
+def test_on_new_ground_only_what_matters_comes_along():
+    made = Pool(Prior(np.zeros(2), 0.0))
+    made.join(np.array([5, 3, 9]), np.array([1.0, -1.0, 1.0]))
+    made.alpha = np.array([0.0, 2.0, 1.0])
+    prior = Prior(np.ones(2), 1.0)
+    twin = made.on_new_ground(prior)
+    assert twin.places.tolist() == [3, 9]
+    assert twin.signs.tolist() == [-1.0, 1.0]
+    assert twin.alpha.tolist() == [2.0, 1.0]
+    assert twin.prior is prior
+    twin.alpha[:] = 0.0
+    assert made.alpha.tolist() == [0.0, 2.0, 1.0]
+
+
+def test_sorted_by_rank_only_what_matters_is_left():
+    made = Pool(Prior(np.zeros(2), 0.0))
+    made.join(np.array([5, 3, 0, 1]), np.array([1.0, -1.0, 1.0, -1.0]))
+    made.alpha = np.array([3.0, 2.0, 0.0, 1.0])
+    twin = made.sorted_by(np.array([9, 8, 7, 6, 5, 4]))
+    assert twin.places.tolist() == [5, 3, 1]
+    assert twin.alpha.tolist() == [3.0, 2.0, 1.0]
+    assert twin.signs.tolist() == [1.0, -1.0, -1.0]
+
+
+def test_a_solve_that_fails_says_so_and_nothing_torn_is_kept(monkeypatch):
+    rng = np.random.default_rng(6)
+    here = ground(rng, 2, price=0.1)
+    made = Pool(Prior(np.zeros(2), 0.0))
+    made.join(np.arange(6), np.where(np.arange(6) % 2, 1.0, -1.0))
+    with monkeypatch.context() as patch:
+        patch.setattr(pool.kernels, "newton", lambda *_: False)
+        with pytest.raises(ArithmeticError):
+            made.solve(here)
+    made.solve(here)
+    assert_optimal(made, here)
+
+
+def test_an_empty_pool_is_its_prior():
+    here = ground(np.random.default_rng(7), 2, price=0.1)
+    made = Pool(Prior(np.array([1.0, 2.0]), 3.0))
+    made.solve(here)
+    w, b = made.weights(here)
+    assert w.tolist() == [1.0, 2.0]
+    assert b == 3.0
