@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from minout import Closed, GradientRule, InvalidInputError, Learner
@@ -391,8 +391,13 @@ def test_rows_of_any_size_are_learned(pins, refresh, size):
     learner = Learner(rule=MarginRule(**PINS[pins], refresh=refresh))
     rng = np.random.default_rng(8)
     for i in range(12):
-        row = np.clip(rng.normal(size=2) / 9 + i % 2 / 2, -1, 1) * size
-        learner.teach(row, i % 2)
+        row, before = np.clip(rng.normal(size=2) / 9 + i % 2 / 2, -1, 1) * size, snapshot(learner)
+        try:
+            learner.teach(row, i % 2)
+        except InvalidInputError:  # the scale is not renewed while an example is taught
+            assert refresh == "manual"
+            assert size > 1e12
+            assert differs(snapshot(learner), before) == []
     assert_sound(learner)
     learner.consolidate()
     assert_sound(learner)
@@ -430,6 +435,8 @@ def test_float32_rows_have_their_own_bound():
 
 
 @settings(max_examples=25)
+@example(["a", "a\0"])
+@example(["\0"])
 @given(st.lists(st.text(max_size=3), min_size=1, max_size=5, unique=True))
 def test_any_string_is_a_label_or_refused(names):
     learner = Learner(rule=PLAIN)

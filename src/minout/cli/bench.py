@@ -1,5 +1,6 @@
 """`minout bench`: how fast and how well, both sides in one run."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -91,23 +92,41 @@ def engine(
     settings = bench.engine.settings_for(examples)
     console.print(_about(examples, settings), soft_wrap=True, markup=False)
     rows, claims = [], []
-    columns = (TextColumn("{task.description:>24}"), BarColumn(), TimeElapsedColumn())
-    # It is drawn when a part says something, never in between: a thread that draws would be timed.
-    with Progress(*columns, console=console, auto_refresh=False, transient=True) as progress:
-        bar = progress.add_task("")
-
-        def tell(what: str, done: int, total: int) -> None:
-            progress.update(bar, description=what, completed=done, total=total, refresh=True)
-
-        for measured in bench.engine.run(examples, parts, settings, tell):
+    with _bar() as bar:
+        for measured in bench.engine.run(examples, parts, settings, _teller(bar)):
+            bar.stop()
             for table in measured.tables:
                 _print(table, console)
             claims += measured.claims
             rows += measured.rows
             if out is not None:
                 results.write(rows, out)
+            bar.start()
     if settings == bench.engine.FULL:
         _print(bench.engine.of_claims(claims), console)
+
+
+def _bar() -> Progress:
+    # It is drawn when a part says something, never in between: a thread that draws would be timed.
+    console = Console(stderr=True)
+    return Progress(
+        TextColumn("{task.description:>26}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        auto_refresh=False,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+
+
+def _teller(bar: Progress) -> Callable[[str, int, int], None]:
+    task = bar.add_task("")
+
+    def tell(what: str, done: int, total: int) -> None:
+        bar.update(task, description=what, completed=done, total=total, refresh=True)
+
+    return tell
 
 
 def _about(data: streams.Data, settings: bench.engine.Settings) -> str:
@@ -125,6 +144,7 @@ def _print(table: bench.engine.Table, console: Console) -> None:
         console.print(bench.engine.markdown(table), soft_wrap=True, markup=False, highlight=False)
         console.print()
         return
+    table = bench.engine.fitting(table, console.width)
     drawn = Table(*table.head, title=table.title, title_justify="left", show_edge=False)
     for line in table.lines:
         drawn.add_row(*(Text(cell) for cell in line))

@@ -9,7 +9,7 @@ from minout.kernels.bitmaps import (
     replace,
     write,
 )
-from minout.kernels.bounds import doubtful
+from minout.kernels.bounds import SLACK, doubtful, roughly
 from minout.kernels.grams import combine, gram, images
 from minout.kernels.margins import activations, class_margins, scores
 from minout.kernels.newton import Factor, empty_factor, newton
@@ -21,6 +21,7 @@ from minout.kernels.threads import in_threads, one_blas_thread
 from minout.kernels.training import Pull, clipped, follow, follow_and_clip, least, least_of, pull
 
 __all__ = [
+    "SLACK",
     "Bitmaps",
     "Factor",
     "Pull",
@@ -55,6 +56,7 @@ __all__ = [
     "products_by_column",
     "pull",
     "replace",
+    "roughly",
     "scores",
     "tally",
     "write",

@@ -15,3 +15,13 @@ def compiled(function: F) -> F:
     except RuntimeError:  # numba found no place for its cache
         kernel = njit(nogil=True)(function)
     return cast(F, kernel)
+
+
+def compiled_in_any_order(function: F) -> F:
+    """Compiles a function whose sums may be added in any order: for bounds with slack only."""
+    loose = {"reassoc", "contract", "nsz"}
+    try:
+        kernel = njit(cache=True, nogil=True, fastmath=loose)(function)
+    except RuntimeError:  # numba found no place for its cache
+        kernel = njit(nogil=True, fastmath=loose)(function)
+    return cast(F, kernel)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from minout._typing import Floats, Ints
-from minout.learner._check import Reference
+from minout.learner._reference import Reference
 from minout.maths import Geometry
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ import numpy as np
 
 from minout import kernels
 from minout._typing import Floats, Ints
-from minout.learner._sketch import Move, Sketch
+from minout.learner._reference import Reference, parts
+from minout.learner._sketch import Sketch
 from minout.rules import Ground
 
 WORST = 24
@@ -26,22 +27,6 @@ class Found(NamedTuple):
     wrong: Ints
     least: float
     checked: int
-
-
-class Reference:
-    """Remembers where both sides stood at an earlier separator, so that few must be looked at.
-
-    values[k][i] is the activation of the i-th example of side k at (w, b). `spent` counts whom it
-    could not vouch for since.
-    """
-
-    __slots__ = ("b", "spent", "values", "w")
-
-    def __init__(self) -> None:
-        self.w: Floats | None = None
-        self.b = 0.0
-        self.values: list[Floats] = []
-        self.spent = 0
 
 
 class _Looked(NamedTuple):
@@ -67,12 +52,12 @@ def check(
     """
     total = len(sides[0]) + len(sides[1])
     if sketch is None or total < MANY:
-        looked = _everybody(w, b, sides, ground)
-    elif reference.w is None or 2 * reference.spent > total:
-        looked = _everybody(w, b, sides, ground)
-        _remember(reference, w, b, looked, len(sides[0]))
+        looked = _look(w, b, sides, ground)
     else:
-        looked = _doubtful(w, b, sides, ground, bound, reference, sketch)
+        if reference.w is None or 2 * reference.spent > total:
+            reference.start(w, b)
+        doubtful = reference.doubtful(w, b, sides, ground, bound, sketch)
+        looked = _look(w, b, doubtful, ground)
     places, signs, margins = looked
     known = np.zeros(len(ground.table), dtype=bool)
     known[pooled] = True
@@ -86,73 +71,14 @@ def check(
     return Found(places[below], signs[below], places[~right], least, total)
 
 
-def _everybody(w: Floats, b: float, sides: tuple[Ints, Ints], ground: Ground) -> _Looked:
+def _look(w: Floats, b: float, sides: tuple[Ints, Ints], ground: Ground) -> _Looked:
+    places = np.concatenate(sides)
     signs = np.repeat([1.0, -1.0], [len(sides[0]), len(sides[1])])
-    return _look(w, b, np.concatenate(sides), signs, ground)
-
-
-def _look(w: Floats, b: float, places: Ints, signs: Floats, ground: Ground) -> _Looked:
     margins = np.empty(len(places))
     table, origin = ground.table, ground.geometry.origin
     kernels.in_threads(
         lambda part: kernels.activations(w, b, table, places[part], origin, margins[part]),
-        _parts(len(places)),
+        parts(len(places)),
     )
     margins *= signs
     return _Looked(places, signs, margins)
-
-
-def _parts(n: int) -> list[slice]:
-    # Halves, where it pays to divide the work.
-    return [slice(0, n)] if n < MANY // 4 else [slice(0, n // 2), slice(n // 2, n)]
-
-
-def _remember(reference: Reference, w: Floats, b: float, looked: _Looked, cut: int) -> None:
-    activations = looked.margins * looked.signs
-    reference.w, reference.b, reference.spent = w, b, 0
-    reference.values = [activations[:cut], activations[cut:]]
-
-
-def _doubtful(
-    w: Floats,
-    b: float,
-    sides: tuple[Ints, Ints],
-    ground: Ground,
-    bound: float,
-    reference: Reference,
-    sketch: Sketch,
-) -> _Looked:
-    assert reference.w is not None
-    move = sketch.split(w - reference.w)
-    picked = []
-    for side, places in enumerate(sides):
-        known = reference.values[side]
-        if len(known) < len(places):
-            more = np.empty(len(places) - len(known))
-            late = places[len(known) :]
-            origin = ground.geometry.origin
-            kernels.activations(reference.w, reference.b, ground.table, late, origin, more)
-            reference.values[side] = known = np.concatenate([known, more])
-        picked.append(
-            _picked(sketch, known, places, move, b - reference.b, -1.0 if side else 1.0, bound)
-        )
-    reference.spent += len(picked[0]) + len(picked[1])
-    return _everybody(w, b, (sides[0][picked[0]], sides[1][picked[1]]), ground)
-
-
-def _picked(
-    sketch: Sketch,
-    known: Floats,
-    places: Ints,
-    move: Move,
-    shift: float,
-    sign: float,
-    bound: float,
-) -> Ints:
-    parts = kernels.in_threads(
-        lambda part: (
-            sketch.doubtful(known[part], places[part], move, shift, sign, bound) + part.start
-        ),
-        _parts(len(places)),
-    )
-    return np.concatenate(parts)

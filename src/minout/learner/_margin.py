@@ -11,9 +11,10 @@ import numpy as np
 from minout import kernels, maths
 from minout._typing import Floats, Ints
 from minout.learner._before import Before
-from minout.learner._check import MANY, Reference
+from minout.learner._check import MANY
 from minout.learner._members import Members
 from minout.learner._moments import RunningMoments
+from minout.learner._reference import Reference
 from minout.learner._settle import Job, Settled, settle
 from minout.learner._sketch import DIRECTIONS, Sketch
 from minout.learner.certificate import Certificate, Id, Label, Refresh

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from minout import kernels
 from minout._typing import Floats, Ints
-from minout.learner._check import Found, Reference, check
+from minout.learner._check import Found, check
+from minout.learner._reference import Reference
 from minout.learner._sketch import Sketch
 from minout.rules import Ground, Pool
 

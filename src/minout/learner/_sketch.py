@@ -9,6 +9,8 @@ from minout import kernels
 from minout._typing import Floats, Ints
 from minout.memory import RamMemory
 
+Singles = NDArray[np.float32]
+
 DIRECTIONS = 256
 LEVELS = (0, 32, 96, DIRECTIONS)
 """A row is looked at along none; if that leaves doubt along the first 32 directions, and so on."""
@@ -22,10 +24,14 @@ in blocks less than 100 deep, which is 6e-6; directions and rows rounded to floa
 
 
 class Move(NamedTuple):
-    """Is a change of weights: its parts along the directions, and per level the rest's length."""
+    """Is a change of weights: its parts along the directions, and per level the rest's length.
 
-    along: NDArray[np.float32]
+    `shift` is what it does to a row at the sketch's origin.
+    """
+
+    along: Singles
     rest: Floats
+    shift: float
 
 
 class Sketch:
@@ -37,10 +43,11 @@ class Sketch:
     """
 
     def __init__(self, origin: Floats, sample: Floats) -> None:
-        self._origin = origin
+        self._origin = origin.astype(np.float32)
+        self._offset = self._origin - origin
         self._directions = _principal(sample - origin).astype(np.float32)
-        self._rows: Floats = np.zeros((8, DIRECTIONS), dtype=np.float32)
-        self._rest: Floats = np.zeros((8, len(LEVELS)), dtype=np.float32)
+        self._rows: Singles = np.zeros((8, DIRECTIONS), dtype=np.float32)
+        self._rest: Singles = np.zeros((8, len(LEVELS)), dtype=np.float32)
         self._seen = 0
 
     def catch_up(self, memory: RamMemory) -> None:
@@ -51,7 +58,7 @@ class Sketch:
             self._rows, self._rest = _resized(self._rows, size), _resized(self._rest, size)
         for start in range(self._seen, end, BLOCK):
             block = slice(start, min(start + BLOCK, end))
-            Z = (memory.table[block] - self._origin).astype(np.float32)
+            Z = (memory.table[block] - self._origin).astype(np.float32, copy=False)
             self._rows[block] = part = Z @ self._directions
             square = np.einsum("ij,ij->i", Z, Z)
             for k, level in enumerate(LEVELS):
@@ -68,7 +75,13 @@ class Sketch:
         along = np.asarray(v.astype(np.float32) @ self._directions, dtype=np.float32)
         square = float(v @ v)
         left = [square - float(along[:level] @ along[:level]) for level in LEVELS]
-        return Move(along, np.sqrt(np.maximum(left, 0.0) + ROUNDING * square))
+        rest = np.sqrt(np.maximum(left, 0.0) + ROUNDING * square)
+        return Move(along, rest, float(v @ self._offset))
+
+    def longest(self, places: Ints) -> float:
+        """Bounds the length of some rows, measured from 0."""
+        farthest = float(self._rest[places, 0].max(initial=0.0))
+        return farthest + float(np.linalg.norm(self._origin))
 
     def doubtful(
         self, known: Floats, places: Ints, move: Move, shift: float, sign: float, bound: float
@@ -80,7 +93,17 @@ class Sketch:
         out = np.empty(len(places), dtype=np.int64)
         rows, levels = self._rows, np.array(LEVELS)
         count = kernels.doubtful(
-            known, places, rows, self._rest, levels, move.along, move.rest, shift, sign, bound, out
+            known,
+            places,
+            rows,
+            self._rest,
+            levels,
+            move.along,
+            move.rest,
+            shift + move.shift,
+            sign,
+            bound,
+            out,
         )
         return out[:count]
 
@@ -93,7 +116,7 @@ def _principal(Z: Floats) -> Floats:
     return np.asarray(basis)
 
 
-def _resized(array: Floats, size: int) -> Floats:
+def _resized(array: Singles, size: int) -> Singles:
     out = np.zeros((size, array.shape[1]), dtype=array.dtype)
     out[: len(array)] = array
     return out

@@ -3,7 +3,7 @@
 from minout.bench.engine.parts import PARTS, Part, chosen_parts
 from minout.bench.engine.run import Measured, run
 from minout.bench.engine.settings import FULL, SAMPLE, TESTING, Settings, settings_for
-from minout.bench.engine.table import Claim, Table, markdown, of_claims
+from minout.bench.engine.table import Claim, Table, fitting, markdown, of_claims
 
 __all__ = [
     "FULL",
@@ -16,6 +16,7 @@ __all__ = [
     "Settings",
     "Table",
     "chosen_parts",
+    "fitting",
     "markdown",
     "of_claims",
     "run",

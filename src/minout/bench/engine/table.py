@@ -43,14 +43,25 @@ def markdown(table: Table) -> str:
     <BLANKLINE>
     Peak.
     """
-    cells = [table.head, *table.lines]
-    widths = [max(len(line[i]) for line in cells) for i in range(len(table.head))]
+    widths = _widths(table)
     lines = [
         "| " + " | ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)) + " |"
-        for line in cells
+        for line in (table.head, *table.lines)
     ]
     lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
     return "\n".join([table.title, "", *lines, *(["", table.note] if table.note else [])])
+
+
+def fitting(table: Table, width: int) -> Table:
+    """Turns a table that is wider than so many characters on its side, if that is narrower."""
+    first, *others = zip(table.head, *table.lines, strict=True)
+    turned = table._replace(head=first, lines=others)
+    wide, narrow = (sum(_widths(each)) + 3 * len(each.head) for each in (table, turned))
+    return turned if wide > width and narrow < wide else table
+
+
+def _widths(table: Table) -> list[int]:
+    return [max(map(len, cells)) for cells in zip(table.head, *table.lines, strict=True)]
 
 
 def percent(share: float, digits: int = 2) -> str:

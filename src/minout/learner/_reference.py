@@ -1,0 +1,102 @@
+"""Where both sides of a separator stood at an earlier one, so that few must be looked at."""
+
+import numpy as np
+
+from minout import kernels
+from minout._typing import Floats, Ints
+from minout.learner._sketch import Move, Sketch
+from minout.rules import Ground
+
+WORTH_DIVIDING = 500
+"""Work on fewer rows is not divided between threads."""
+
+
+class Reference:
+    """Remembers activations at weights (w, b), and bounds from them what they are at others.
+
+    values[k][i] is the activation of the i-th example of side k, within `slack`. `spent` counts
+    whom it could not vouch for since it was started.
+    """
+
+    __slots__ = ("_b", "_slack", "_values", "spent", "w")
+
+    def __init__(self) -> None:
+        self.w: Floats | None = None
+        self.start(None, 0.0)
+
+    def start(self, w: Floats | None, b: float) -> None:
+        """Takes other weights to start from."""
+        self.w, self._b = w, b
+        self._values: list[Floats] = [np.empty(0), np.empty(0)]
+        self._slack = 0.0
+        self.spent = 0
+
+    def doubtful(
+        self,
+        w: Floats,
+        b: float,
+        sides: tuple[Ints, Ints],
+        ground: Ground,
+        bound: float,
+        sketch: Sketch,
+    ) -> tuple[Ints, Ints]:
+        """Lists the places on each side whose margin at (w, b) may be below the bound."""
+        assert self.w is not None
+        move = sketch.split(w - self.w)
+        first, second = (
+            self._on_side(side, sides[side], ground, sketch, move, b - self._b, bound)
+            for side in (0, 1)
+        )
+        self.spent += len(first) + len(second)
+        return first, second
+
+    def _on_side(
+        self,
+        side: int,
+        places: Ints,
+        ground: Ground,
+        sketch: Sketch,
+        move: Move,
+        shift: float,
+        bound: float,
+    ) -> Ints:
+        known, sign = self._known(side, places, ground, sketch), (-1.0 if side else 1.0)
+        bound += self._slack
+
+        def picked(part: slice) -> Ints:
+            mine = places[part]
+            return mine[sketch.doubtful(known[part], mine, move, shift, sign, bound)]
+
+        return np.concatenate(kernels.in_threads(picked, parts(len(places))))
+
+    def _known(self, side: int, places: Ints, ground: Ground, sketch: Sketch) -> Floats:
+        # The activations at the reference, also of those that came after it.
+        assert self.w is not None
+        known = self._values[side]
+        late = places[len(known) :]
+        if len(late):
+            more = np.empty(len(late))
+            kernels.in_threads(
+                lambda part: self._evaluate(ground, late[part], more[part]), parts(len(late))
+            )
+            if ground.table.dtype == np.float32:
+                length = float(np.linalg.norm(self.w)) * sketch.longest(late)
+                self._slack = max(self._slack, kernels.SLACK * length)
+            self._values[side] = known = np.concatenate([known, more])
+        return known
+
+    def _evaluate(self, ground: Ground, places: Ints, out: Floats) -> None:
+        assert self.w is not None
+        table, origin = ground.table, ground.geometry.origin
+        if table.dtype == np.float32:
+            b = self._b - float(self.w @ origin)
+            kernels.roughly(self.w.astype(np.float32), b, table.view(np.float32), places, out)
+        else:
+            kernels.activations(self.w, self._b, table, places, origin, out)
+
+
+def parts(n: int) -> list[slice]:
+    """Gives halves of a range, where it pays to divide the work."""
+    if n < WORTH_DIVIDING:
+        return [slice(0, n)]
+    return [slice(0, n // 2), slice(n // 2, n)]
