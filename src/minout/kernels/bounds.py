@@ -33,7 +33,7 @@ def roughly(w: Singles, b: float, table: Singles, places: Ints, out: Floats) -> 
             piece = np.float32(0.0)
             for k in range(start, min(start + PIECE, w.shape[0])):
                 piece += w[k] * x[k]
-            total += piece
+            total += float(piece)
         out[i] = total
 
 

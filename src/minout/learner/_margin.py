@@ -130,6 +130,8 @@ class Margin:
             before.leaving = places
             certificate = self._settle_left(left, before)
             self._drop_empty()
+            appeared, cleared = self._note_exceptions(before)
+            certificate = certificate._replace(exceptions=appeared, cleared=cleared)
             gone = {self.ids[place] for place in places.tolist()}
             self.place_of = {i: place for i, place in self.place_of.items() if i not in gone}
         except BaseException:
@@ -428,15 +430,23 @@ class Margin:
             self.short[found.wrong] += 1
             self.W[job.pair], self.b[job.pair] = w, b
             self.pools[job.pair], self.wrong[job.pair] = job.pool, found.wrong
-        appeared, gone = before.changed(self)
-        wrong = np.flatnonzero(self.short[: self.memory.end])
-        self.listed = frozenset(self.memory.digests(wrong).tolist())
+        appeared, cleared = self._note_exceptions(before)
         return Certificate(
             tuple((self.labels[each.job.low], self.labels[each.job.high]) for each in settled),
             sum(each.found.checked for each in settled),
             min((each.found.least for each in settled), default=np.inf),
+            appeared,
+            cleared,
+        )
+
+    def _note_exceptions(self, before: Before) -> tuple[tuple[Id, ...], tuple[Id, ...]]:
+        # Who has become an exception in this step, and who has ceased to be one.
+        wrong = np.flatnonzero(self.short[: self.memory.end])
+        self.listed = frozenset(self.memory.digests(wrong).tolist())
+        appeared, cleared = before.changed(self)
+        return (
             tuple(self.ids[place] for place in appeared.tolist()),
-            tuple(self.ids[place] for place in gone.tolist()),
+            tuple(self.ids[place] for place in cleared.tolist()),
         )
 
 
