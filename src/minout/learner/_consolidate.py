@@ -22,6 +22,7 @@ def consolidated(old: Margin) -> tuple[Margin, Certificate, Refresh]:
     of their digests, and every separator is solved in double precision.
     """
     start = time.perf_counter()
+    old.pictures = Pictures(old.geometry, old.memory.dtype)  # they take room, and can be made anew
     labels = sorted(old.labels)
     number = np.array([labels.index(label) for label in old.labels], dtype=np.int64)
     places = old.memory.ids()
@@ -55,6 +56,8 @@ def consolidated(old: Margin) -> tuple[Margin, Certificate, Refresh]:
     rank[by_digest] = np.arange(len(by_digest))
     new.pools = [pool.sorted_by(rank) for pool in new.pools]
     new.pictures = Pictures(new.geometry, np.dtype(np.float64))
+    used = np.unique(np.concatenate([pool.places for pool in new.pools]))
+    new.pictures.of(new.memory.table, used[np.argsort(rank[used])])
     certificate = new._settle_all(TIGHT, Before(new))
     new.pictures.round_to(new.memory.dtype)
     return new, certificate, _told(new, start)

@@ -79,7 +79,10 @@ class RunningMoments:
             squares += sign * (Z * Z).sum(axis=0)
         scatter = self.scatter
         if scatter is not None and len(places):
-            scatter = scatter + sign * self._scattered(memory, places)
+            more = self._scattered(memory, places)
+            more *= sign
+            more += scatter
+            scatter = more
         self.counts, self.sums, self.squares, self.scatter = counts, sums, squares, scatter
 
     def _scattered(self, memory: RamMemory, places: Ints) -> Floats:

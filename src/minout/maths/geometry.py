@@ -73,18 +73,28 @@ def metric(moments: Moments, *, columns: bool) -> Geometry:
     assert moments.scatter is not None
     n, d = moments.counts.sum(), len(moments.shift)
     mean = moments.sums.sum(axis=0) / n
-    centred = moments.scatter - n * np.outer(mean, mean)
-    within = moments.scatter - (moments.sums / moments.counts[:, None]).T @ moments.sums
-    within /= _degrees(moments)
     squares = moments.scatter.diagonal() / n
-    weights = _column_weights(centred.diagonal() / n, squares) if columns else np.ones(d)
+    weights = _column_weights(squares - mean**2, squares) if columns else np.ones(d)
+    within = (moments.sums / -moments.counts[:, None]).T @ moments.sums
+    within += moments.scatter
+    within /= _degrees(moments)
     D, trace = np.sqrt(weights), float(weights @ within.diagonal())
     if not trace > TINY + NOISE * float(weights @ squares):
         return plain(moments, columns=columns)
-    precision = (D[:, None] * within * D) + _ridge(trace, n, d) * np.eye(d)
-    K = D[:, None] * _inverse(precision) * D
-    scale = _or_one(float((K * centred).sum() / n))
-    return Geometry(moments.shift + mean, K / scale, precision * (scale / D[:, None] / D))
+    # From here on in place: a matrix of d² numbers is large.
+    precision = within
+    precision *= D
+    precision *= D[:, None]
+    precision.flat[:: d + 1] += _ridge(trace, n, d)
+    K = _inverse(precision)
+    K *= D
+    K *= D[:, None]
+    # The mean of (x - origin)'K(x - origin), from the sums about the shift.
+    scale = _or_one(float(np.vdot(K, moments.scatter) / n - mean @ K @ mean))
+    K /= scale
+    precision *= scale / D
+    precision /= D[:, None]
+    return Geometry(moments.shift + mean, K, precision)
 
 
 def metric_of_few(moments: Moments, X: Floats, labels: Ints, *, columns: bool) -> Geometry:
@@ -133,11 +143,16 @@ def prior(geometry: Geometry, mean_a: Floats, mean_b: Floats) -> Prior:
 
 
 def _inverse(precision: Floats) -> Floats:
-    # Of a positive definite matrix, by its Cholesky factor; LAPACK fills the lower half.
+    # Of a positive definite matrix, by its Cholesky factor; LAPACK fills one half.
     factor, _ = dpotrf(precision, lower=1)
-    inverse, _ = dpotri(factor, lower=1)
-    lower = np.tril(inverse)
-    return np.asarray(lower + np.tril(lower, -1).T)
+    inverse, _ = dpotri(factor, lower=1, overwrite_c=1)
+    whole: Floats = inverse.T  # lower in columns is upper in rows
+    for start in range(0, len(whole), 64):
+        end = start + 64
+        whole[end:, start:end] = whole[start:end, end:].T
+        corner = whole[start:end, start:end]
+        corner[:] = np.triu(corner) + np.triu(corner, 1).T
+    return whole
 
 
 def _column_weights(variance: Floats, squares: Floats) -> Floats:

@@ -38,7 +38,7 @@ class Choice(NamedTuple):
 
 
 SHAPES = (Shape(), Shape(columns=True), Shape(metric=True, prior=True), Shape(True, True, True))
-"""What is tried, the plainest first: ties go to the first."""
+"""What is tried, the plainest first."""
 
 
 def picked(digests: Words, labels: Ints) -> Ints:
@@ -56,27 +56,42 @@ def picked(digests: Words, labels: Ints) -> Ints:
 def choose(
     X: Floats, labels: Ints, digests: Words, shapes: tuple[Shape, ...], prices: tuple[float, ...]
 ) -> Choice:
-    """Picks the shape that errs least on rows held out, then the lowest price that is as good.
+    """Picks a price for each shape, then a shape, by how rows fare that are held out.
 
-    As good: not below the best by more than two standard errors of the difference. A low price fits
-    what was taught more closely, so it must be worth something to pay more.
+    The price: the lowest that names as many of them rightly as any, but for two standard errors of
+    the difference; a low price fits what was taught more closely, so it must be worth something to
+    pay more. The shape: the plainest whose margins, clipped to [-1, 1], are as high on average as
+    any, but for one standard error. (Margins say more than names: with ten examples per class the
+    share of names that are right is too coarse to choose by.)
     """
     if len(shapes) == len(prices) == 1 or len(np.unique(labels)) < 2:
         return Choice(shapes[0], prices[0])
     folds = (digests >> np.uint64(7)) % np.uint64(FOLDS)
     products = {columns: _products(X, columns) for columns in {shape.columns for shape in shapes}}
-    right = kernels.in_threads(
-        lambda s: _right(products[s.columns], X.shape[1], labels, folds, s, prices), shapes
+    fared = kernels.in_threads(
+        lambda s: _fared(products[s.columns], X.shape[1], labels, folds, s, prices), shapes
     )
-    at_best = [max(each.mean() for each in of_shape) for of_shape in right]
-    best = int(np.argmax(at_best))
-    return Choice(shapes[best], prices[_lowest_as_good(right[best])])
+    places = [_plainest([each.right for each in of_shape], errors=2.0) for of_shape in fared]
+    clipped = [np.clip(f[at].margins, -1.0, 1.0) for f, at in zip(fared, places, strict=True)]
+    best = _plainest(clipped, errors=1.0)
+    return Choice(shapes[best], prices[places[best]])
 
 
-def _lowest_as_good(right: list[Bools]) -> int:
-    best = right[int(np.argmax([each.mean() for each in right]))]
-    errors = [2.0 * np.sqrt(np.count_nonzero(best != each)) / len(best) for each in right]
-    return next(i for i, each in enumerate(right) if each.mean() >= best.mean() - errors[i])
+class _Fared(NamedTuple):
+    """Is how rows fared that were held out: their own class's least margin; named rightly?"""
+
+    margins: Floats
+    right: Floats
+
+
+def _plainest(values: list[Floats], errors: float) -> int:
+    # The first whose mean is below the highest by no more than so many standard errors.
+    best = values[int(np.argmax([each.mean() for each in values]))]
+    for i, each in enumerate(values):
+        less = best - each
+        if less.mean() <= errors * less.std() / np.sqrt(len(less)):
+            return i
+    return len(values) - 1
 
 
 def _products(X: Floats, columns: bool) -> Floats:
@@ -88,25 +103,29 @@ def _products(X: Floats, columns: bool) -> Floats:
     return np.asarray(Z @ Z.T)
 
 
-def _right(
+def _fared(
     G: Floats, width: int, labels: Ints, folds: Words, shape: Shape, prices: tuple[float, ...]
-) -> list[Bools]:
-    # Which rows are named rightly by separators that were found without their fold, per price.
-    right = [np.zeros(len(labels), dtype=bool) for _ in prices]
+) -> list[_Fared]:
+    # How each row fares with separators that were found without its fold, per price.
+    fared = [_Fared(np.full(len(labels), -1.0), np.zeros(len(labels))) for _ in prices]
     for fold in range(FOLDS):
         held = folds == fold
-        if not held.any() or len(np.unique(labels[~held])) < 2:
+        classes = np.unique(labels[~held])
+        if not held.any() or len(classes) < 2:
             continue
-        named = _named(G, width, labels, ~held, shape, prices)
-        for each, names in zip(right, named, strict=True):
-            each[held] = names == labels[held]
-    return right
+        own = labels[held, None] == classes
+        for each, scores in zip(
+            fared, _scores(G, width, labels, ~held, shape, prices), strict=True
+        ):
+            each.margins[held] = np.where(own, scores, -np.inf).max(axis=1)
+            each.right[held] = classes[scores.argmax(axis=1)] == labels[held]
+    return fared
 
 
-def _named(
+def _scores(
     G: Floats, width: int, labels: Ints, train: Bools, shape: Shape, prices: tuple[float, ...]
-) -> list[Ints]:
-    # What separators found on the training rows call the others, per price.
+) -> list[Floats]:
+    # What separators found on the training rows say of the others, per price: (held, classes).
     classes = np.unique(labels[train])
     member = (labels[train, None] == classes).astype(np.float64)
     average = member / member.sum(axis=0)
@@ -127,7 +146,7 @@ def _named(
                 f = f0[held] + to_pool @ (signs * alpha)
                 score[:, a] = np.minimum(score[:, a], f)
                 score[:, b] = np.minimum(score[:, b], -f)
-    return [classes[score.argmax(axis=1)] for score in scores]
+    return scores
 
 
 def _measured(
