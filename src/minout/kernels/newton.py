@@ -15,7 +15,7 @@ from minout.kernels._compiled import compiled
 
 ROUNDS = 200
 NOTHING = 1e-12
-"""An α below this part of the largest is 0 but for rounding: its row is just on its target."""
+"""An α that moves its own row's margin by less is 0 but for rounding: the row is on its target."""
 
 
 class Factor(NamedTuple):
@@ -58,9 +58,9 @@ def newton(G: Floats, r: Floats, price: float, alpha: Floats, factor: Factor) ->
         _solve(factor, r, target)
         reached = _times(G, target)
         if _same(wanted, r - reached, price):
-            nothing = NOTHING * np.max(target) if n else 0.0
             for i in range(n):
-                alpha[i] = target[i] if target[i] > nothing else 0.0
+                matters = target[i] * (G[i, i] + price) > NOTHING * (1.0 + abs(r[i]))
+                alpha[i] = target[i] if matters else 0.0
             return True
         step, change = target - alpha, reached - margins
         t = best_step(r - margins, change, _dot(margins, step), _dot(change, step), price)

@@ -6,6 +6,7 @@ import numpy as np
 
 from minout import maths
 from minout._typing import Floats, Ints
+from minout.learner._check import OFF
 from minout.learner._margin import LEFT_ALONE, Margin
 from minout.learner.certificate import Id
 
@@ -56,7 +57,7 @@ def audit(learner: Margin) -> Audit:
             least = min(least, float(margins[right].min(initial=np.inf)))
             wrong[block] = np.count_nonzero(~right, axis=1)
             unsure[block] = np.count_nonzero(np.abs(margins) <= error, axis=1)
-            low = (margins + private[block] < LEFT_ALONE - error - 1e-3).any(axis=1)
+            low = (margins + private[block] < LEFT_ALONE - error - OFF).any(axis=1)
             complaints += [
                 f"Example {learner.ids[place]!r} has a margin below {LEFT_ALONE}, "
                 "and no private parameter that makes up for it."

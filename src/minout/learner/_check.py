@@ -8,10 +8,12 @@ from minout import kernels
 from minout._typing import Floats, Ints
 from minout.learner._reference import Reference, parts
 from minout.learner._sketch import Sketch
-from minout.rules import Ground
+from minout.rules import Ground, Pool
 
 WORST = 24
 """So many of the worst, or half as many as the pool has, are added to it at a time."""
+OFF = 1e-3
+"""How far a solved pool may leave a member from its target by rounding."""
 MANY = 2_000
 """From so many examples on it pays to bound margins before they are computed."""
 
@@ -39,7 +41,7 @@ def check(
     w: Floats,
     b: float,
     sides: tuple[Ints, Ints],
-    pooled: Ints,
+    pool: Pool,
     ground: Ground,
     bound: float,
     reference: Reference,
@@ -47,7 +49,8 @@ def check(
 ) -> Found:
     """Finds who is below the bound; asks for the worst of them that are not pooled.
 
-    Pooled members below the bound have a private parameter that makes up for it. The answer is the
+    Pooled members below the bound must have a private parameter that makes up for it; if one has
+    not, the pool was not solved, which is an ArithmeticError. The answer is the
     same with and without the sketch: it only says whose margin need not be computed.
     """
     total = len(sides[0]) + len(sides[1])
@@ -59,16 +62,25 @@ def check(
         doubtful = reference.doubtful(w, b, sides, ground, bound, sketch)
         looked = _look(w, b, doubtful, ground)
     places, signs, margins = looked
-    known = np.zeros(len(ground.table), dtype=bool)
-    known[pooled] = True
+    pooled = np.zeros(len(ground.table), dtype=bool)
+    pooled[pool.places] = True
     below = np.flatnonzero(margins < bound)
-    below = below[~known[places[below]]]
-    most = max(WORST, len(pooled) // 2)
+    inside = pooled[places[below]]
+    if (margins[below[inside]] + _private(pool, places[below[inside]], ground) < bound - OFF).any():
+        raise ArithmeticError("a separator did not settle")
+    below = below[~inside]
+    most = max(WORST, len(pool.places) // 2)
     if len(below) > most:
         below = below[np.lexsort((places[below], margins[below]))[:most]]
     right = margins > 0.0
     least = float(margins[right].min(initial=np.inf if len(places) == total else bound))
     return Found(places[below], signs[below], places[~right], least, total)
+
+
+def _private(pool: Pool, places: Ints, ground: Ground) -> Floats:
+    order = np.argsort(pool.places)
+    which = order[np.searchsorted(pool.places, places, sorter=order)]
+    return ground.price * pool.alpha[which]
 
 
 def _look(w: Floats, b: float, sides: tuple[Ints, Ints], ground: Ground) -> _Looked:

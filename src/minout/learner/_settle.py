@@ -43,7 +43,7 @@ def _settle(job: Job, ground: Ground, bound: float, sketch: Sketch | None) -> Se
     for _ in range(members + 2):  # each round but the last adds at least one of them
         pool.solve(ground)
         w, b = pool.weights(ground)
-        found = check(w, b, job.sides, pool.places, ground, bound, job.reference, sketch)
+        found = check(w, b, job.sides, pool, ground, bound, job.reference, sketch)
         if not len(found.places):
             pool.rest()
             return Settled(job, w, b, found)

@@ -103,6 +103,8 @@ class Learner:
         certificate, refresh = _separable(lambda: margin.learn(row, label, example_id))
         self._door.settle(x, row)
         self._margin = margin
+        if id is None:
+            self._next_id = int(example_id) + 1  # a number is never handed out twice
         return StepReport(example_id, label, certificate=certificate, refresh=refresh)
 
     def interfered(self, x: Any, y: Label) -> Interfered | dict[Label, Ints]:
@@ -330,9 +332,10 @@ class Learner:
         return StepReport(example_id, label, certificate=Certificate((), 0, np.inf, (), ()))
 
     def _free_id(self, margin: Margin) -> int:
-        while self._next_id in margin.place_of:
-            self._next_id += 1
-        return self._next_id
+        free = self._next_id
+        while free in margin.place_of:
+            free += 1
+        return free
 
     def _place(self, margin: Margin, id: Id) -> int:
         try:
@@ -341,10 +344,15 @@ class Learner:
             raise InvalidInputError(f"There is no example {id!r}.") from None
 
     def _label(self, y: Label) -> Label:
+        label: Label
         if isinstance(y, str):
-            label: Label = str(y)
+            label = str(y)
+            if "\0" in label:
+                raise InvalidInputError("A label must not hold the character NUL.")
         elif isinstance(y, int | np.integer) and not isinstance(y, bool):
             label = int(y)
+            if abs(label) >= 2**63:
+                raise InvalidInputError(f"A label that is a number has 64 bits; {y} has more.")
         else:
             raise InvalidInputError(
                 f"A label is a whole number or a string, not a {type(y).__name__}."
