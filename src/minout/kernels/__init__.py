@@ -17,7 +17,7 @@ from minout.kernels.primal import Rows, Sums, newton_primal
 from minout.kernels.products import add_multiples, products, products_by_column
 from minout.kernels.rows import add_to, digest
 from minout.kernels.tally import Sets, Tally, tally
-from minout.kernels.threads import in_threads, one_blas_thread
+from minout.kernels.threads import in_threads, one_blas_thread, one_worker_at_a_time
 from minout.kernels.training import Pull, clipped, follow, follow_and_clip, least, least_of, pull
 
 __all__ = [
@@ -52,6 +52,7 @@ __all__ = [
     "newton",
     "newton_primal",
     "one_blas_thread",
+    "one_worker_at_a_time",
     "products",
     "products_by_column",
     "pull",

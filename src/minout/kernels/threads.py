@@ -7,7 +7,7 @@ here, into pieces that are the same on every machine.
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from typing import TypeVar
 
@@ -17,6 +17,7 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 _here = threading.local()
+_lock = threading.Lock()
 
 
 def in_threads(function: Callable[[T], U], items: Sequence[T]) -> list[U]:
@@ -31,6 +32,15 @@ def in_threads(function: Callable[[T], U], items: Sequence[T]) -> list[U]:
         for future in futures:
             future.cancel()
         wait(futures)
+
+
+def one_worker_at_a_time() -> AbstractContextManager[object]:
+    """Keeps other workers out meanwhile.
+
+    While they are at work the main thread waits, so it needs no lock; and it must not take one,
+    because Ctrl-C may arrive there before the lock is given back.
+    """
+    return _lock if getattr(_here, "is_worker", False) else nullcontext()
 
 
 @contextmanager

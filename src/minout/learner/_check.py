@@ -66,8 +66,7 @@ def check(
     pooled[pool.places] = True
     below = np.flatnonzero(margins < bound)
     inside = pooled[places[below]]
-    if (margins[below[inside]] + _private(pool, places[below[inside]], ground) < bound - OFF).any():
-        raise ArithmeticError("a separator did not settle")
+    _expect_private(w, b, places[below[inside]], margins[below[inside]], pool, ground, bound)
     below = below[~inside]
     most = max(WORST, len(pool.places) // 2)
     if len(below) > most:
@@ -77,10 +76,18 @@ def check(
     return Found(places[below], signs[below], places[~right], least, total)
 
 
-def _private(pool: Pool, places: Ints, ground: Ground) -> Floats:
+def _expect_private(
+    w: Floats, b: float, places: Ints, margins: Floats, pool: Pool, ground: Ground, bound: float
+) -> None:
     order = np.argsort(pool.places)
     which = order[np.searchsorted(pool.places, places, sorter=order)]
-    return ground.price * pool.alpha[which]
+    short = bound - margins - ground.price * pool.alpha[which]
+    doubtful = np.flatnonzero(short > OFF)
+    if len(doubtful):
+        Z = np.abs(ground.table[places[doubtful]] - ground.geometry.origin)
+        rounding = (len(w) + 4) * 2.0**-52 * (Z @ np.abs(w) + abs(b))
+        if (short[doubtful] > OFF + rounding).any():
+            raise ArithmeticError("a separator did not settle")
 
 
 def _look(w: Floats, b: float, sides: tuple[Ints, Ints], ground: Ground) -> _Looked:

@@ -79,6 +79,20 @@ class Margin:
     def _learn_and_move(
         self, x: Floats, label: Label, example_id: Id
     ) -> tuple[Certificate, Refresh | None]:
+        try:
+            return self._step(x, label, example_id)
+        except ArithmeticError:
+            if not self.refreshes_next():
+                raise
+        # A refresh that fails is put off; the example is learned as things stand.
+        due, self.refresh_at = self.refresh_at, 2 * self.refresh_at
+        try:
+            return self._step(x, label, example_id)
+        except BaseException:
+            self.refresh_at = due
+            raise
+
+    def _step(self, x: Floats, label: Label, example_id: Id) -> tuple[Certificate, Refresh | None]:
         before = Before(self)
         try:
             c = self.class_of.get(label)

@@ -1,6 +1,5 @@
 """Images K(x - origin) of the rows that separators rest on, each computed once."""
 
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -8,8 +7,6 @@ import numpy as np
 from minout import kernels
 from minout._typing import Floats, Ints
 from minout.maths import Geometry
-
-_LOCK = Lock()
 
 FEW = 3
 """Up to so many at a time are made one by one, from K in the precision of the rows."""
@@ -26,7 +23,7 @@ class Pictures:
 
     def of(self, table: Floats, places: Ints) -> tuple[Floats, Ints]:
         """Gives an array that holds the images of some rows, and where in it each one is."""
-        with _LOCK:
+        with kernels.one_worker_at_a_time():
             asked = places.tolist()
             missing = [place for place in asked if place not in self._which]
             if missing:
