@@ -11,6 +11,7 @@ from minout.learner._margin import TIGHT, Margin
 from minout.learner._members import Members
 from minout.learner._moments import RunningMoments
 from minout.learner.certificate import Certificate, Refresh
+from minout.memory import give_back
 from minout.rules import Pictures, Pool
 
 
@@ -60,6 +61,7 @@ def consolidated(old: Margin) -> tuple[Margin, Certificate, Refresh]:
     new.pictures.of(new.memory.table, used[np.argsort(rank[used])])
     certificate = new._settle_all(TIGHT, Before(new))
     new.pictures.round_to(new.memory.dtype)
+    give_back()
     return new, certificate, _told(new, start)
 
 

@@ -19,7 +19,7 @@ from minout.learner._settle import Job, Settled, settle
 from minout.learner._sketch import DIRECTIONS, Sketch
 from minout.learner.certificate import Certificate, Id, Label, Refresh
 from minout.maths import Geometry, Prior
-from minout.memory import RamMemory
+from minout.memory import RamMemory, give_back
 from minout.rules import Choice, Ground, MarginRule, Pictures, Pool, choose, picked
 
 LEFT_ALONE = 0.5
@@ -368,6 +368,7 @@ class Margin:
         self._measure(order)
         self.pictures = Pictures(self.geometry, self.memory.dtype)
         certificate = self._settle_all(LEFT_ALONE, before)
+        give_back()
         return certificate, Refresh(time.perf_counter() - start, self.choice, anew)
 
     def _settle_all(self, bound: float, before: Before) -> Certificate:

@@ -18,7 +18,7 @@ class Pictures:
     def __init__(self, geometry: Geometry, dtype: np.dtype[Any]) -> None:
         self.geometry = geometry
         self._K = np.ascontiguousarray(geometry.K, dtype=dtype)
-        self._images = np.empty((16, len(geometry.origin)))
+        self._images = np.empty((16, len(geometry.origin)), dtype=dtype)
         self._which: dict[int, int] = {}
 
     def of(self, table: Floats, places: Ints) -> tuple[Floats, Ints]:
@@ -32,8 +32,9 @@ class Pictures:
             return self._images, which
 
     def round_to(self, dtype: np.dtype[Any]) -> None:
-        """Makes later images from K in another precision; those that are there stay."""
+        """Keeps images, and makes later ones, in another precision."""
         self._K = np.ascontiguousarray(self.geometry.K, dtype=dtype)
+        self._images = self._images.astype(dtype, copy=False)
 
     def discard(self, place: int) -> None:
         """Wipes a row's image."""
@@ -50,7 +51,8 @@ class Pictures:
         start = len(self._which)
         end = start + len(places)
         if end > len(self._images):
-            grown = np.empty((max(end, 2 * len(self._images)), self._images.shape[1]))
+            size = (max(end, 2 * len(self._images)), self._images.shape[1])
+            grown = np.empty(size, dtype=self._images.dtype)
             grown[:start] = self._images[:start]
             self._images = grown
         if len(places) > FEW or self._K.ndim == 1:
