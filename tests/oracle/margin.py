@@ -7,7 +7,8 @@ from minout.learner._consolidate import consolidated
 
 def snapshot(learner):
     """Copies all that counts, to the last bit; what only saves time is left out."""
-    door = learner._door.inputs, learner._door.width
+    door = {name: each for name, each in vars(learner._door).items() if name != "features"}
+    door["next id"] = learner._next_id
     margin = learner._margin
     if margin is None:
         return door, None

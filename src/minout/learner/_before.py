@@ -97,6 +97,7 @@ _REPLACED = (
     "pictures",
     "sketch",
     "listed",
+    "before_move",
     "refresh_at",
     "chosen_at",
 )

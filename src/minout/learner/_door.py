@@ -17,21 +17,20 @@ LARGEST_SINGLE = 1e15
 class Door:
     """Turns one example, or many, into rows of the map's dtype.
 
-    `inputs` is how many numbers an example has; None while nobody knows, and for maps that take
-    something else than numbers. `width` is how many numbers a row has.
+    `lengths` says how many numbers an example has and how many a row; None while nobody knows, and
+    for maps that take something else than numbers.
     """
 
     def __init__(self, features: FeatureMap) -> None:
         self.features = features
-        self.inputs: int | None = None
-        self.width: int | None = None
+        self.lengths: tuple[int | None, int | None] = (None, None)
         self._takes_numbers = isinstance(features, Identity | Scattering | RandomFourier)
 
     def row(self, x: Any) -> Floats:
         """Gives one row (width,)."""
         if not self._takes_numbers:
             return np.asarray(self._mapped([x])[0])
-        numbers = one_row(x, self.inputs)
+        numbers = one_row(x, self.lengths[0])
         if isinstance(self.features, Identity):
             return self._passed_on(numbers)
         return np.asarray(self._mapped(numbers[None])[0])
@@ -40,18 +39,18 @@ class Door:
         """Gives rows (n, width)."""
         if not self._takes_numbers:
             return self._mapped(X)
-        numbers = many_rows(X, self.inputs)
+        numbers = many_rows(X, self.lengths[0])
         if isinstance(self.features, Identity):
             return self._passed_on(numbers)
         if not len(numbers):
-            return np.empty((0, self.width or 1), dtype=self.features.dtype)
+            return np.empty((0, self.lengths[1] or 1), dtype=self.features.dtype)
         return self._mapped(numbers)
 
-    def settle(self, x: ArrayLike, row: Floats) -> None:
-        """Fixes how long examples and rows are, once the first one has been learned."""
-        if self.width is None:
-            self.width = len(row)
-            self.inputs = len(np.asarray(x)) if self._takes_numbers else None
+    def lengths_of(self, x: ArrayLike, row: Floats) -> tuple[int | None, int | None]:
+        """Says how long examples and rows are from now on, if this was the first."""
+        if self.lengths[1] is not None:
+            return self.lengths
+        return (len(np.asarray(x)) if self._takes_numbers else None), len(row)
 
     def _passed_on(self, numbers: Floats) -> Floats:
         numbers += 0.0  # -0.0 and 0.0 are the same number: let them have the same bytes
@@ -65,9 +64,10 @@ class Door:
 
     def _mapped(self, X: Any) -> Floats:
         rows: NDArray[Any] = self.features.transform(X)
-        if self.width is not None and rows.shape[1] != self.width:
+        width = self.lengths[1]
+        if width is not None and rows.shape[1] != width:
             raise InvalidInputError(
                 f"The feature map gave {rows.shape[1]} numbers, but this learner was taught with "
-                f"{self.width}. Use the same map for every example."
+                f"{width}. Use the same map for every example."
             )
         return np.asarray(rows + rows.dtype.type(0.0), dtype=self.features.dtype)

@@ -69,8 +69,7 @@ class Margin:
         if c is not None and not self.is_due(c):
             least = self.margins(x, c).min()
             if least >= LEFT_ALONE:
-                digest = self._store(x, c, example_id)
-                self.before_move = None
+                digest, self.before_move = self._store(x, c, example_id), None
                 equal_to_listed = (example_id,) if digest in self.listed else ()
                 return Certificate((), 0, least, equal_to_listed, ()), None
         return self._learn_and_move(x, label, example_id)
@@ -100,10 +99,10 @@ class Margin:
                 c = self._add_class(label, x)
             self._store(x, c, example_id)
             step = self._settle_around(self.memory.end - 1, before)
+            self.before_move = before
         except BaseException:
             before.put_back(self)
             raise
-        self.before_move = before
         return step
 
     @kernels.one_blas_thread()
@@ -124,10 +123,10 @@ class Margin:
             first = self._settle_left(left, before)
             self._drop_empty()
             second, refresh = self._settle_around(place, before)
+            self.before_move = None
         except BaseException:
             before.put_back(self)
             raise
-        self.before_move = None
         moved = tuple(dict.fromkeys(first.moved + second.moved))
         least = min(first.least_margin, second.least_margin)
         checked = first.checked + second.checked
@@ -136,7 +135,7 @@ class Margin:
     @kernels.one_blas_thread()
     def forget(self, places: Ints) -> Certificate:
         """Takes examples out and settles again the separators that rested on them."""
-        before = Before(self)
+        before, done = Before(self), False
         try:
             before.keep_labels(self)
             self.moments.remove(self.memory, places)
@@ -147,12 +146,15 @@ class Margin:
             appeared, cleared = self._note_exceptions(before)
             certificate = certificate._replace(exceptions=appeared, cleared=cleared)
             gone = {self.ids[place] for place in places.tolist()}
-            self.place_of = {i: place for i, place in self.place_of.items() if i not in gone}
+            kept = {i: place for i, place in self.place_of.items() if i not in gone}
+            done = True
+            self._wipe(places, kept)
         except BaseException:
-            before.put_back(self)
+            if done:  # forgotten is forgotten, interrupted or not
+                self._wipe(places, kept)
+            else:
+                before.put_back(self)
             raise
-        self.before_move = None
-        self._wipe(places)
         return certificate
 
     def is_due(self, c: int) -> bool:
@@ -343,14 +345,8 @@ class Margin:
         for wrong in self.wrong:
             self.short[wrong] += 1
 
-    def _wipe(self, places: Ints) -> None:
-        try:
-            self._wipe_rows(places)
-        except BaseException:
-            self._wipe_rows(places)  # forgotten is forgotten, interrupted or not
-            raise
-
-    def _wipe_rows(self, places: Ints) -> None:
+    def _wipe(self, places: Ints, kept: dict[Id, int]) -> None:
+        self.place_of, self.before_move = kept, None
         for place in places.tolist():
             if place in self.memory:
                 self.memory.discard(place)
@@ -432,8 +428,8 @@ class Margin:
         return Job(pair, low, high, pool, sides, self.references[pair])
 
     def _settle(self, jobs: list[Job], bound: float, before: Before) -> Certificate:
-        if self.sketch is not None and jobs:
-            self.sketch.catch_up(self.memory)
+        if self.sketch is not None and jobs and not self.sketch.catch_up(self.memory):
+            self.sketch = None
         ground = Ground(self.memory.table, self.geometry, self.pictures, self.choice.price)
         settled = settle(jobs, ground, bound, self.sketch)
         before.keep_weights(self, [job.pair for job in jobs])

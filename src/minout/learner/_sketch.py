@@ -15,6 +15,8 @@ DIRECTIONS = 256
 LEVELS = (0, 32, 96, DIRECTIONS)
 """A row is looked at along none; if that leaves doubt along the first 32 directions, and so on."""
 BLOCK = 4_096
+LARGEST = 1e15
+"""The size up to which sums of squares stay finite in float32."""
 ROUNDING = 1e-5
 """Slack for float32, relative to the lengths of the vectors multiplied.
 
@@ -50,21 +52,28 @@ class Sketch:
         self._rest: Singles = np.zeros((8, len(LEVELS)), dtype=np.float32)
         self._seen = 0
 
-    def catch_up(self, memory: RamMemory) -> None:
-        """Describes the rows that came since the last time."""
+    def catch_up(self, memory: RamMemory) -> bool:
+        """Describes the rows that came since the last time; False if one is too large for float32.
+
+        Then the sketch is of no more use.
+        """
         end = memory.end
         if end > len(self._rows):
             size = len(memory.table)
             self._rows, self._rest = _resized(self._rows, size), _resized(self._rest, size)
         for start in range(self._seen, end, BLOCK):
             block = slice(start, min(start + BLOCK, end))
-            Z = (memory.table[block] - self._origin).astype(np.float32, copy=False)
+            far = memory.table[block] - self._origin
+            if np.abs(far).max() > LARGEST:
+                return False
+            Z = far.astype(np.float32, copy=False)
             self._rows[block] = part = Z @ self._directions
             square = np.einsum("ij,ij->i", Z, Z)
             for k, level in enumerate(LEVELS):
                 left = square - np.einsum("ij,ij->i", part[:, :level], part[:, :level])
                 self._rest[block, k] = np.sqrt(np.maximum(left, 0.0) + ROUNDING * square)
         self._seen = end
+        return True
 
     def forget_from(self, end: int) -> None:
         """Takes back what it knows of places `end` and above."""

@@ -100,11 +100,10 @@ class Learner:
             example_id = _checked_id(id)
             if example_id in margin.place_of:
                 return self._again(margin, example_id, row, label)
+        lengths = self._door.lengths_of(x, row)
+        following = self._next_id if id is not None else int(example_id) + 1
         certificate, refresh = _separable(lambda: margin.learn(row, label, example_id))
-        self._door.settle(x, row)
-        self._margin = margin
-        if id is None:
-            self._next_id = int(example_id) + 1  # a number is never handed out twice
+        self._margin, self._door.lengths, self._next_id = margin, lengths, following
         return StepReport(example_id, label, certificate=certificate, refresh=refresh)
 
     def interfered(self, x: Any, y: Label) -> Interfered | dict[Label, Ints]:
@@ -314,9 +313,9 @@ class Learner:
             raise InvalidInputError("A GradientRule numbers examples itself; leave out `id`.")
         unit = self._unit(y)
         paper, row = self._open(x)
+        lengths = self._door.lengths_of(x, row)
         reports = paper.learn(row, unit)
-        self._door.settle(x, row)
-        self._paper = paper
+        self._paper, self._door.lengths = paper, lengths
         example_id = paper.memory.end - 1
         label = self.classes[unit].item()
         return StepReport(example_id, label, tuple(reports), paper.losses(example_id))
