@@ -11,6 +11,10 @@ from minout.learner._sketch import Sketch
 from minout.rules import Ground, Pool
 
 
+WORTH_DIVIDING = 1_000_000
+"""Jobs of fewer multiplications per check cost more to hand to threads than to do."""
+
+
 class Job(NamedTuple):
     """Is a separator to settle: its number, its classes and their examples, and its pool."""
 
@@ -34,7 +38,10 @@ class Settled(NamedTuple):
 def settle(
     jobs: Sequence[Job], ground: Ground, bound: float, sketch: Sketch | None
 ) -> list[Settled]:
-    """Settles each job on its own, two at a time; the answers do not depend on that."""
+    """Settles each job on its own; large ones two at a time. The answers do not depend on that."""
+    rows = sum(len(side) for job in jobs for side in job.sides)
+    if rows * ground.table.shape[1] < WORTH_DIVIDING * len(jobs):
+        return [_settle(job, ground, bound, sketch) for job in jobs]
     return kernels.in_threads(lambda job: _settle(job, ground, bound, sketch), jobs)
 
 
