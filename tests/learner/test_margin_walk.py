@@ -14,13 +14,14 @@ from hypothesis.stateful import (
 )
 
 from minout import Learner
+from minout.features import Identity
 from minout.rules import MarginRule
 from oracle import separators
 from oracle.margin import (
+    all_margins,
     by_label,
     consolidated_copy,
     differs,
-    margins_by_label,
     model_bits,
     snapshot,
 )
@@ -44,18 +45,18 @@ class Walk(RuleBasedStateMachine):
 
     kinds = (*PINS,)
     refreshes = ("auto", "manual")
-    dtype = "float64"
 
     @initialize(data=st.data())
     def begin(self, data):
         pins = PINS[data.draw(st.sampled_from(self.kinds), label="pins")]
         self.rule = MarginRule(**pins, refresh=data.draw(st.sampled_from(self.refreshes)))
-        self.learner = Learner(rule=self.rule)
+        self.dtype = data.draw(st.sampled_from(["float64", "float32"]))
+        self.learner = self.new_learner()
         self.width = data.draw(st.integers(2, 3), label="features")
         self.numbers = data.draw(st.sampled_from([EIGHTHS, FLOATS]))
         words = data.draw(st.booleans(), label="words")
         self.names = ["pear", "fig", "", "plum"] if words else [7, -3, 0, 1]
-        self.known = {}
+        self.known, self.turns = {}, 0
         self.tight = False
 
     @rule(data=st.data(), own=st.none() | st.integers(0, 30) | st.text(max_size=2))
@@ -79,6 +80,19 @@ class Walk(RuleBasedStateMachine):
             assert {frozenset(pair) for pair in report.certificate.moved} <= touched
         if report.refresh is not None:
             assert said.refresh
+
+    @rule(seed=st.integers(0, 2**16), count=st.integers(5, 30), apart=st.sampled_from([0, 1, 8]))
+    def teach_several(self, seed, count, apart):
+        rng = np.random.default_rng(seed)
+        centres = apart * rng.integers(-8, 9, (len(self.names), self.width))
+        for i in range(count):
+            k = int(rng.integers(0, len(self.names)))
+            row = ((centres[k] + rng.integers(-8, 9, self.width)) / 8).tolist()
+            before = self.start()
+            report = self.learner.teach(row, self.names[k])
+            self.known[report.example_id] = row, self.names[k]
+            if i % 7 == 0:
+                self.judge(report.certificate, before, refreshed=report.refresh is not None)
 
     @precondition(lambda self: self.known)
     @rule(data=st.data())
@@ -154,8 +168,9 @@ class Walk(RuleBasedStateMachine):
     @precondition(lambda self: len({label for _, label in self.known.values()}) > 1)
     @rule(data=st.data())
     def teach_all_in_another_order(self, data):
-        order = data.draw(st.permutations([*self.known]))
-        other = Learner(rule=self.rule)
+        order = [*self.known]
+        np.random.default_rng(data.draw(st.integers(0, 99))).shuffle(order)
+        other = self.new_learner()
         for example in order:
             other.teach(*self.known[example], id=example)
         ours, theirs = (model_bits(consolidated_copy(each)[0]) for each in (self.learner, other))
@@ -165,7 +180,7 @@ class Walk(RuleBasedStateMachine):
     def nothing_is_lost(self):
         learner = self.learner
         assert len(learner) == len(self.known)
-        assert set(learner.ids) == set(self.known)
+        assert learner.ids == [*self.known]
         assert learner.classes.tolist() == sorted({label for _, label in self.known.values()})
         assert all(example in learner for example in self.known)
 
@@ -178,20 +193,21 @@ class Walk(RuleBasedStateMachine):
         assert audit.examples == len(self.known)
         exceptions = self.learner.exceptions
         assert len(set(exceptions)) == len(exceptions)
-        listed, bound = set(exceptions), 1.0 - 1e-6 if self.tight else 0.5 - 1e-9
-        private = self.private()
-        twins = {}
-        for example, (row, label) in self.known.items():
-            margins = margins_by_label(self.learner, row, label)
-            clear = [m for m, error in margins.values() if abs(m) > error]
-            if any(m < 0 for m in clear):
+        listed, bound = set(exceptions), 1.0 - 1e-6 if self.tight else 0.5 - self.slack()
+        private, twins, close = self.private(), set(), set()
+        for (example, other), (m, error) in all_margins(self.learner, self.known).items():
+            assert m + private.get((example, other), 0.0) >= bound - error
+            if abs(m) <= error:
+                close.add(example)
+            elif m < 0.0:
                 assert example in listed
-                twins.setdefault(tuple(row), True)
-            if example not in listed and len(clear) == len(margins):
-                assert all(m > 0 for m in clear)
-                assert self.learner.predict([row])[0] == label
-            for other, (m, error) in margins.items():
-                assert m + private.get((example, other), 0.0) >= bound - error
+                twins.add(tuple(self.known[example][0]))
+        right = [i for i in self.known if i not in listed and i not in close]
+        if right:
+            predicted = self.learner.predict([self.known[i][0] for i in right])
+            assert predicted.tolist() == [self.known[i][1] for i in right]
+        for example in listed - close:  # for a reason of its own, or of an equal row
+            assert tuple(self.known[example][0]) in twins or close
         for example, (row, _) in self.known.items():  # equal rows are named together
             if tuple(row) in twins:
                 assert example in listed
@@ -215,6 +231,9 @@ class Walk(RuleBasedStateMachine):
     def consolidated_copy_is_what_the_slow_reference_finds(self):
         if len({label for _, label in self.known.values()}) < 2:
             return
+        self.turns += 1
+        if len(self.known) > 40 and self.turns % 4:
+            return
         start = snapshot(self.learner)
         new, _ = consolidated_copy(self.learner)
         assert differs(snapshot(self.learner), start) == []
@@ -233,10 +252,18 @@ class Walk(RuleBasedStateMachine):
     def drawn_row(self, data):
         if self.known and data.draw(st.integers(0, 3)) == 0:
             return data.draw(st.sampled_from([row for row, _ in self.known.values()]))
-        return data.draw(st.lists(self.numbers, min_size=self.width, max_size=self.width))
+        row = data.draw(st.lists(self.numbers, min_size=self.width, max_size=self.width))
+        return np.array(row, dtype=self.dtype).tolist()
 
     def drawn_id(self, data):
         return data.draw(st.sampled_from([*self.known]))
+
+    def new_learner(self):
+        return Learner(rule=self.rule, features=Identity(self.dtype))
+
+    def slack(self):
+        """Is what the precision of the images of pooled rows may cost between consolidations."""
+        return 1e-9 if self.dtype == "float64" else 1e-5
 
     def state(self):
         return snapshot(self.learner)
@@ -254,7 +281,9 @@ class Walk(RuleBasedStateMachine):
         listed, weights, origin = before
         now = set(self.learner.exceptions)
         assert set(certificate.exceptions) == now - listed
-        gone = listed - set(self.known)  # forgotten: whether these were cleared is a matter of words
+        gone = listed - set(
+            self.known
+        )  # forgotten: whether these were cleared is a matter of words
         assert set(certificate.cleared) - gone == listed - now - gone
         self.judge_least(certificate)
         moved = {frozenset(pair) for pair in certificate.moved}
@@ -266,12 +295,12 @@ class Walk(RuleBasedStateMachine):
 
     def judge_least(self, certificate):
         """Asserts that nobody in a moved pair is below the least margin, but for exceptions."""
+        margins = all_margins(self.learner, self.known)
         for a, b in certificate.moved:
             assert a != b
-            for row, label in self.known.values():
+            for example, (_, label) in self.known.items():
                 if label in (a, b):
-                    other = b if label == a else a
-                    m, error = margins_by_label(self.learner, row, label)[other]
+                    m, error = margins[example, b if label == a else a]
                     assert m <= error or m >= certificate.least_margin - error
 
     def private(self):
@@ -294,7 +323,7 @@ class Chosen(Walk):
     kinds = ("auto",)
 
 
-WALKS = settings(max_examples=25, stateful_step_count=30)
+WALKS = settings(max_examples=15, stateful_step_count=30)
 
 
 def test_a_walk_with_everything_pinned_keeps_every_promise():
@@ -302,4 +331,4 @@ def test_a_walk_with_everything_pinned_keeps_every_promise():
 
 
 def test_a_walk_with_everything_chosen_keeps_every_promise():
-    run_state_machine_as_test(Chosen, settings=settings(WALKS, max_examples=10))
+    run_state_machine_as_test(Chosen, settings=settings(WALKS, max_examples=7))

@@ -82,6 +82,22 @@ def margins_by_label(learner, x, label):
     return found
 
 
+def all_margins(learner, known):
+    """Gives {(id, other label): (margin, rounding)} of all that is known, {id: (row, label)}."""
+    margin, found = learner._margin, {}
+    if not known:
+        return found
+    ids, labels = list(known), np.array([label for _, label in known.values()], dtype=object)
+    Z = np.array([row for row, _ in known.values()]) - margin.geometry.origin
+    for (a, b), (w, bias) in by_label(margin).items():
+        f, size = Z @ w + bias, np.abs(Z) @ np.abs(w) + abs(bias)
+        for i in np.flatnonzero(labels == a).tolist():
+            found[ids[i], b] = float(f[i]), 1e-14 * len(w) * float(size[i])
+        for i in np.flatnonzero(labels == b).tolist():
+            found[ids[i], a] = -float(f[i]), 1e-14 * len(w) * float(size[i])
+    return found
+
+
 def consolidated_copy(learner):
     """Gives what consolidate() would make of a learner, which is not touched."""
     new, certificate, _ = consolidated(learner._margin)

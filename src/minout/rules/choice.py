@@ -16,6 +16,7 @@ from minout.maths import NOISE, RIDGE, TINY
 ROWS = 1_000
 CLASSES = 20
 FOLDS = 3
+STANDARD_ERRORS = 2.0
 PRICES = (1e-3, 1e-2, 1e-1, 1.0)
 
 
@@ -65,8 +66,8 @@ def choose(
     The price: the lowest that names as many of them rightly as any, but for two standard errors of
     the difference; a low price fits what was taught more closely, so it must be worth something to
     pay more. The shape: the plainest whose margins, clipped to [-1, 1], are as high on average as
-    any, but for one standard error. (Margins say more than names: with ten examples per class the
-    share of names that are right is too coarse to choose by.)
+    any, but for the same. (Margins say more than names: with ten examples per class the share of
+    names that are right is too coarse to choose by.)
     """
     if len(shapes) == len(prices) == 1 or len(np.unique(labels)) < 2:
         return Choice(shapes[0], prices[0])
@@ -75,9 +76,9 @@ def choose(
     fared = kernels.in_threads(
         lambda s: _fared(products[s.columns], X.shape[1], labels, folds, s, prices), shapes
     )
-    places = [_plainest([each.right for each in of_shape], errors=2.0) for of_shape in fared]
+    places = [_plainest([each.right for each in of_shape]) for of_shape in fared]
     clipped = [np.clip(f[at].margins, -1.0, 1.0) for f, at in zip(fared, places, strict=True)]
-    best = _plainest(clipped, errors=1.0)
+    best = _plainest(clipped)
     return Choice(shapes[best], prices[places[best]])
 
 
@@ -88,12 +89,12 @@ class _Fared(NamedTuple):
     right: Floats
 
 
-def _plainest(values: list[Floats], errors: float) -> int:
-    # The first whose mean is below the highest by no more than so many standard errors.
+def _plainest(values: list[Floats]) -> int:
+    # The first whose mean is below the highest by no more than the noise of the difference.
     best = values[int(np.argmax([each.mean() for each in values]))]
     for i, each in enumerate(values):
         less = best - each
-        if less.mean() <= errors * less.std() / np.sqrt(len(less)):
+        if less.mean() <= STANDARD_ERRORS * less.std() / np.sqrt(len(less)):
             return i
     return len(values) - 1
 

@@ -18,7 +18,7 @@ class Pictures:
     def __init__(self, geometry: Geometry, dtype: np.dtype[Any]) -> None:
         self.geometry = geometry
         self._K = np.ascontiguousarray(geometry.K, dtype=dtype)
-        self._images = np.empty((16, len(geometry.origin)), dtype=dtype)
+        self._images = np.zeros((16, len(geometry.origin)), dtype=dtype)
         self._which: dict[int, int] = {}
 
     def of(self, table: Floats, places: Ints) -> tuple[Floats, Ints]:
@@ -52,7 +52,7 @@ class Pictures:
         end = start + len(places)
         if end > len(self._images):
             size = (max(end, 2 * len(self._images)), self._images.shape[1])
-            grown = np.empty(size, dtype=self._images.dtype)
+            grown = np.zeros(size, dtype=self._images.dtype)
             grown[:start] = self._images[:start]
             self._images = grown
         if len(places) > FEW or self._K.ndim == 1:
