@@ -11,6 +11,7 @@ import pytest
 
 from minout import Learner, kernels
 from minout.features import Identity
+from minout.learner import _reference, _settle
 from minout.rules import MarginRule
 from oracle.margin import differs, snapshot
 
@@ -19,6 +20,13 @@ RULES = {
     "lda": MarginRule(price=0.1, metric=True, prior=True, columns=True),
     "auto": MarginRule(),
 }
+
+
+@pytest.fixture(autouse=True)
+def all_work_is_divided(monkeypatch):
+    """Makes small jobs go to threads too."""
+    monkeypatch.setattr(_settle, "WORTH_DIVIDING", 0)
+    monkeypatch.setattr(_reference, "WORTH_DIVIDING", 5)
 
 
 def walked(rule, dtype, *, examples=90, features=40):

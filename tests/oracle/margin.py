@@ -8,7 +8,6 @@ from minout.learner._consolidate import consolidated
 def snapshot(learner):
     """Copies all that counts, to the last bit; what only saves time is left out."""
     door = {name: each for name, each in vars(learner._door).items() if name != "features"}
-    door["next id"] = learner._next_id
     margin = learner._margin
     if margin is None:
         return door, None
@@ -17,6 +16,7 @@ def snapshot(learner):
     moments, geometry = margin.moments, margin.geometry
     return {
         "door": door,
+        "next id": learner._next_id,
         "memory": (end, *(_bits(each[:end]) for each in (memory._rows, memory._labels))),
         "digests": (_bits(memory._digests[:end]), _bits(memory._alive[:end])),
         "beyond": [bool(memory._alive[end:].any()), bool(memory._rows[end:].any())],

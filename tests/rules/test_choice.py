@@ -37,7 +37,7 @@ def slow_choice(X, labels, shapes, prices):
         fared = [slowly_fared(X, labels, shape, price) for price in prices]
         at = plainest([right for right, _ in fared], errors=2.0)
         prices_of[shape], margins_of[shape] = prices[at], np.clip(fared[at][1], -1.0, 1.0)
-    best = shapes[plainest([margins_of[shape] for shape in shapes], errors=1.0)]
+    best = shapes[plainest([margins_of[shape] for shape in shapes], errors=2.0)]
     return Choice(best, prices_of[best])
 
 

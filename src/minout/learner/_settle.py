@@ -10,7 +10,6 @@ from minout.learner._reference import Reference
 from minout.learner._sketch import Sketch
 from minout.rules import Ground, Pool
 
-
 WORTH_DIVIDING = 1_000_000
 """Jobs of fewer multiplications per check cost more to hand to threads than to do."""
 
