@@ -237,7 +237,7 @@ def test_an_interruption_at_any_line_leaves_all_or_nothing(call, count):
     done = copy.deepcopy(start)
     calls(count)[call](done)
     before, after = snapshot(start), snapshot(done)
-    torn, number, step = [], 0, 1 if count < 7 else 2
+    torn, number, step = [], 0, 1 if count < 7 else 5
     tracing = sys.gettrace()
     while True:
         number += step

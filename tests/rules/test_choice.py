@@ -77,7 +77,7 @@ def plainest(values, *, errors):
 def test_choice_is_that_of_a_plain_cross_validation():
     seen = set()
     for seed in range(12):
-        X, labels = blobs(seed, n=36, classes=2 + seed % 2, apart=0.8)
+        X, labels = blobs(seed, n=90, classes=2 + seed % 2, apart=0.8)
         X = X @ np.array([[1.0, 0.9, 0.0], [0.0, 0.3, 0.0], [0.0, 0.0, 1.0 + 5.0 * (seed % 3)]])
         few = picked(digests(X), labels)
         assert chosen(X, labels) == slow_choice(X[few], labels[few], SHAPES, PRICES)
