@@ -35,9 +35,9 @@ def slow_choice(X, labels, shapes, prices):
     prices_of, margins_of = {}, {}
     for shape in shapes:
         fared = [slowly_fared(X, labels, shape, price) for price in prices]
-        at = plainest([right for right, _ in fared], errors=2.0)
+        at = plainest([right for right, _ in fared])
         prices_of[shape], margins_of[shape] = prices[at], np.clip(fared[at][1], -1.0, 1.0)
-    best = shapes[plainest([margins_of[shape] for shape in shapes], errors=2.0)]
+    best = shapes[plainest([margins_of[shape] for shape in shapes])]
     return Choice(best, prices_of[best])
 
 
@@ -65,11 +65,11 @@ def slowly_fared(X, labels, shape, price):
     return right, least
 
 
-def plainest(values, *, errors):
-    """Is the first that the best one does not beat by more than so many standard errors."""
+def plainest(values):
+    """Is the first that the best one does not beat by more than two standard errors."""
     best = max(values, key=lambda each: each.mean())
     for i, each in enumerate(values):
-        if (best - each).mean() <= errors * (best - each).std() / np.sqrt(len(best)):
+        if (best - each).mean() <= 2.0 * (best - each).std() / np.sqrt(len(best)):
             return i
     raise AssertionError
 
@@ -152,6 +152,14 @@ def test_prices_that_are_as_good_are_decided_for_the_lowest():
     labels = np.arange(30) % 2
     X = np.random.default_rng(5).normal(size=(30, 2)) * 0.01 + 100.0 * labels[:, None]
     assert chosen(X, labels).price == PRICES[0]
+
+
+def test_of_many_classes_those_with_the_lowest_digests_are_looked_at(monkeypatch):
+    monkeypatch.setattr(choice, "CLASSES", 3)
+    rng = np.random.default_rng(12)
+    X, labels = rng.normal(size=(80, 2)), rng.integers(0, 8, 80)
+    by_digest = labels[np.argsort(digests(X))].tolist()
+    assert set(labels[picked(digests(X), labels)]) == set(list(dict.fromkeys(by_digest))[:3])
 
 
 def test_units_that_differ_wildly_bring_the_columns_in():

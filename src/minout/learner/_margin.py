@@ -69,7 +69,7 @@ class Margin:
         if c is not None and not self.is_due(c):
             least = self.margins(x, c).min()
             if least >= LEFT_ALONE:
-                digest, self.before_move = self._store(x, c, example_id), None
+                digest = self._store(x, c, example_id)
                 equal_to_listed = (example_id,) if digest in self.listed else ()
                 return Certificate((), 0, least, equal_to_listed, ()), None
         return self._learn_and_move(x, label, example_id)
@@ -212,7 +212,7 @@ class Margin:
 
     def _store(self, x: Floats, c: int, example_id: Id) -> int:
         # Take a row in, and give its digest.
-        place, count = self.memory.end, self.members[c].count
+        place, count, move = self.memory.end, self.members[c].count, self.before_move
         try:
             if place == len(self.short):
                 self.short = np.concatenate([self.short, np.zeros_like(self.short)])
@@ -220,13 +220,15 @@ class Margin:
             self.members[c].append(place)
             self.ids.append(example_id)
             self.place_of[example_id] = place
+            self.before_move = None
+            return self.memory.digest(place)
         except BaseException:
+            self.before_move = move
             self.memory.truncate(place)
             self.members[c].count = count
             del self.ids[place:]
             self.place_of.pop(example_id, None)
             raise
-        return self.memory.digest(place)
 
     def _add_class(self, label: Label, x: Floats) -> int:
         c = len(self.labels)
