@@ -39,7 +39,7 @@ def assert_holds(factor, G, price, alpha):
     order, L = factor.order[:n], np.tril(factor.L[:n, :n])
     assert set(np.flatnonzero(alpha > 0.0)) <= set(order.tolist())
     wanted = G[np.ix_(order, order)] + price * np.eye(n)
-    assert L @ L.T == pytest.approx(wanted, abs=1e-9 * (1.0 + np.abs(wanted).max(initial=0.0)))
+    assert pytest.approx(wanted, abs=1e-9 * (1.0 + np.abs(wanted).max(initial=0.0))) == L @ L.T
 
 
 @settings(max_examples=100)

@@ -69,7 +69,7 @@ def test_newton_by_w_finds_the_plain_optimum_from_any_start(problem, price, seed
     found = newton_primal(rows, metric(ground), price, u, sums)
     assert_optimal(found, u, X, signs, ground, prior, price)
     Z = np.column_stack([X - ground.origin, np.ones(n)])[sums.inside]
-    assert sums.H == pytest.approx(Z.T @ Z, abs=1e-9)
+    assert pytest.approx(Z.T @ Z, abs=1e-9) == sums.H
     assert sums.q == pytest.approx((signs * rows.r)[sums.inside] @ Z, abs=1e-9)
 
 

@@ -66,6 +66,6 @@ def test_a_loop_can_be_used_again_after_an_error():
             raise ValueError
         return item
 
-    with pytest.raises(ValueError, match="^$"):
+    with pytest.raises(ValueError, match=r"^$"):
         kernels.in_threads(work, range(3))
     assert kernels.in_threads(lambda item: -item, range(3)) == [0, -1, -2]

@@ -177,7 +177,9 @@ def test_blocks_of_any_size_give_the_same_audit(monkeypatch, block):
     whole = learner.audit()
     monkeypatch.setattr(_audit, "BLOCK", block)
     parts = learner.audit()
-    assert parts._replace(least_margin=0.0, slack=0.0) == whole._replace(least_margin=0.0, slack=0.0)
+    assert parts._replace(least_margin=0.0, slack=0.0) == whole._replace(
+        least_margin=0.0, slack=0.0
+    )
     assert parts.least_margin == pytest.approx(whole.least_margin, rel=1e-12)
 
 

@@ -51,11 +51,11 @@ def assert_sound(learner):
     margin, exceptions = learner._margin, set(learner.exceptions)
     assert np.isfinite(margin.W).all()
     assert np.isfinite(margin.b).all()
-    for example in learner.ids:
-        place = margin.place_of[example]
+    for example_id in learner.ids:
+        place = margin.place_of[example_id]
         row, label = margin.memory.table[place], margin.label_at(place)
         found = margins_by_label(learner, row, label).values()
-        if example not in exceptions and all(abs(m) > error for m, error in found):
+        if example_id not in exceptions and all(abs(m) > error for m, error in found):
             assert learner.predict([row]).tolist() == [label]
 
 
@@ -210,10 +210,12 @@ def test_an_id_taught_again_with_another_row_or_label_is_refused_and_pointed_to_
 
 def test_a_class_whose_last_example_is_forgotten_leaves():
     learner = taught(words=True)
-    gone = [i for i in learner.ids if learner._margin.label_at(learner._margin.place_of[i]) == "fig"]
-    for example in gone:
+    gone = [
+        i for i in learner.ids if learner._margin.label_at(learner._margin.place_of[i]) == "fig"
+    ]
+    for example_id in gone:
         assert "fig" in learner.classes.tolist()
-        learner.forget(example)
+        learner.forget(example_id)
         assert_sound(learner)
     assert learner.classes.tolist() == ["pear", "plum"]
     assert learner.scores([[0.0, 0.0, 0.0]]).shape == (1, 2)

@@ -1,5 +1,6 @@
 """Interrupted anywhere, the margin learner is as if the call had never been made."""
 
+import contextlib
 import copy
 import linecache
 import sys
@@ -276,10 +277,8 @@ def test_an_interrupted_check_of_many_rows_is_made_again(monkeypatch):
     for i in range(20, 30):
         with monkeypatch.context() as patch:
             failing(patch, kernels, "activations", 1 + i % 3, KeyboardInterrupt)
-            try:
+            with contextlib.suppress(KeyboardInterrupt):
                 learner.teach(ROWS[i], "abc"[LABELS[i]], id=i)
-            except KeyboardInterrupt:
-                pass
         if i not in learner:
             learner.teach(ROWS[i], "abc"[LABELS[i]], id=i)
         twin.teach(ROWS[i], "abc"[LABELS[i]], id=i)

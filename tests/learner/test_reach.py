@@ -28,7 +28,10 @@ class Scan:
         self.ids = list(margin.place_of)
         self.rows = [margin.memory.table[place].copy() for place in margin.place_of.values()]
         margins = [
-            [margins_by_label(learner, row, unit) if len(self.labels) > 1 else {} for row in self.rows]
+            [
+                margins_by_label(learner, row, unit) if len(self.labels) > 1 else {}
+                for row in self.rows
+            ]
             for unit in self.labels
         ]
         self.others = {
@@ -138,7 +141,9 @@ def test_everybody_who_changes_sides_was_at_risk(examples):
         if report.refresh is None and not said.refresh:
             changed = (set(learner.exceptions) ^ before) & ids
             equal = {
-                i for i in ids if learner._margin.memory.table[learner._margin.place_of[i]].tolist() == x.tolist()
+                i
+                for i in ids
+                if learner._margin.memory.table[learner._margin.place_of[i]].tolist() == x.tolist()
             }
             assert changed - equal <= set(said.ids)
 

@@ -185,8 +185,8 @@ def test_with_many_rows_of_many_numbers_the_sketch_spares_work_and_changes_no_bi
     assert plain._margin.sketch is None
     assert looked < 0.8 * looked_plainly
     assert differs(snapshot(lazy), snapshot(plain)) == ["sketched"]
-    for first, second in zip(told, plainly_told, strict=True):
-        first, second = (getattr(each, "certificate", each) for each in (first, second))
+    for pair in zip(told, plainly_told, strict=True):
+        first, second = (getattr(each, "certificate", each) for each in pair)
         assert first._replace(least_margin=0.0) == second._replace(least_margin=0.0)
         assert first.least_margin <= second.least_margin
 

@@ -179,7 +179,7 @@ def test_any_bit_that_turns_in_a_row_is_noticed(dtype):
 def test_truncated_ids_are_handed_out_again_and_leave_no_trace():
     memory = three()
     before = state(memory)
-    for number in range(20):
+    for _number in range(20):
         memory.add(np.full(2, 5.0), 9)
     memory.truncate(3)
     assert state(memory) == before

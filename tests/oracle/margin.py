@@ -1,4 +1,4 @@
-"""The margin learner seen from outside: all its bits, its separators by label, and small streams."""
+"""The margin learner from outside: all its bits, its separators by label, small streams."""
 
 import numpy as np
 

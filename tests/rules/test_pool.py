@@ -72,9 +72,7 @@ def assert_optimal(made, ground):
     full=st.booleans(),
     dtype=st.sampled_from(["f4", "f8"]),
 )
-def test_any_history_ends_at_the_plain_optimum(
-    first, cheap, operations, seed, price, full, dtype
-):
+def test_any_history_ends_at_the_plain_optimum(first, cheap, operations, seed, price, full, dtype):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pool, "CHEAP", cheap)
         rng = np.random.default_rng(seed)
