@@ -16,7 +16,7 @@ from minout.learner._members import Members
 from minout.learner._moments import RunningMoments
 from minout.learner._reference import Reference
 from minout.learner._settle import Job, Settled, settle
-from minout.learner._sketch import DIRECTIONS, Sketch
+from minout.learner._sketch import DIRECTIONS, LARGEST, Sketch
 from minout.learner.certificate import Certificate, Id, Label, Refresh
 from minout.maths import Geometry, Prior
 from minout.memory import RamMemory, give_back
@@ -413,7 +413,8 @@ class Margin:
         if len(order) >= MANY and d > 2 * DIRECTIONS:
             by_digest = np.argsort(self.memory.digests(order), kind="stable")
             sample = self.memory.rows(order[by_digest[:MANY]]).astype(np.float64)
-            self.sketch = Sketch(self.geometry.origin, sample)
+            if np.abs(sample).max() <= LARGEST:
+                self.sketch = Sketch(self.geometry.origin, sample)
 
     def _start(self, low: int, high: int) -> Prior:
         if not self.choice.shape.prior:
