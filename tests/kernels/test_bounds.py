@@ -89,3 +89,23 @@ def test_lengths_that_are_no_numbers_leave_a_row_in_doubt():
     described.rest[0] = np.nan
     listed = described.doubtful(np.full(2, 1e9), np.arange(2), 0.0, 1.0, 0.5)
     assert listed.tolist() == [0]
+
+
+@settings(max_examples=40)
+@given(
+    st.integers(0, 2**32),
+    st.sampled_from([1, 7, 100, 2_048, 2_060]),
+    st.sampled_from([1e-6, 1.0, 1e6]),
+    st.sampled_from([0.0, 1e3]),
+)
+def test_a_rough_sum_is_within_its_slack(seed, width, size, offset):
+    rng = np.random.default_rng(seed)
+    w = rng.normal(size=width)
+    table = (size * (rng.normal(size=(5, width)) + offset)).astype(np.float32)
+    places, out = np.array([3, 0]), np.empty(2)
+    kernels.roughly(w.astype(np.float32), 0.5, table, places, out)
+    exact = table[places].astype(float) @ w + 0.5
+    allowed = (
+        kernels.SLACK * np.linalg.norm(w) * np.linalg.norm(table[places].astype(float), axis=1)
+    )
+    assert (np.abs(out - exact) <= allowed).all()

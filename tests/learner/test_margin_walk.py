@@ -323,7 +323,7 @@ class Chosen(Walk):
     kinds = ("auto",)
 
 
-WALKS = settings(max_examples=15, stateful_step_count=30)
+WALKS = settings(max_examples=12, stateful_step_count=30)
 
 
 def test_a_walk_with_everything_pinned_keeps_every_promise():
@@ -331,4 +331,4 @@ def test_a_walk_with_everything_pinned_keeps_every_promise():
 
 
 def test_a_walk_with_everything_chosen_keeps_every_promise():
-    run_state_machine_as_test(Chosen, settings=settings(WALKS, max_examples=7))
+    run_state_machine_as_test(Chosen, settings=settings(WALKS, max_examples=6))
