@@ -55,6 +55,32 @@ def test_newton_finds_the_plain_optimum_from_any_start(problem, price, seed):
     assert_holds(factor, G, price, alpha)
 
 
+@settings(max_examples=300)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(2, 40),
+    st.integers(1, 3),
+    st.integers(-4, 2),
+    st.floats(-1.0, 3.0),
+    st.sampled_from(["f4", "f8"]),
+)
+def test_rounded_inner_products_and_a_small_price_settle(seed, n, d, power, scale, dtype):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-16, 17, (n, d)) * 10.0**scale / 8
+    signs, root = rng.choice([-1.0, 1.0], n), rng.normal(size=(d, d))
+    half = signs[:, None] * signs * ((X @ root @ root.T).astype(dtype).astype(float) @ X.T + 1.0)
+    G = np.tril(half) + np.tril(half, -1).T
+    price = max(10.0**power, -2.0 * np.linalg.eigvalsh(G)[0], 1e-13 * np.trace(G))
+    r = 1.0 - signs * rng.normal(size=n) * rng.integers(0, 2)
+    alpha = np.maximum(rng.normal(size=n), 0.0) * rng.integers(0, 2)
+    assert kernels.newton(G, r, price, alpha, kernels.empty_factor(n))
+    short = r - G @ alpha - price * alpha
+    blur = 1e-8 * (1.0 + np.abs(r) + np.abs(G) @ alpha)
+    assert (alpha >= 0.0).all()
+    assert (short <= blur).all()
+    assert (np.abs(short) <= blur)[alpha > 0.0].all()
+
+
 @settings(max_examples=60)
 @given(problems(), PRICES, st.lists(st.integers(1, 12), min_size=1, max_size=4))
 def test_a_factor_that_followed_along_gives_the_same_optimum(problem, price, sizes):

@@ -4,6 +4,10 @@ With G_ij = s_i s_j (x_i'K x_j + 1) and r_i = 1 - s_i f0(x_i), the separator is 
 z = (x, 1), and minimises ½‖u‖² + 1/(2λ) Σ max(0, r_i - (Gα)_i)². Newton's step solves
 (G_AA + λI) α_A = r_A for the rows A that fall short; a line search along it that is exact makes the
 method end after finitely many rounds. The Cholesky factor of G_AA + λI follows A row by row.
+
+Where λ is at the edge of what rounding leaves of G, the rounds on the way may pass through α so
+large that the line search sees noise. Then the same optimum is found one row at a time, with α ≥ 0
+all the way (Lawson and Hanson's method): slower, and hardly ever needed.
 """
 
 from typing import NamedTuple
@@ -16,6 +20,11 @@ from minout.kernels._compiled import compiled
 ROUNDS = 200
 NOTHING = 1e-12
 """An α that moves its own row's margin by less is 0 but for rounding: the row is on its target."""
+
+WRONG = 1e-9
+"""A row that matters and is so far from where it should be: the factor does not fit G."""
+ROUNDING = 1e-14
+"""What a sum of products may be off by, relative to the sum of their sizes."""
 
 
 class Factor(NamedTuple):
@@ -45,6 +54,19 @@ def newton(G: Floats, r: Floats, price: float, alpha: Floats, factor: Factor) ->
     alpha ≥ 0 may start anywhere; the factor must be empty or that of an earlier call with the same
     G and price. At the end alpha > 0 only in A.
     """
+    if not _in_leaps(G, r, price, alpha, factor) and not _row_by_row(G, r, price, alpha, factor):
+        return False
+    margins = _times(G, alpha)
+    for i in range(r.shape[0]):
+        if alpha[i] * (G[i, i] + price) <= NOTHING * (1.0 + abs(r[i])):
+            alpha[i] = 0.0
+        elif not abs(r[i] - margins[i] - price * alpha[i]) <= WRONG * (1.0 + _sizes(G, alpha, i)):
+            return False
+    return True
+
+
+@compiled
+def _in_leaps(G: Floats, r: Floats, price: float, alpha: Floats, factor: Factor) -> bool:
     n = r.shape[0]
     margins = _times(G, alpha)
     wanted = r - margins > 0.0
@@ -57,17 +79,56 @@ def newton(G: Floats, r: Floats, price: float, alpha: Floats, factor: Factor) ->
         target = np.zeros(n)
         _solve(factor, r, target)
         reached = _times(G, target)
-        if _same(wanted, r - reached, price):
-            for i in range(n):
-                matters = target[i] * (G[i, i] + price) > NOTHING * (1.0 + abs(r[i]))
-                alpha[i] = target[i] if matters else 0.0
+        if _same(wanted, r - reached, G, r, target, price):
+            alpha[:] = target
             return True
         step, change = target - alpha, reached - margins
-        t = best_step(r - margins, change, _dot(margins, step), _dot(change, step), price)
+        curve = _dot(change, step)
+        if not curve >= 0.0:  # G has no such direction: what is seen here is rounding
+            return False
+        t = best_step(r - margins, change, _dot(margins, step), curve, price)
         for i in range(n):
             alpha[i] += t * step[i]
             margins[i] += t * change[i]
             wanted[i] = r[i] - margins[i] > 0.0
+    return False
+
+
+@compiled
+def _row_by_row(G: Floats, r: Floats, price: float, alpha: Floats, factor: Factor) -> bool:
+    n = r.shape[0]
+    alpha[:] = 0.0
+    factor.size[0] = 0
+    inside = np.zeros(n, dtype=np.bool_)
+    refused = np.zeros(n, dtype=np.bool_)  # rows that came in and found nothing to do
+    target = np.zeros(n)
+    for _ in range(10 * n + 100):
+        short = r - _times(G, alpha)
+        newest = -1
+        for i in range(n):
+            if not inside[i] and not refused[i] and (newest < 0 or short[i] > short[newest]):
+                newest = i
+        if newest < 0 or not short[newest] > _blur(G, alpha, newest, price):
+            return True
+        inside[newest] = True
+        while True:
+            _follow(factor, G, price, inside)
+            target[:] = 0.0
+            _solve(factor, r, target)
+            t, first = 1.0, -1
+            for i in range(n):
+                if inside[i] and target[i] <= 0.0 and alpha[i] <= t * (alpha[i] - target[i]):
+                    t, first = alpha[i] / (alpha[i] - target[i]) if alpha[i] > 0.0 else 0.0, i
+            for i in range(n):
+                alpha[i] += t * (target[i] - alpha[i])
+            if first < 0:
+                if inside[newest]:
+                    refused[:] = False
+                break
+            alpha[first] = 0.0
+            inside[first] = False
+            if first == newest:
+                refused[first] = True
     return False
 
 
@@ -102,12 +163,29 @@ def best_step(short: Floats, change: Floats, base: float, curve: float, price: f
 
 
 @compiled
-def _same(wanted: Bools, short: Floats, price: float) -> bool:
+def _same(wanted: Bools, short: Floats, G: Floats, r: Floats, alpha: Floats, price: float) -> bool:
     # A row within rounding of its target is on neither side: it may keep the side it has.
     for i in range(wanted.shape[0]):
-        if wanted[i] != (short[i] > 0.0) and abs(short[i]) > 1e-12 * (1.0 + price):
+        if wanted[i]:
+            if alpha[i] * (G[i, i] + price) < -NOTHING * (1.0 + abs(r[i])):
+                return False
+        elif short[i] > 0.0 and short[i] > _blur(G, alpha, i, price):
             return False
     return True
+
+
+@compiled
+def _blur(G: Floats, alpha: Floats, i: int, price: float) -> float:
+    # How far from its target a row may be by rounding alone.
+    return max(1e-12 * (1.0 + price), min(ROUNDING * _sizes(G, alpha, i), 1e-9))
+
+
+@compiled
+def _sizes(G: Floats, alpha: Floats, i: int) -> float:
+    total = 0.0
+    for j in range(alpha.shape[0]):
+        total += abs(G[i, j] * alpha[j])
+    return total
 
 
 @compiled

@@ -144,10 +144,16 @@ class Pool:
         else:
             factor = _resized(kept.factor, kept.factor.order, len(gram))
         alpha = self.alpha.copy()
-        if not kernels.newton(gram, r, ground.price, alpha, factor):
+        if kernels.newton(gram, r, ground.price, alpha, factor):
+            self.alpha = alpha
+            return Kept(r=r, gram=gram, known=len(r), factor=factor)
+        exact = Pictures(ground.geometry, np.dtype(np.float64))
+        gram = self._gram(ground._replace(pictures=exact), Kept())
+        alpha = self.alpha.copy()
+        if not kernels.newton(gram, r, ground.price, alpha, kernels.empty_factor(len(gram))):
             raise ArithmeticError("a separator did not settle")
         self.alpha = alpha
-        return Kept(r=r, gram=gram, known=len(r), factor=factor)
+        return Kept(r=r)
 
     def _gram(self, ground: Ground, kept: Kept) -> Floats:
         n, known, gram = len(self.places), kept.known, kept.gram
