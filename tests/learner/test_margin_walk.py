@@ -18,6 +18,7 @@ from minout.features import Identity
 from minout.rules import MarginRule
 from oracle import separators
 from oracle.margin import (
+    PINS,
     all_margins,
     by_label,
     consolidated_copy,
@@ -26,16 +27,6 @@ from oracle.margin import (
     snapshot,
 )
 
-PINS = {
-    "plain": {"price": 0.01, "metric": False, "prior": False, "columns": False},
-    "dear": {"price": 1.0, "metric": False, "prior": False, "columns": False},
-    "columns": {"price": 0.1, "metric": False, "prior": False, "columns": True},
-    "metric": {"price": 0.01, "metric": True, "prior": False, "columns": False},
-    "prior": {"price": 0.1, "metric": False, "prior": True, "columns": False},
-    "lda": {"price": 0.001, "metric": True, "prior": True, "columns": False},
-    "all": {"price": 0.1, "metric": True, "prior": True, "columns": True},
-    "auto": {},
-}
 EIGHTHS = st.integers(-16, 16).map(lambda n: n / 8)
 FLOATS = st.floats(-4, 4, allow_subnormal=False).map(lambda x: round(x, 3))
 
@@ -238,7 +229,7 @@ class Walk(RuleBasedStateMachine):
         new, _ = consolidated_copy(self.learner)
         assert differs(snapshot(self.learner), start) == []
         rows, labels = zip(*self.known.values(), strict=True)
-        shape, price = new.choice
+        shape, price, _ = new.choice
         wanted = separators.model(np.array(rows), labels, **shape._asdict(), price=price)
         assert new.geometry.origin == pytest.approx(wanted.origin, abs=1e-12)
         found = by_label(new)

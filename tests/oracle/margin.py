@@ -4,6 +4,17 @@ import numpy as np
 
 from minout.learner._consolidate import consolidated
 
+PINS = {
+    "plain": {"price": 0.01, "metric": False, "prior": False, "columns": False},
+    "dear": {"price": 1.0, "metric": False, "prior": False, "columns": False},
+    "columns": {"price": 0.1, "metric": False, "prior": False, "columns": True},
+    "metric": {"price": 0.01, "metric": True, "prior": False, "columns": False},
+    "prior": {"price": 0.1, "metric": False, "prior": True, "columns": False},
+    "lda": {"price": 0.001, "metric": True, "prior": True, "columns": False},
+    "all": {"price": 0.1, "metric": True, "prior": True, "columns": True},
+    "auto": {},
+}
+
 
 def snapshot(learner):
     """Copies all that counts, to the last bit; what only saves time is left out."""

@@ -10,7 +10,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, tr
 from rich.table import Table
 from rich.text import Text
 
-from minout import bench, results, streams
+from minout import bench, results, store, streams
 
 app = typer.Typer(no_args_is_help=True, help="Measure speed: both sides in one run, as ratios.")
 
@@ -88,7 +88,7 @@ def engine(
     examples = streams.load(data)
     if out is not None:
         # Says at once if it cannot be written; what is there stays until there is something new.
-        results.write_whole(out, out.read_bytes() if out.is_file() else b"", "Rows")
+        store.write_whole(out, out.read_bytes() if out.is_file() else b"", "Rows")
     settings = bench.engine.settings_for(examples)
     console.print(_about(examples, settings), soft_wrap=True, markup=False)
     rows, claims = [], []

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from minout.errors import MissingExtraError
-from minout.results import write_whole
+from minout.store import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

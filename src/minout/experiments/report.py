@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 
 from minout.experiments.reproduce import Reproduced
-from minout.results import write_whole
+from minout.store import write_whole
 
 VERDICTS = {True: "holds", False: "does not hold", None: "see text"}
 

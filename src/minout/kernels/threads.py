@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
@@ -45,9 +45,36 @@ def one_worker_at_a_time() -> AbstractContextManager[object]:
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Keeps BLAS to one thread meanwhile."""
-    with _libraries().limit(limits=1, user_api="blas"):
+    """Keeps BLAS to one thread until the last of those who asked for it has ended."""
+    with _blas:
+        _blas.users += 1
+        if _blas.users == 1:
+            _blas.limited = _libraries().limit(limits=1, user_api="blas")
+    try:
         yield
+    finally:
+        with _blas:
+            _blas.users -= 1
+            if _blas.users == 0:
+                _blas.limited.restore_original_limits()
+
+
+class _Blas:
+    """Counts who wants BLAS to have one thread; several learners may be at work at once."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.users = 0
+        self.limited: Any = None
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+
+_blas = _Blas()
 
 
 @cache

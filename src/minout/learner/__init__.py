@@ -1,6 +1,7 @@
 """The learner: where weights, index, memory, policy and rule meet."""
 
 from minout.learner._audit import Audit
+from minout.learner._explain import Explanation, Support
 from minout.learner._reach import Interfered, Sets
 from minout.learner._suspects import Suspect
 from minout.learner.certificate import Certificate, Consolidation, Refresh
@@ -13,12 +14,14 @@ __all__ = [
     "Audit",
     "Certificate",
     "Consolidation",
+    "Explanation",
     "Interfered",
     "Learner",
     "Pulls",
     "Refresh",
     "Sets",
     "StepReport",
+    "Support",
     "Suspect",
     "TableLearner",
     "TableReport",

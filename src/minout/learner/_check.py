@@ -54,7 +54,8 @@ def check(
     same with and without the sketch: it only says whose margin need not be computed.
     """
     total = len(sides[0]) + len(sides[1])
-    if sketch is None or total < MANY:
+    bounded = sketch is not None and total >= MANY
+    if sketch is None or not bounded:
         looked = _look(w, b, sides, ground)
     else:
         if reference.w is None or 2 * reference.spent > total:
@@ -72,7 +73,7 @@ def check(
     if len(below) > most:
         below = below[np.lexsort((places[below], margins[below]))[:most]]
     right = margins > 0.0
-    least = float(margins[right].min(initial=np.inf if len(places) == total else bound))
+    least = float(margins[right].min(initial=bound if bounded else np.inf))
     return Found(places[below], signs[below], places[~right], least, total)
 
 

@@ -61,6 +61,9 @@ def consolidated(old: Margin) -> tuple[Margin, Certificate, Refresh]:
     new.pictures.of(new.memory.table, used[np.argsort(rank[used])])
     certificate = new._settle_all(TIGHT, Before(new))
     new.pictures.round_to(new.memory.dtype)
+    if new.memory.dtype != np.float64:
+        for pool in new.pools:
+            pool.forget_products()
     give_back()
     return new, certificate, _told(new, start)
 

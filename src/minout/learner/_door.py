@@ -1,5 +1,6 @@
 """From what a caller hands in to the rows that a learner keeps: checked, mapped, copied once."""
 
+from collections.abc import Sized
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,8 @@ class Door:
     def rows(self, X: Any) -> Floats:
         """Gives rows (n, width)."""
         if not self._takes_numbers:
+            if isinstance(X, Sized) and not len(X):
+                return np.empty((0, self.lengths[1] or 1), dtype=self.features.dtype)
             return self._mapped(X)
         numbers = many_rows(X, self.lengths[0])
         if isinstance(self.features, Identity):

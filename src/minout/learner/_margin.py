@@ -210,6 +210,16 @@ class Margin:
         """
         return self.memory.equal_to(np.flatnonzero(self.short[: self.memory.end]))
 
+    def set_wrong(self, wrong: list[Ints]) -> None:
+        """Takes over who is on the wrong side of each separator."""
+        self.wrong = wrong
+        self.references = [Reference() for _ in wrong]
+        self.short = np.zeros(max(self.memory.end, 8), dtype=np.int64)
+        for places in wrong:
+            self.short[places] += 1
+        listed = np.flatnonzero(self.short[: self.memory.end])
+        self.listed = frozenset(self.memory.digests(listed).tolist())
+
     def _store(self, x: Floats, c: int, example_id: Id) -> int:
         # Take a row in, and give its digest.
         place, count, move = self.memory.end, self.members[c].count, self.before_move
@@ -409,8 +419,12 @@ class Margin:
         else:
             self.moments.with_scatter(self.memory, order)
             self.geometry = maths.metric(self.moments.moments(), columns=shape.columns)
+        self.sketch_anew(order)
+
+    def sketch_anew(self, order: Ints) -> None:
+        """Finds directions along which the stored rows vary most, where bounds pay."""
         self.sketch = None
-        if len(order) >= MANY and d > 2 * DIRECTIONS:
+        if len(order) >= MANY and self.memory.features > 2 * DIRECTIONS:
             by_digest = np.argsort(self.memory.digests(order), kind="stable")
             sample = self.memory.rows(order[by_digest[:MANY]]).astype(np.float64)
             if np.abs(sample).max() <= LARGEST:

@@ -26,6 +26,30 @@ class RunningMoments:
         self.squares = np.zeros(len(shift))
         self.scatter: Floats | None = None
 
+    @classmethod
+    def restored(
+        cls,
+        shift: Floats,
+        *,
+        counts: Floats,
+        sums: Floats,
+        squares: Floats,
+        scatter: Floats | None,
+        seen: int,
+        exact: bool,
+        dtype: DTypeLike,
+    ) -> "RunningMoments":
+        """Makes sums that stand where others stood."""
+        moments = cls(shift.astype(dtype), exact=exact)
+        moments.shift, moments.counts, moments.sums = shift, counts, sums
+        moments.squares, moments.scatter, moments.seen = squares, scatter, seen
+        return moments
+
+    @property
+    def exact(self) -> bool:
+        """Says whether the scatter is summed in double precision, whatever the rows have."""
+        return self._precision is np.float64
+
     def catch_up(self, memory: RamMemory, classes: int) -> None:
         """Adds the rows that came since the last time."""
         self.widen(classes)

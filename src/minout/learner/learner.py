@@ -1,6 +1,8 @@
 """The learner's door: teach one example, ask, correct, take back, predict."""
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -9,19 +11,23 @@ from numpy.typing import ArrayLike, NDArray
 from minout._typing import Floats, Ints
 from minout.errors import InvalidInputError
 from minout.features import FeatureMap, named
+from minout.learner import _file
 from minout.learner._audit import Audit, audit
 from minout.learner._consolidate import consolidated
 from minout.learner._door import Door
+from minout.learner._explain import Explanation, explain
 from minout.learner._margin import Margin
+from minout.learner._names import checked_classes, checked_id, checked_label
 from minout.learner._paper import Paper
 from minout.learner._reach import Interfered, Neuron, Sets, interfered, moved
 from minout.learner._suspects import Suspect, suspects
+from minout.learner._turns import Turns, changes, looks
 from minout.learner.certificate import Certificate, Consolidation, Id, Label
 from minout.learner.report import StepReport
 from minout.maths import Layer, sigmoid
 from minout.memory import RamMemory
 from minout.rehearsal import Closed, Conditional, Policy
-from minout.rules import Choice, GradientRule, MarginRule
+from minout.rules import Choice, GradientRule, MarginRule, shares
 
 T = TypeVar("T")
 
@@ -34,6 +40,9 @@ class Learner:
     model is a function of the examples alone, whatever order they came in. With a GradientRule it
     is the paper's learner: it is made for the classes it is given, and the same seed, classes, rows
     and order give the same weights to the last bit.
+
+    Threads may share a learner: who asks sees it between two calls that change it, never halfway,
+    and two that change it take turns. `notes` is a dictionary of yours that is saved with it.
 
     >>> learner = Learner()
     >>> report = learner.teach([1.0, 0.0], "cat", id="a")
@@ -62,6 +71,8 @@ class Learner:
         self._margin: Margin | None = None
         self._paper: Paper | None = None
         self._next_id = 0
+        self._turns = Turns()
+        self.notes: dict[str, Any] = {}
         if isinstance(self._rule, MarginRule):
             if classes is not None or policy is not None:
                 raise InvalidInputError(
@@ -71,7 +82,7 @@ class Learner:
             return
         if classes is None:
             raise InvalidInputError("A GradientRule needs `classes`, the list of all labels.")
-        self._classes = _checked_classes(classes)
+        self._classes = checked_classes(classes)
         if not isinstance(seed, int | np.integer) or seed < 0:
             raise InvalidInputError(f"`seed` is a whole number from 0 on, not {seed!r}.")
         self._policy: Policy = Conditional() if policy is None else policy
@@ -80,6 +91,7 @@ class Learner:
         self._seed = seed
         self._unit_of = {label: unit for unit, label in enumerate(self.classes.tolist())}
 
+    @changes
     def teach(self, x: Any, y: Label, id: Id | None = None) -> StepReport:
         """Learns one example x under the label y and says what that did.
 
@@ -89,23 +101,30 @@ class Learner:
         """
         if isinstance(self._rule, GradientRule):
             return self._teach_paper(x, y, id)
-        label = self._label(y)
-        row = self._door.row(x)
-        margin = self._margin
-        if margin is None:
-            margin = Margin(self._rule, RamMemory(len(row), self._door.features.dtype))
-        if id is None:
-            example_id: Id = self._free_id(margin)
-        else:
-            example_id = _checked_id(id)
-            if example_id in margin.place_of:
-                return self._again(margin, example_id, row, label)
-        lengths = self._door.lengths_of(x, row)
-        following = self._next_id if id is not None else int(example_id) + 1
-        certificate, refresh = _separable(lambda: margin.learn(row, label, example_id))
-        self._margin, self._door.lengths, self._next_id = margin, lengths, following
-        return StepReport(example_id, label, certificate=certificate, refresh=refresh)
+        row, label = self._door.row(x), self._label(y)
+        return self._learn(row, label, id, self._door.lengths_of(x, row))
 
+    def teach_many(
+        self, X: Any, y: Sequence[Label], ids: Sequence[Id] | None = None
+    ) -> list[StepReport]:
+        """Learns examples one after the other, and says what each did.
+
+        All of them are checked before the first is learned: if one is refused, nothing has
+        changed. An interruption comes between two examples; those before it are kept. Rows go
+        through the feature map together, and other threads may look in between.
+        """
+        with self._turns.preparing():
+            if isinstance(self._rule, GradientRule):
+                return [self.teach(x, label) for x, label in zip(X, y, strict=True)]
+            rows, labels, named_ids = self._checked(X, y, ids)
+            lengths = self._door.lengths_of(X[0], rows[0]) if len(rows) else self._door.lengths
+            reports = []
+            for row, label, each in zip(rows, labels, named_ids, strict=True):
+                with self._turns.changing():
+                    reports.append(self._learn(row, label, each, lengths))
+            return reports
+
+    @looks
     def interfered(self, x: Any, y: Label) -> Interfered | dict[Label, Ints]:
         """Says whom learning x as y would disturb, and learns nothing.
 
@@ -122,6 +141,7 @@ class Learner:
             return Interfered({}, refresh=False)
         return interfered(self._margin, row, label)
 
+    @changes
     def correct(self, id: Id, y: Label) -> StepReport:
         """Gives a stored example another label, in one step."""
         margin = self._needs_margin("correct")
@@ -132,6 +152,7 @@ class Learner:
         certificate, refresh = _separable(lambda: margin.relabel(place, label))
         return StepReport(id, label, certificate=certificate, refresh=refresh)
 
+    @changes
     def forget(self, ids: Id | Iterable[Id]) -> Certificate:
         """Takes examples out; what rested on them is settled again.
 
@@ -147,6 +168,7 @@ class Learner:
             raise InvalidInputError("An id is named twice; name each example to forget once.")
         return _separable(lambda: margin.forget(np.array(sorted(places), dtype=np.int64)))
 
+    @changes
     def forget_class(self, y: Label) -> Certificate:
         """Takes out every example of a label, and the label with them."""
         margin = self._needs_margin("forget_class")
@@ -161,20 +183,26 @@ class Learner:
 
         Afterwards the model is a function of the examples alone.
         """
-        margin = self._needs_margin("consolidate")
-        self._margin, certificate, refresh = _separable(lambda: consolidated(margin))
+        with self._turns.preparing():
+            margin = self._needs_margin("consolidate")
+            new, certificate, refresh = _separable(lambda: consolidated(margin))
+            with self._turns.changing():
+                self._margin = new
         return Consolidation(certificate, refresh)
 
+    @looks
     def audit(self) -> Audit:
         """Computes every margin of every stored example again, plainly, and compares."""
         return audit(self._needs_margin("audit"))
 
+    @looks
     def suspects(self, n: int) -> list[Suspect]:
         """Lists the n stored examples that lean most on their private parameter, the most first."""
         if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 0:
             raise InvalidInputError(f"`n` is a whole number from 0 on, not {n!r}.")
         return suspects(self._needs_margin("suspects"), int(n))
 
+    @looks
     def partition(self) -> dict[Neuron, Sets]:
         """Gives the exact S1, S2 and S3 of each neuron that the last call moved.
 
@@ -182,6 +210,7 @@ class Learner:
         """
         return moved(self._needs_margin("partition"))
 
+    @looks
     def predict(self, X: Any, *, unknown: Label | None = None) -> NDArray[Any]:
         """Gives the class with the highest score for each row of X; ties go to the first.
 
@@ -189,9 +218,7 @@ class Learner:
         """
         scores = self.scores(X)
         if not isinstance(self._rule, GradientRule) and not len(self.classes):
-            raise InvalidInputError(
-                "Every example has been forgotten; there is nothing to predict."
-            )
+            raise InvalidInputError(_NOTHING_LEFT)
         names = self.classes[scores.argmax(axis=1)]
         if unknown is None:
             return np.asarray(names)
@@ -203,6 +230,7 @@ class Learner:
         names[clipped] = unknown
         return np.asarray(names)
 
+    @looks
     def scores(self, X: Any) -> Floats:
         """Gives the least activation of each class's neurons, unclipped, for ranking: (n, classes).
 
@@ -214,6 +242,60 @@ class Learner:
         margin = self._needs_margin("scores")
         return margin.scores(self._door.rows(X))[:, self._sorted(margin)]
 
+    def looking(self) -> AbstractContextManager[None]:
+        """Keeps changes by other threads out meanwhile: all questions are about one state."""
+        return self._turns.looking()
+
+    @looks
+    def scored(self, X: Any) -> tuple[NDArray[Any], Floats]:
+        """Gives the labels and, in their order, the scores: in one look, while others teach."""
+        return self.classes, self.scores(X)
+
+    @looks
+    def probabilities(self, X: Any) -> Floats:
+        """Gives a probability for each class, (n, classes): exp(sharpness · score), normalised.
+
+        The sharpness is chosen together with the price, so that the labels of stored rows that
+        were held out were likeliest. They presume that one of the classes is right.
+        """
+        sharpness = self._needs_margin("probabilities").choice.sharpness
+        scores = self.scores(X)
+        return np.ones_like(scores) if scores.shape[1] == 1 else shares(sharpness * scores)
+
+    @looks
+    def explain(self, x: Any) -> Explanation:
+        """Says which separator decides about x, by how much, and which stored examples bear it."""
+        margin = self._needs_margin("explain")
+        if not margin.labels:
+            raise InvalidInputError(_NOTHING_LEFT)
+        return explain(margin, self._door.row(x))
+
+    @looks
+    def save(self, file: str | Path) -> None:
+        """Writes everything to one file: a learner that is loaded from it goes on to the same bits.
+
+        The file is replaced as a whole; docs/format.md describes it.
+        """
+        if isinstance(self._rule, GradientRule):
+            raise InvalidInputError("`save` needs the margin rule; this is a GradientRule.")
+        _file.write(Path(file), self._whole(self._rule))
+
+    @classmethod
+    def load(
+        cls, file: str | Path, features: str | FeatureMap | Callable[[Any], Any] | None = None
+    ) -> "Learner":
+        """Reads a learner that was saved.
+
+        If it was taught with a function of yours as its feature map, pass that again; a map with
+        another fingerprint is refused.
+        """
+        whole = _file.read(Path(file), None if features is None else named(features))
+        learner = cls(rule=whole.rule, features=whole.features)
+        learner._door.lengths, learner._next_id = whole.lengths, whole.next_id
+        learner.notes, learner._margin = whole.notes, whole.margin
+        return learner
+
+    @looks
     def outputs(self, X: Any) -> Floats:
         """Gives the units' outputs, (n, classes): the scores, clipped.
 
@@ -222,9 +304,10 @@ class Learner:
         scores = self.scores(X)
         if isinstance(self._rule, GradientRule) and self._rule.clip == "sigmoid":
             return sigmoid(scores)
-        return np.maximum(scores, 0.0)
+        return np.asarray(np.maximum(scores, 0.0))
 
     @property
+    @looks
     def classes(self) -> NDArray[Any]:
         """Lists the labels in the order of the columns of `scores`."""
         if isinstance(self._rule, GradientRule):
@@ -232,6 +315,7 @@ class Learner:
         return np.array([] if self._margin is None else sorted(self._margin.labels))
 
     @property
+    @looks
     def ids(self) -> list[Id]:
         """Lists the ids of all that is stored, in the order in which they came."""
         if isinstance(self._rule, GradientRule):
@@ -239,6 +323,7 @@ class Learner:
         return [] if self._margin is None else list(self._margin.place_of)
 
     @property
+    @looks
     def exceptions(self) -> list[Id]:
         """Lists the stored examples that are on the wrong side of a separator of their class.
 
@@ -248,6 +333,7 @@ class Learner:
         return [margin.ids[place] for place in margin.exceptions().tolist()]
 
     @property
+    @looks
     def choice(self) -> Choice:
         """Is what was chosen from the data, or pinned: metric, prior, columns and price."""
         return self._needs_margin("choice").choice
@@ -275,6 +361,7 @@ class Learner:
         return self._policy
 
     @property
+    @looks
     def layer(self) -> Layer:
         """Copies the weights of a GradientRule: W (classes, neurons, features), b likewise."""
         return Layer(*(array.copy() for array in self._taught().layer))
@@ -290,15 +377,40 @@ class Learner:
             return _NO_BIT
         return "The output of an example that is not rehearsed stays below 0.1."
 
+    @looks
+    def example(self, id: Id) -> tuple[Floats, Label]:
+        """Gives a copy of a stored row, as the feature map made it, and its label."""
+        margin = self._needs_margin("example")
+        place = self._place(margin, id)
+        return margin.memory.rows([place])[0], margin.label_at(place)
+
+    @looks
     def __len__(self) -> int:
         """Counts the stored examples."""
         if self._margin is not None:
             return len(self._margin.place_of)
         return 0 if self._paper is None else len(self._paper.memory)
 
+    @looks
     def __contains__(self, id: Id) -> bool:
         """Says whether an id is stored."""
         return self._margin is not None and id in self._margin.place_of
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leaves the turns out: a copy has its own."""
+        with self._turns.looking():
+            return {name: each for name, each in vars(self).items() if name != "_turns"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Takes over what was copied."""
+        vars(self).update(state)
+        self._turns = Turns()
+
+    def _whole(self, rule: MarginRule) -> _file.Whole:
+        door = self._door
+        return _file.Whole(
+            rule, door.features, door.lengths, self._next_id, self.notes, self._margin
+        )
 
     def _check(self) -> None:
         """Asserts that everything kept tells one story."""
@@ -320,6 +432,52 @@ class Learner:
         label = self.classes[unit].item()
         return StepReport(example_id, label, tuple(reports), paper.losses(example_id))
 
+    def _learn(
+        self, row: Floats, label: Label, id: Id | None, lengths: tuple[int | None, int | None]
+    ) -> StepReport:
+        assert isinstance(self._rule, MarginRule)
+        margin = self._margin
+        if margin is None:
+            margin = Margin(self._rule, RamMemory(len(row), self._door.features.dtype))
+        if id is None:
+            example_id: Id = self._free_id(margin)
+        else:
+            example_id = checked_id(id)
+            if example_id in margin.place_of:
+                return self._again(margin, example_id, row, label)
+        following = self._next_id if id is not None else int(example_id) + 1
+        certificate, refresh = _separable(lambda: margin.learn(row, label, example_id))
+        self._margin, self._door.lengths, self._next_id = margin, lengths, following
+        return StepReport(example_id, label, certificate=certificate, refresh=refresh)
+
+    def _checked(
+        self, X: Any, y: Sequence[Label], ids: Sequence[Id] | None
+    ) -> tuple[Floats, list[Label], list[Id | None]]:
+        # What `teach_many` was given, if all of it can be learned.
+        rows = self._door.rows(X)
+        known = [] if self._margin is None else self._margin.labels
+        labels: list[Label] = []
+        for each in y:
+            labels.append(checked_label(each, known or labels[:1]))
+        named_ids: list[Id | None] = [None] * len(rows)
+        if ids is not None:
+            named_ids = [checked_id(each) for each in ids]
+        if not len(rows) == len(labels) == len(named_ids):
+            raise InvalidInputError(
+                f"There are {len(rows)} rows, {len(labels)} labels and {len(named_ids)} ids; "
+                "give one label, and one id if any, for each row."
+            )
+        seen: set[Id] = set()
+        for row, label, example_id in zip(rows, labels, named_ids, strict=True):
+            if example_id is None:
+                continue
+            if example_id in seen:
+                raise InvalidInputError(f"The id {example_id!r} is given to two rows.")
+            seen.add(example_id)
+            if self._margin is not None and example_id in self._margin.place_of:
+                self._again(self._margin, example_id, row, label)
+        return rows, labels, named_ids
+
     def _again(self, margin: Margin, example_id: Id, row: Floats, label: Label) -> StepReport:
         place = margin.place_of[example_id]
         same_row = np.array_equal(margin.memory.table[place], row)
@@ -338,32 +496,12 @@ class Learner:
 
     def _place(self, margin: Margin, id: Id) -> int:
         try:
-            return margin.place_of[_checked_id(id)]
+            return margin.place_of[checked_id(id)]
         except KeyError:
             raise InvalidInputError(f"There is no example {id!r}.") from None
 
     def _label(self, y: Label) -> Label:
-        label: Label
-        if isinstance(y, str):
-            label = str(y)
-            if "\0" in label:
-                raise InvalidInputError("A label must not hold the character NUL.")
-        elif isinstance(y, int | np.integer) and not isinstance(y, bool):
-            label = int(y)
-            if abs(label) >= 2**63:
-                raise InvalidInputError(f"A label that is a number has 64 bits; {y} has more.")
-        else:
-            raise InvalidInputError(
-                f"A label is a whole number or a string, not a {type(y).__name__}."
-            )
-        known = [] if self._margin is None else self._margin.labels
-        if known and type(known[0]) is not type(label):
-            kinds = {str: "strings", int: "whole numbers"}
-            raise InvalidInputError(
-                f"The label {label!r} is of another type than before: "
-                f"this learner's labels are {kinds[type(known[0])]}."
-            )
-        return label
+        return checked_label(y, [] if self._margin is None else self._margin.labels)
 
     def _needs_margin(self, what: str) -> Margin:
         if isinstance(self._rule, GradientRule):
@@ -409,6 +547,7 @@ _FITTED = (
     "Every stored example is fitted, with a positive margin in every pair of its class, "
     "or listed in `exceptions`."
 )
+_NOTHING_LEFT = "Every example has been forgotten; there is nothing to predict."
 _NO_BIT = (
     "The output of an example that is not rehearsed does not change: "
     "in no bit for rows in multiples of 1/256, by rounding only for others."
@@ -423,26 +562,3 @@ def _separable(step: Callable[[], T]) -> T:
             "The numbers differ too much in size to be separated in double precision; "
             "scale the features first."
         ) from error
-
-
-def _checked_id(id: Id) -> Id:
-    if isinstance(id, str):
-        return str(id)
-    if isinstance(id, int | np.integer) and not isinstance(id, bool):
-        return int(id)
-    raise InvalidInputError(f"An id is a whole number or a string, not a {type(id).__name__}.")
-
-
-def _checked_classes(classes: Sequence[Label] | NDArray[Any]) -> NDArray[Any]:
-    try:
-        array = np.array(classes)
-    except ValueError as error:
-        raise InvalidInputError("`classes` must be a list of labels, not of lists.") from error
-    if array.ndim != 1 or array.size == 0:
-        raise InvalidInputError("`classes` must be a list of at least one label.")
-    if array.dtype.kind not in "iuU" or len({isinstance(each, str) for each in classes}) > 1:
-        raise InvalidInputError("`classes` must be all whole numbers or all strings.")
-    if len(np.unique(array)) < array.size:
-        raise InvalidInputError("`classes` names a label twice.")
-    array.flags.writeable = False
-    return array

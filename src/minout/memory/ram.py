@@ -38,6 +38,19 @@ class RamMemory:
         self._digests: Words = np.zeros(8, dtype=np.uint64)
         self._alive: Bools = np.zeros(8, dtype=bool)
 
+    @classmethod
+    def restored(cls, rows: Floats, labels: Ints, digests: Words, alive: Bools) -> "RamMemory":
+        """Makes a memory that holds rows by id, with what was known of each."""
+        memory = cls(rows.shape[1], rows.dtype)
+        memory.end = len(rows)
+        if memory.end > len(memory._rows):
+            memory._rows, memory._labels = rows, labels
+            memory._digests, memory._alive = digests, alive
+        else:
+            memory._rows[: memory.end], memory._labels[: memory.end] = rows, labels
+            memory._digests[: memory.end], memory._alive[: memory.end] = digests, alive
+        return memory
+
     def add(self, x: Floats, label: int) -> int:
         """Copies a row in and returns its id."""
         if x.shape != (self.features,):
@@ -157,6 +170,10 @@ class RamMemory:
     def labels_by_id(self) -> Ints:
         """Copies the labels of all ids up to the highest; what a discarded id has is 0."""
         return self._labels[: self.end].copy()
+
+    def digests_by_id(self) -> Words:
+        """Copies the digests of all ids up to the highest; what a discarded id has is 0."""
+        return self._digests[: self.end].copy()
 
     def alive(self, ids: Ints) -> Bools:
         """Says of ids up to the highest whether each is still stored."""

@@ -1,6 +1,5 @@
 """Rows with provenance: what was measured, with which settings, seed, version and commit."""
 
-from minout.results.files import write_whole
 from minout.results.rows import Row, read, row, write
 
-__all__ = ["Row", "read", "row", "write", "write_whole"]
+__all__ = ["Row", "read", "row", "write"]

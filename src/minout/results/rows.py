@@ -10,7 +10,7 @@ from typing import Any
 
 from minout._version import __version__
 from minout.errors import MissingDataError
-from minout.results.files import write_whole
+from minout.store import write_whole
 
 
 @dataclass(frozen=True)

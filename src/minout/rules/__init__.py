@@ -1,6 +1,6 @@
 """How weights move: one unit or separator, and the rows it is given."""
 
-from minout.rules.choice import Choice, Shape, choose, picked
+from minout.rules.choice import Choice, Shape, choose, picked, shares
 from minout.rules.gradient import GradientRule
 from minout.rules.margin import MarginRule
 from minout.rules.pictures import Pictures
@@ -16,4 +16,5 @@ __all__ = [
     "Shape",
     "choose",
     "picked",
+    "shares",
 ]

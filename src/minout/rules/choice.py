@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
+from scipy.optimize import minimize_scalar
 
 from minout import kernels
 from minout._typing import Bools, Floats, Ints, Words
@@ -18,6 +19,8 @@ CLASSES = 20
 FOLDS = 3
 STANDARD_ERRORS = 2.0
 PRICES = (1e-3, 1e-2, 1e-1, 1.0)
+SHARPNESS = (0.1, 100.0)
+"""Between these bounds sharpness is looked for."""
 
 
 class Shape(NamedTuple):
@@ -33,10 +36,15 @@ class Shape(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """Is what was settled on: a shape and λ."""
+    """Is what was settled on: a shape and λ.
+
+    `sharpness` is what scores are multiplied by before they become probabilities: that under which
+    the labels of rows that were held out were likeliest.
+    """
 
     shape: Shape
     price: float
+    sharpness: float = 1.0
 
 
 SHAPES = (Shape(), Shape(columns=True), Shape(metric=True, prior=True), Shape(True, True, True))
@@ -69,17 +77,20 @@ def choose(
     any, but for the same. (Margins say more than names: with ten examples per class the share of
     names that are right is too coarse to choose by.)
     """
-    if len(shapes) == len(prices) == 1 or len(np.unique(labels)) < 2:
+    if len(np.unique(labels)) < 2:
         return Choice(shapes[0], prices[0])
     folds = (digests >> np.uint64(7)) % np.uint64(FOLDS)
     products = {columns: _products(X, columns) for columns in {shape.columns for shape in shapes}}
+    if len(shapes) == len(prices) == 1:
+        return _sharpened(shapes[0], prices[0], products, X.shape[1], labels, folds)
     fared = kernels.in_threads(
         lambda s: _fared(products[s.columns], X.shape[1], labels, folds, s, prices), shapes
     )
     places = [_plainest([each.right for each in of_shape]) for of_shape in fared]
     clipped = [np.clip(f[at].margins, -1.0, 1.0) for f, at in zip(fared, places, strict=True)]
     best = _plainest(clipped)
-    return Choice(shapes[best], prices[places[best]])
+    shape, price = shapes[best], prices[places[best]]
+    return _sharpened(shape, price, products, X.shape[1], labels, folds)
 
 
 class _Fared(NamedTuple):
@@ -87,6 +98,48 @@ class _Fared(NamedTuple):
 
     margins: Floats
     right: Floats
+
+
+def _sharpened(
+    shape: Shape,
+    price: float,
+    products: dict[bool, Floats],
+    width: int,
+    labels: Ints,
+    folds: Words,
+) -> Choice:
+    # The sharpness under which the labels of held-out rows are likeliest. Each of them counts as
+    # wrong by a little, as one among so many might be: where all are right, that sets the limit.
+    parts = []
+    for fold in range(FOLDS):
+        held = folds == fold
+        classes = np.unique(labels[~held])
+        held_labels = labels[held]
+        if len(classes) > 1:
+            scores = _scores(products[shape.columns], width, labels, ~held, shape, (price,))[0]
+            known = np.isin(held_labels, classes)
+            parts.append((scores[known], np.searchsorted(classes, held_labels[known])))
+    doubt = 1.0 / (2.0 + sum(len(own) for _, own in parts))
+
+    def unlikely(log_sharpness: float) -> float:
+        total = 0.0
+        for scores, own in parts:
+            log_shares = np.log(np.maximum(shares(np.exp(log_sharpness) * scores), 1e-300))
+            right = log_shares[np.arange(len(own)), own]
+            others = (log_shares.sum(axis=1) - right) / (scores.shape[1] - 1)
+            total -= float((1.0 - doubt) * right.sum() + doubt * others.sum())
+        return total
+
+    if not any(len(own) for _, own in parts):
+        return Choice(shape, price)
+    found = minimize_scalar(unlikely, bounds=np.log(SHARPNESS), method="bounded")
+    return Choice(shape, price, float(np.exp(found.x)))
+
+
+def shares(scores: Floats) -> Floats:
+    """Gives exp(score) of each class divided by their sum, row by row."""
+    raised = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
 
 def _plainest(values: list[Floats]) -> int:

@@ -36,6 +36,18 @@ class Pictures:
         self._K = np.ascontiguousarray(self.geometry.K, dtype=dtype)
         self._images = self._images.astype(dtype, copy=False)
 
+    def kept(self) -> tuple[Floats, Ints]:
+        """Gives the images, and the place of the row that each belongs to (negative: wiped)."""
+        of = np.empty(len(self._which), dtype=np.int64)
+        of[list(self._which.values())] = list(self._which)
+        return self._images[: len(of)], of
+
+    def restore(self, images: Floats, of: Ints) -> None:
+        """Takes images over that `kept` gave."""
+        if len(of):
+            self._images = images
+        self._which = {place: which for which, place in enumerate(of.tolist())}
+
     def discard(self, place: int) -> None:
         """Wipes a row's image."""
         which = self._which.pop(place, None)

@@ -60,6 +60,32 @@ class Pool:
         self.idle: Ints = np.empty(0, dtype=np.int64)
         self._kept = Kept()
 
+    @classmethod
+    def restored(
+        cls,
+        prior: Prior,
+        places: Ints,
+        signs: Floats,
+        alpha: Floats,
+        idle: Ints,
+        factor: Factor | None,
+        sums: Sums | None,
+        u: Floats | None,
+    ) -> "Pool":
+        """Makes a pool that goes on where another stood."""
+        pool = cls(prior)
+        pool.places, pool.signs, pool.alpha, pool.idle = places, signs, alpha, idle
+        pool._kept = Kept(factor=factor, sums=sums, u=u)
+        return pool
+
+    def carried(self) -> tuple[Factor | None, Sums | None, Floats | None]:
+        """Gives what is carried from solve to solve and bears the marks of the way it came."""
+        return self._kept.factor, self._kept.sums, self._kept.u
+
+    def forget_products(self) -> None:
+        """Drops inner products and their factor: those of other images come in their place."""
+        self._kept = self._kept._replace(gram=None, known=0, factor=None)
+
     def copy(self) -> "Pool":
         """Copies what counts and takes over what is kept; this pool must make that anew."""
         twin = self._picked(np.arange(len(self.places)), self.prior)

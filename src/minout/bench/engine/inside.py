@@ -47,7 +47,7 @@ def weight_bytes(learner: Learner) -> int:
 
 def chosen(learner: Learner) -> str:
     """Says what the learner chose from the data, in a few words."""
-    shape, price = learner.choice
+    shape, price, _ = learner.choice
     words = [name for name in ("columns", "metric", "prior") if getattr(shape, name)]
     return f"{' + '.join(words) or 'plain'}, λ {price:g}"
 

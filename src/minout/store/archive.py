@@ -1,0 +1,95 @@
+"""Arrays and words in one file: NumPy's npz without pickle, sealed by a checksum.
+
+Members: the arrays under their names, then `about`, JSON in UTF-8 as bytes, and `seal`, the
+SHA-256 of everything before it. Written beside the file and renamed.
+"""
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from minout.errors import MissingDataError
+from minout.store.whole import replacing
+
+Arrays = dict[str, NDArray[Any]]
+
+ABOUT, SEAL = "about", "seal"
+
+
+def write_archive(
+    path: Path, about: Mapping[str, object], arrays: Mapping[str, NDArray[Any]], what: str
+) -> None:
+    """Writes words and arrays; `what` begins the sentence if that cannot be done."""
+    words = np.frombuffer(json.dumps(about, ensure_ascii=False).encode(), dtype=np.uint8)
+    members = {**arrays, ABOUT: words}
+    with replacing(path, what) as file, zipfile.ZipFile(file, "w") as archive:
+        for name, array in {**members, SEAL: _sealed(members)}.items():
+            # One date for all: the same model is the same file.
+            entry = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
+            with archive.open(entry, "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, array, allow_pickle=False)
+
+
+def read_archive(path: Path, format: str, newest: int) -> tuple[dict[str, Any], Arrays]:
+    """Reads what was written, if it is of this format, not newer than known, and unaltered.
+
+    `about` must say so: {"format": format, "version": at most newest, …}.
+    """
+    try:
+        members = _members(path)
+        seal = members.pop(SEAL)
+        about = json.loads(members[ABOUT].tobytes())
+        is_ours = isinstance(about, dict) and about["format"] == format
+        version = about["version"] if is_ours else 0
+    except FileNotFoundError:
+        raise MissingDataError(f"There is no file {path}.") from None
+    except IsADirectoryError:
+        raise MissingDataError(f"{path} is a folder, not a file.") from None
+    except OSError as error:
+        raise MissingDataError(f"{path} could not be read: {error.strerror or error}.") from error
+    except (zipfile.BadZipFile, ValueError, KeyError, EOFError, TypeError) as error:
+        raise MissingDataError(_not_whole(path)) from error
+    if not is_ours:
+        raise MissingDataError(f"{path} is not a model of minout's.")
+    if not isinstance(version, int) or version > newest:
+        raise MissingDataError(
+            f"{path} was written by a newer version of minout; update minout to read it."
+        )
+    if not np.array_equal(seal, _sealed(members)):
+        raise MissingDataError(_not_whole(path))
+    del members[ABOUT]
+    return about, members
+
+
+def _members(path: Path) -> Arrays:
+    with path.open("rb") as file:
+        if file.read(4) != b"PK\x03\x04":
+            raise ValueError("not an archive")
+        file.seek(0)
+        with zipfile.ZipFile(file) as archive:
+            if any(entry.compress_type or entry.flag_bits & 1 for entry in archive.infolist()):
+                raise ValueError("not written by write_archive")
+            if archive.testzip() is not None:  # before a header is believed
+                raise ValueError("altered")
+        file.seek(0)
+        with np.load(file, allow_pickle=False) as members:
+            return {name: members[name] for name in members.files}
+
+
+def _not_whole(path: Path) -> str:
+    return f"{path} is not a model of minout's, or it was cut short or altered."
+
+
+def _sealed(members: Mapping[str, NDArray[Any]]) -> NDArray[np.uint8]:
+    digest = hashlib.sha256()
+    for name in sorted(members):
+        array = np.ascontiguousarray(members[name])
+        digest.update(f"{name}:{array.dtype.str}:{array.shape};".encode())
+        digest.update(array.reshape(-1).view(np.uint8).data)
+    return np.frombuffer(digest.digest(), dtype=np.uint8)

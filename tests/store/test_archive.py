@@ -1,0 +1,159 @@
+"""One sealed file: what was written comes back, and nothing else is taken for it."""
+
+import json
+import os
+import pickle
+import zipfile
+
+import numpy as np
+import pytest
+
+from minout.errors import MissingDataError, UnwritableError
+from minout.store import read_archive, replacing, write_archive, write_whole
+
+ABOUT = {"format": "things", "version": 3, "words": ["ä", "b,c", ""]}
+
+
+def arrays():
+    rng = np.random.default_rng(0)
+    return {
+        "rows": rng.normal(size=(5, 3)).astype(np.float32),
+        "a.b": np.arange(4),
+        "nothing": np.empty((0, 2)),
+        "flags": np.array([True, False]),
+    }
+
+
+def written(folder, about=ABOUT):
+    path = folder / "file"
+    write_archive(path, about, arrays(), "The thing")
+    return path
+
+
+def test_what_was_written_comes_back(tmp_path):
+    about, found = read_archive(written(tmp_path), "things", 3)
+    assert about == ABOUT
+    assert found.keys() == arrays().keys()
+    for name, array in arrays().items():
+        assert found[name].dtype == array.dtype
+        assert np.array_equal(found[name], array)
+    assert [each.name for each in tmp_path.iterdir()] == ["file"]
+
+
+def test_the_same_content_is_the_same_file(tmp_path):
+    first = written(tmp_path).read_bytes()
+    assert written(tmp_path).read_bytes() == first
+
+
+def test_a_file_that_was_cut_short_anywhere_is_refused(tmp_path):
+    path = written(tmp_path)
+    whole = path.read_bytes()
+    for length in [*range(0, len(whole), 7), len(whole) - 1]:
+        path.write_bytes(whole[:length])
+        with pytest.raises(MissingDataError, match="cut short or altered"):
+            read_archive(path, "things", 3)
+
+
+def test_an_altered_byte_is_found_or_means_nothing(tmp_path):
+    path = written(tmp_path)
+    whole = path.read_bytes()
+    refused = 0
+    for place in range(0, len(whole), 3):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x10]) + whole[place + 1 :])
+        try:
+            about, found = read_archive(path, "things", 3)
+        except MissingDataError:
+            refused += 1
+            continue
+        assert about == ABOUT  # the dates of members and the like
+        assert all(np.array_equal(found[name], array) for name, array in arrays().items())
+    assert refused > len(whole) / 3 / 2
+
+
+def test_an_array_that_was_exchanged_is_found(tmp_path):
+    path = written(tmp_path)
+    with np.load(path) as archive:
+        members = {name: archive[name] for name in archive.files}
+    members["a.b"] = members["a.b"][::-1]
+    np.savez(tmp_path / "other.npz", **members)
+    with pytest.raises(MissingDataError, match="cut short or altered"):
+        read_archive(tmp_path / "other.npz", "things", 3)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"hello",
+        pickle.dumps({"a": 1}),
+        b"\x89PNG\r\n\x1a\n" + bytes(50),
+        json.dumps(ABOUT).encode(),
+    ],
+)
+def test_foreign_files_are_refused(tmp_path, content):
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    with pytest.raises(MissingDataError, match="is not a model of minout's"):
+        read_archive(path, "things", 3)
+
+
+def test_foreign_archives_are_refused_and_never_unpickled(tmp_path):
+    np.savez(tmp_path / "a.npz", x=np.ones(3))
+    np.savez(tmp_path / "b.npz", about=np.array([{}], dtype=object), seal=np.ones(3))
+    with zipfile.ZipFile(tmp_path / "c.npz", "w") as archive:
+        archive.writestr("letter.txt", "dear reader")
+    for name in "abc":
+        with pytest.raises(MissingDataError, match="is not a model of minout's"):
+            read_archive(tmp_path / f"{name}.npz", "things", 3)
+    with pytest.raises(MissingDataError, match="is not a model of minout's"):
+        read_archive(written(tmp_path), "other things", 3)
+
+
+def test_a_newer_version_says_so(tmp_path):
+    path = written(tmp_path)
+    with pytest.raises(MissingDataError, match="newer version of minout; update"):
+        read_archive(path, "things", 2)
+
+
+def test_what_is_not_there_or_a_folder_says_so(tmp_path):
+    with pytest.raises(MissingDataError, match="There is no file"):
+        read_archive(tmp_path / "nowhere", "things", 3)
+    with pytest.raises(MissingDataError, match="is a folder"):
+        read_archive(tmp_path, "things", 3)
+
+
+def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
+    path = written(tmp_path)
+    before = path.read_bytes()
+
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(UnwritableError, match=r"The thing could not be written .* No space left"):
+        write_archive(path, ABOUT, {"rows": np.ones(9)}, "The thing")
+    assert path.read_bytes() == before
+    assert [each.name for each in tmp_path.iterdir()] == ["file"]
+
+
+def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(tmp_path):
+    path = tmp_path / "file"
+    write_whole(path, b"old", "A file")
+
+    def interrupted():
+        with replacing(path, "A file") as file:
+            file.write(b"ne")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert path.read_bytes() == b"old"
+    assert [each.name for each in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_file_keeps_who_may_read_it(tmp_path):
+    path = tmp_path / "file"
+    write_whole(path, b"old", "A file")
+    path.chmod(0o600)
+    write_whole(path, b"new", "A file")
+    assert path.stat().st_mode & 0o777 == 0o600
