@@ -18,7 +18,7 @@ def test_a_full_table_refuses_the_next_example_and_keeps_the_rest(monkeypatch, l
     learner = Learner(range(3), rule=RULE, policy=Closed())
     for x, y in zip(rows[:limit], labels[:limit].tolist(), strict=True):
         learner.teach(x, y)
-    assert learner._paper.activations._products.shape == (limit, limit)  # no room beyond it
+    assert learner._gradient.paper.activations._products.shape == (limit, limit)
     before = snapshot(learner)
     for _ in range(2):
         with pytest.raises(InvalidInputError, match=rf"stops at {limit} of them.*\.$"):
@@ -34,7 +34,7 @@ def test_growing_loses_nothing():
     learner = Learner(range(3), rule=RULE, policy=Closed())
     for n, (x, y) in enumerate(zip(rows, labels.tolist(), strict=True), start=1):
         learner.teach(x, y)
-        kept = learner._paper.activations
+        kept = learner._gradient.paper.activations
         for unit, (W, b) in enumerate(zip(*learner.layer, strict=True)):
             assert (kept.of_unit(unit)[:, :n] == (rows[:n] @ W.T + b).T).all()
         assert (kept._products[:n, :n] == rows[:n] @ rows[:n].T + 1.0).all()
@@ -47,7 +47,7 @@ def test_check_sees_a_learner_that_tells_two_stories(damage):
     for x, y in zip(rows, labels.tolist(), strict=True):
         learner.teach(x, y)
     learner._check()
-    paper = learner._paper
+    paper = learner._gradient.paper
     if damage == "activation":
         paper.activations._a[1, 2, 3] += 0.001
     elif damage == "weight":

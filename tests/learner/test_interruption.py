@@ -86,7 +86,7 @@ def test_a_room_that_cannot_grow_leaves_the_learner_as_it_was(monkeypatch, room)
         raise MemoryError
 
     with monkeypatch.context() as patch:
-        patch.setattr(getattr(learner._paper, room), "add", full)
+        patch.setattr(getattr(learner._gradient.paper, room), "add", full)
         with pytest.raises(MemoryError):
             learner.teach(ROWS[8], int(LABELS[8]))
     assert snapshot(learner) == before

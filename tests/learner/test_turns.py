@@ -121,7 +121,7 @@ def test_who_waits_to_change_goes_before_later_lookers():
     threads[0].start()
     inside.wait(10)
     threads[1].start()
-    while not turns._waiting:
+    while turns._changer is None:
         pass
     threads[2].start()
     leave.set()

@@ -5,7 +5,7 @@ import numpy as np
 
 def snapshot(learner):
     """Copies weights, memory, index, activations, products and the generator's state."""
-    paper = learner._paper
+    paper = learner._gradient.paper
     if paper is None:
         return learner.classes.tolist(), None
     memory, index, kept = paper.memory, paper.index, paper.activations

@@ -46,32 +46,28 @@ def one_worker_at_a_time() -> AbstractContextManager[object]:
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Keeps BLAS to one thread until the last of those who asked for it has ended."""
-    with _blas:
-        _blas.users += 1
-        if _blas.users == 1:
-            _blas.limited = _libraries().limit(limits=1, user_api="blas")
+    me = object()
     try:
+        with _blas.lock:
+            if _blas.limited is None:
+                _blas.limited = _libraries().limit(limits=1, user_api="blas")
+            _blas.users.add(me)
         yield
     finally:
-        with _blas:
-            _blas.users -= 1
-            if _blas.users == 0:
+        with _blas.lock:
+            _blas.users.discard(me)
+            if not _blas.users and _blas.limited is not None:
                 _blas.limited.restore_original_limits()
+                _blas.limited = None
 
 
 class _Blas:
-    """Counts who wants BLAS to have one thread; several learners may be at work at once."""
+    """Notes who wants BLAS to have one thread; several learners may be at work at once."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self.users = 0
+        self.lock = threading.Lock()
+        self.users: set[object] = set()
         self.limited: Any = None
-
-    def __enter__(self) -> None:
-        self._lock.acquire()
-
-    def __exit__(self, *_: object) -> None:
-        self._lock.release()
 
 
 _blas = _Blas()

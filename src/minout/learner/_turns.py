@@ -14,36 +14,38 @@ class Turns:
     """Lets many look at once, and one at a time change.
 
     Who prepares a change beside what is there (`preparing`) keeps other changes out, but lookers
-    in; who makes one (`changing`) waits until nobody looks. Somebody who waits to change goes
-    before those who come later to look. Inside of any of these the same thread may look again, and
-    inside of `preparing` it may change.
+    in; who makes one (`changing`) waits until nobody looks. Inside of any of these the same thread
+    may look, and inside of `preparing` it may change.
+
+    Ctrl-C may come anywhere, also here. So what is noted is who looks, not how many: a note that
+    was left behind does not keep its own thread from changing.
     """
 
     def __init__(self) -> None:
         self._changes = threading.RLock()
-        self._news = threading.Condition(threading.Lock())
-        self._lookers = 0
-        self._waiting = 0
-        self._here = threading.local()
+        self._state = threading.Lock()
+        self._changer: int | None = None
+        self._lookers: set[int] = set()
+        self._left = threading.Event()
 
     @contextmanager
     def looking(self) -> Iterator[None]:
         """Keeps changes out meanwhile."""
-        if getattr(self._here, "inside", False):
+        me = threading.get_ident()
+        if me in self._lookers or self._changer == me:
             yield
             return
-        with self._news:
-            while self._waiting:
-                self._news.wait()
-            self._lookers += 1
-        self._here.inside = True
         try:
+            self._lookers.add(me)
+            if self._changer is not None:  # who changes now, or waits to, goes first
+                self._lookers.discard(me)
+                self._left.set()
+                with self._state:
+                    self._lookers.add(me)
             yield
         finally:
-            self._here.inside = False
-            with self._news:
-                self._lookers -= 1
-                self._news.notify_all()
+            self._lookers.discard(me)
+            self._left.set()
 
     @contextmanager
     def preparing(self) -> Iterator[None]:
@@ -54,20 +56,16 @@ class Turns:
     @contextmanager
     def changing(self) -> Iterator[None]:
         """Keeps everybody else out meanwhile."""
-        with self._changes:
-            with self._news:
-                self._waiting += 1
+        me = threading.get_ident()
+        with self._changes, self._state:
             try:
-                with self._news:
-                    while self._lookers:
-                        self._news.wait()
-                self._here.inside = True
+                self._changer = me
+                while self._lookers - {me}:
+                    self._left.wait(0.05)
+                    self._left.clear()
                 yield
             finally:
-                self._here.inside = False
-                with self._news:
-                    self._waiting -= 1
-                    self._news.notify_all()
+                self._changer = None
 
 
 class _Shared(Protocol):

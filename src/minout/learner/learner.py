@@ -6,19 +6,19 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from minout._typing import Floats, Ints
 from minout.errors import InvalidInputError
 from minout.features import FeatureMap, named
 from minout.learner import _file
 from minout.learner._audit import Audit, audit
+from minout.learner._by_gradient import ByGradient
 from minout.learner._consolidate import consolidated
 from minout.learner._door import Door
 from minout.learner._explain import Explanation, explain
 from minout.learner._margin import Margin
-from minout.learner._names import checked_classes, checked_id, checked_label
-from minout.learner._paper import Paper
+from minout.learner._names import checked_id, checked_label
 from minout.learner._reach import Interfered, Neuron, Sets, interfered, moved
 from minout.learner._suspects import Suspect, suspects
 from minout.learner._turns import Turns, changes, looks
@@ -26,7 +26,7 @@ from minout.learner.certificate import Certificate, Consolidation, Id, Label
 from minout.learner.report import StepReport
 from minout.maths import Layer, sigmoid
 from minout.memory import RamMemory
-from minout.rehearsal import Closed, Conditional, Policy
+from minout.rehearsal import Policy
 from minout.rules import Choice, GradientRule, MarginRule, shares
 
 T = TypeVar("T")
@@ -69,27 +69,17 @@ class Learner:
             )
         self._door = Door(named(features))
         self._margin: Margin | None = None
-        self._paper: Paper | None = None
+        self._gradient: ByGradient | None = None
         self._next_id = 0
         self._turns = Turns()
         self.notes: dict[str, Any] = {}
-        if isinstance(self._rule, MarginRule):
-            if classes is not None or policy is not None:
-                raise InvalidInputError(
-                    "`classes` and `policy` belong to a GradientRule; "
-                    "with the margin rule labels come as they come, and nobody is rehearsed."
-                )
-            return
-        if classes is None:
-            raise InvalidInputError("A GradientRule needs `classes`, the list of all labels.")
-        self._classes = checked_classes(classes)
-        if not isinstance(seed, int | np.integer) or seed < 0:
-            raise InvalidInputError(f"`seed` is a whole number from 0 on, not {seed!r}.")
-        self._policy: Policy = Conditional() if policy is None else policy
-        if isinstance(policy, type) or not hasattr(self._policy, "choose"):
-            raise InvalidInputError("`policy` must be a policy, such as Closed().")
-        self._seed = seed
-        self._unit_of = {label: unit for unit, label in enumerate(self.classes.tolist())}
+        if isinstance(self._rule, GradientRule):
+            self._gradient = ByGradient(self._rule, classes, policy, seed, self._door)
+        elif classes is not None or policy is not None:
+            raise InvalidInputError(
+                "`classes` and `policy` belong to a GradientRule; "
+                "with the margin rule labels come as they come, and nobody is rehearsed."
+            )
 
     @changes
     def teach(self, x: Any, y: Label, id: Id | None = None) -> StepReport:
@@ -99,8 +89,10 @@ class Learner:
         same row and label changes nothing; with another one it is refused: see `correct`. If a call
         is refused or interrupted, nothing has changed.
         """
-        if isinstance(self._rule, GradientRule):
-            return self._teach_paper(x, y, id)
+        if self._gradient is not None:
+            if id is not None:
+                raise InvalidInputError("A GradientRule numbers examples itself; leave out `id`.")
+            return self._gradient.teach(x, y)
         row, label = self._door.row(x), self._label(y)
         return self._learn(row, label, id, self._door.lengths_of(x, row))
 
@@ -114,7 +106,7 @@ class Learner:
         through the feature map together, and other threads may look in between.
         """
         with self._turns.preparing():
-            if isinstance(self._rule, GradientRule):
+            if self._gradient is not None:
                 return [self.teach(x, label) for x, label in zip(X, y, strict=True)]
             rows, labels, named_ids = self._checked(X, y, ids)
             lengths = self._door.lengths_of(X[0], rows[0]) if len(rows) else self._door.lengths
@@ -131,11 +123,8 @@ class Learner:
         With a GradientRule: for each class whose unit would move, the ids in Ŝ = S1 ∪ S2 of the
         neuron that moves first.
         """
-        if isinstance(self._rule, GradientRule):
-            unit = self._unit(y)
-            paper, row = self._open(x)
-            names = self.classes
-            return {names[each].item(): ids for each, ids in paper.interfered(row, unit).items()}
+        if self._gradient is not None:
+            return self._gradient.interfered(x, y)
         label, row = self._label(y), self._door.row(x)
         if self._margin is None:
             return Interfered({}, refresh=False)
@@ -217,7 +206,7 @@ class Learner:
         With `unknown`, that label is given where every unit is clipped: none of these.
         """
         scores = self.scores(X)
-        if not isinstance(self._rule, GradientRule) and not len(self.classes):
+        if not len(self.classes):
             raise InvalidInputError(_NOTHING_LEFT)
         names = self.classes[scores.argmax(axis=1)]
         if unknown is None:
@@ -236,9 +225,8 @@ class Learner:
 
         With one class there is no neuron, and its score is infinite.
         """
-        if isinstance(self._rule, GradientRule):
-            paper = self._taught()
-            return paper.scores(self._door.rows(X))
+        if self._gradient is not None:
+            return self._gradient.scores(X)
         margin = self._needs_margin("scores")
         return margin.scores(self._door.rows(X))[:, self._sorted(margin)]
 
@@ -310,16 +298,16 @@ class Learner:
     @looks
     def classes(self) -> NDArray[Any]:
         """Lists the labels in the order of the columns of `scores`."""
-        if isinstance(self._rule, GradientRule):
-            return self._classes
+        if self._gradient is not None:
+            return self._gradient.classes
         return np.array([] if self._margin is None else sorted(self._margin.labels))
 
     @property
     @looks
     def ids(self) -> list[Id]:
         """Lists the ids of all that is stored, in the order in which they came."""
-        if isinstance(self._rule, GradientRule):
-            return list(range(len(self)))
+        if self._gradient is not None:
+            return list(range(len(self._gradient)))
         return [] if self._margin is None else list(self._margin.place_of)
 
     @property
@@ -356,26 +344,22 @@ class Learner:
     @property
     def policy(self) -> Policy:
         """Is who chooses whom to rehearse."""
-        if isinstance(self._rule, MarginRule):
+        if self._gradient is None:
             raise InvalidInputError("The margin rule rehearses nobody, so there is no policy.")
-        return self._policy
+        return self._gradient.policy
 
     @property
     @looks
     def layer(self) -> Layer:
         """Copies the weights of a GradientRule: W (classes, neurons, features), b likewise."""
-        return Layer(*(array.copy() for array in self._taught().layer))
+        if self._gradient is None:
+            raise InvalidInputError("This needs a GradientRule; the margin rule has separators.")
+        return self._gradient.layer()
 
     @property
     def guarantee(self) -> str:
         """Says in a sentence what is certain about examples that a step does not look at."""
-        if isinstance(self._rule, MarginRule):
-            return _FITTED
-        if type(self.policy) is not Closed:
-            return "None: a step may move neurons whose examples were not rehearsed."
-        if self._rule.clip == "hard":
-            return _NO_BIT
-        return "The output of an example that is not rehearsed stays below 0.1."
+        return _FITTED if self._gradient is None else self._gradient.guarantee()
 
     @looks
     def example(self, id: Id) -> tuple[Floats, Label]:
@@ -389,7 +373,7 @@ class Learner:
         """Counts the stored examples."""
         if self._margin is not None:
             return len(self._margin.place_of)
-        return 0 if self._paper is None else len(self._paper.memory)
+        return 0 if self._gradient is None else len(self._gradient)
 
     @looks
     def __contains__(self, id: Id) -> bool:
@@ -414,23 +398,11 @@ class Learner:
 
     def _check(self) -> None:
         """Asserts that everything kept tells one story."""
-        if self._paper is not None:
-            self._paper.check()
+        if self._gradient is not None and self._gradient.paper is not None:
+            self._gradient.paper.check()
         if self._margin is not None:
             found = audit(self._margin)
             assert found.ok, found.complaints
-
-    def _teach_paper(self, x: ArrayLike, y: Label, id: Id | None) -> StepReport:
-        if id is not None:
-            raise InvalidInputError("A GradientRule numbers examples itself; leave out `id`.")
-        unit = self._unit(y)
-        paper, row = self._open(x)
-        lengths = self._door.lengths_of(x, row)
-        reports = paper.learn(row, unit)
-        self._paper, self._door.lengths = paper, lengths
-        example_id = paper.memory.end - 1
-        label = self.classes[unit].item()
-        return StepReport(example_id, label, tuple(reports), paper.losses(example_id))
 
     def _learn(
         self, row: Floats, label: Label, id: Id | None, lengths: tuple[int | None, int | None]
@@ -513,45 +485,12 @@ class Learner:
     def _sorted(self, margin: Margin) -> list[int]:
         return [margin.class_of[label] for label in self.classes.tolist()]
 
-    def _unit(self, y: Label) -> int:
-        try:
-            return self._unit_of[y]
-        except TypeError:
-            raise InvalidInputError(
-                f"A label is a whole number or a string, not a {type(y).__name__}."
-            ) from None
-        except KeyError:
-            raise InvalidInputError(
-                f"The label {y!r} is not one of the {len(self.classes)} classes "
-                "that this learner was made for."
-            ) from None
-
-    def _open(self, x: ArrayLike) -> tuple[Paper, Floats]:
-        # The first row settles the width; until it is learned, the learner stays as it was.
-        row = self._door.row(x).astype(np.float64)
-        if self._paper is not None:
-            return self._paper, row
-        assert isinstance(self._rule, GradientRule)
-        units = len(self.classes)
-        return Paper(self._rule, self._policy, units, len(row), self._seed), row
-
-    def _taught(self) -> Paper:
-        if isinstance(self._rule, MarginRule):
-            raise InvalidInputError("This needs a GradientRule; the margin rule has separators.")
-        if self._paper is None:
-            raise InvalidInputError("This learner has not been taught anything yet.")
-        return self._paper
-
 
 _FITTED = (
     "Every stored example is fitted, with a positive margin in every pair of its class, "
     "or listed in `exceptions`."
 )
 _NOTHING_LEFT = "Every example has been forgotten; there is nothing to predict."
-_NO_BIT = (
-    "The output of an example that is not rehearsed does not change: "
-    "in no bit for rows in multiples of 1/256, by rounding only for others."
-)
 
 
 def _separable(step: Callable[[], T]) -> T:
