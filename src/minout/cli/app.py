@@ -1,6 +1,7 @@
 """The `minout` command."""
 
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -8,7 +9,18 @@ from rich.console import Console
 from rich.text import Text
 
 import minout
-from minout.cli import bench, reproduce
+from minout.cli import (
+    bench,
+    carry,
+    change,
+    explain,
+    learn,
+    look,
+    predict,
+    reproduce,
+    score,
+    whatif,
+)
 from minout.errors import MinoutError
 
 app = typer.Typer(
@@ -16,7 +28,24 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
 )
+OWN_FILES: dict[str, Callable[..., None]] = {
+    "learn": learn.learn,
+    "predict": predict.predict,
+    "score": score.score,
+    "whatif": whatif.whatif,
+    "explain": explain.explain,
+    "correct": change.correct,
+    "forget": change.forget,
+    "suspects": look.suspects,
+    "audit": look.audit,
+    "info": look.info,
+    "export": carry.export,
+    "import": carry.import_,
+}
+for name, run in OWN_FILES.items():
+    app.command(name, rich_help_panel="A model of your own files")(run)
 app.command("reproduce")(reproduce.reproduce)
 app.add_typer(bench.app, name="bench")
 
@@ -25,7 +54,14 @@ app.add_typer(bench.app, name="bench")
 def _options(
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
-    """Learn from a stream, one example at a time, and know what each example disturbs."""
+    """Learn from a stream, one example at a time, and know what each example disturbs.
+
+    Exit codes: 0 if all went well; 1 if a sentence on standard error says what is wrong, or an
+    audit found something; 2 if the command was not understood; 130 after Ctrl-C (a model keeps
+    every whole example that it was taught). Without a terminal there are no colours and no bars.
+
+    Example: minout learn wines wine.csv --label kind, then minout predict wines new.csv
+    """
     if version:
         print(minout.__version__)
         raise typer.Exit

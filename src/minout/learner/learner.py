@@ -246,8 +246,10 @@ class Learner:
         The sharpness is chosen together with the price, so that the labels of stored rows that
         were held out were likeliest. They presume that one of the classes is right.
         """
-        sharpness = self._needs_margin("probabilities").choice.sharpness
-        scores = self.scores(X)
+        margin = self._needs_margin("probabilities")
+        if not margin.labels:
+            raise InvalidInputError(_NOTHING_LEFT)
+        sharpness, scores = margin.choice.sharpness, self.scores(X)
         return np.ones_like(scores) if scores.shape[1] == 1 else shares(sharpness * scores)
 
     @looks

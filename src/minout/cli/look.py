@@ -1,0 +1,109 @@
+"""`minout suspects`, `minout audit` and `minout info`: looks at a model."""
+
+from collections import Counter
+from typing import Annotated
+
+import typer
+
+from minout.cli import options
+from minout.cli.asking import loaded
+from minout.cli.remembered import remembered
+from minout.cli.say import command, say_facts, say_json, say_table
+from minout.learner import Learner
+from minout.store import ModelFolder
+from minout.streams.files import listed
+
+
+@command
+def suspects(
+    model: options.Model,
+    count: Annotated[int, typer.Option("-n", min=0, help="How many.")] = 10,
+    as_json: options.Json = False,
+) -> None:
+    """Lists the stored examples that the others speak against most: likely wrong labels.
+
+    Example: minout suspects wines -n 10
+    """
+    found = loaded(model).suspects(count)
+    if as_json:
+        for each in found:
+            say_json(each._asdict())
+        return
+    say_table(["id", "label", "leaning", "instead"], [list(each) for each in found])
+
+
+@command
+def audit(model: options.Model, as_json: options.Json = False) -> None:
+    """Computes every margin of every stored example again, plainly, and compares.
+
+    Exit code 1 if anything does not agree; a sentence each says what.
+
+    Example: minout audit wines && echo fine
+    """
+    found = loaded(model).audit()
+    if as_json:
+        say_json({"ok": found.ok, **found._asdict()})
+    else:
+        say_facts(
+            {
+                "examples": found.examples,
+                "margins computed": found.margins,
+                "least above 0": found.least_margin,
+                "exceptions": len(found.exceptions),
+                "too close to tell": found.too_close,
+                "verdict": "everything agrees" if found.ok else "something does not agree",
+            }
+        )
+        for complaint in found.complaints:
+            print(complaint)
+    if not found.ok:
+        raise typer.Exit(1)
+
+
+@command
+def info(model: options.Model, as_json: options.Json = False) -> None:
+    """Tells what a model holds: examples, classes, columns, what was chosen, exceptions.
+
+    Example: minout info wines
+    """
+    with ModelFolder(model, shared=True) as folder:
+        size = folder.file.stat().st_size
+        learner = Learner.load(folder.file)
+    known = remembered(learner)
+    counts = Counter(learner.example(each)[1] for each in learner.ids)
+    exceptions = learner.exceptions if len(learner) else []
+    choice = learner.choice if len(learner) else None
+    if as_json:
+        say_json(
+            {
+                "examples": len(learner),
+                "classes": {each: counts[each] for each in learner.classes.tolist()},
+                "exceptions": exceptions,
+                "features": str(learner.features),
+                "label": known.label,
+                "id": known.id,
+                "columns": known.columns,
+                "image_shape": known.image_shape,
+                "chosen": None if choice is None else choice.shape._asdict(),
+                "price": None if choice is None else choice.price,
+                "bytes": size,
+            }
+        )
+        return
+    classes = [f"{each} ({counts[each]:,})" for each in learner.classes.tolist()]
+    columns = "without names" if known.columns is None else listed(known.columns)
+    shape = () if choice is None else choice.shape._asdict().items()
+    say_facts(
+        {
+            "examples": len(learner),
+            "classes": listed(classes) or "none",
+            "exceptions": len(exceptions),
+            "label column": known.label or "none",
+            "id column": known.id or "none",
+            "columns": columns,
+            "feature map": str(learner.features),
+            "chosen": ", ".join(name for name, chosen in shape if chosen) or "plain",
+            "price": "none" if choice is None else choice.price,
+            "bytes": size,
+        }
+    )

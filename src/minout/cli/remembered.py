@@ -1,0 +1,106 @@
+"""What a model remembers of the files that it was taught from."""
+
+from typing import NamedTuple
+
+from minout.errors import InvalidInputError
+from minout.learner import Learner
+from minout.streams.files import Id, Label, Reader, listed, read
+
+NOTES = "files"
+"""The key in a learner's notes."""
+
+
+class Asked(NamedTuple):
+    """Is what somebody says on the command line about a file."""
+
+    data: str
+    label: str | None = None
+    id: str | None = None
+    ignore: list[str] | None = None
+    from_line: int = 1
+
+
+class Remembered(NamedTuple):
+    """Is the column of the label and that of the ids, the features, and the images' shape."""
+
+    label: str | None = None
+    id: str | None = None
+    columns: list[str] | None = None
+    image_shape: list[int] | None = None
+
+
+def remembered(learner: Learner) -> Remembered:
+    """Reads what the notes of a model say about files; of a classifier's, its columns."""
+    noted = learner.notes.get(NOTES)
+    if noted is not None:
+        return Remembered(**noted)
+    return Remembered(columns=learner.notes.get("classifier", {}).get("names"))
+
+
+def remember(learner: Learner, reader: Reader) -> None:
+    """Notes what the next command will not need to be told; the first file settles the columns."""
+    before = remembered(learner)
+    columns, shape = before.columns, before.image_shape
+    if not len(learner):
+        columns = None if reader.columns is None else list(reader.columns)
+        shape = None if reader.image_shape is None else list(reader.image_shape)
+    after = Remembered(reader.label or before.label, reader.id or before.id, columns, shape)
+    learner.notes[NOTES] = after._asdict()
+
+
+def reader_for(learner: Learner, asked: Asked) -> Reader:
+    """Opens a file as the model knows it: the same columns, label and ids, unless told otherwise.
+
+    Label and id may be missing where they are not asked for by name.
+    """
+    known = remembered(learner)
+    by_name = {asked.label, asked.id}
+    return read(
+        asked.data,
+        label=asked.label or known.label,
+        id=asked.id or known.id,
+        ignore=asked.ignore or (),
+        columns=known.columns,
+        optional=[name for name in (known.label, known.id) if name and name not in by_name],
+        from_line=asked.from_line,
+        image_shape=known.image_shape,
+    )
+
+
+def needs_label(reader: Reader) -> Reader:
+    """Refuses a file in which no column is known to be the label."""
+    if reader.label is None and reader.columns is not None:
+        names = [*reader.columns, *reader.unused, *filter(None, [reader.id])]
+        reader.close()
+        raise InvalidInputError(
+            f"Say with --label which column of {reader.source} is the label: {listed(names)}."
+        )
+    return reader
+
+
+def kind_of_labels(learner: Learner) -> type[int] | type[str] | None:
+    """Says whether a model's labels are whole numbers or strings; None while there are none."""
+    known = learner.classes.tolist()
+    return type(known[0]) if known else None
+
+
+def label_as(kind: type[int] | type[str] | None, label: Label) -> Label:
+    """Gives a label as a model spells its labels: 7 for "7" if they are numbers, "7" for 7."""
+    if kind is None or isinstance(label, kind):
+        return label
+    if isinstance(label, int):
+        return str(label)
+    return int(label) if _is_written_whole(label) else label
+
+
+def id_for(learner: Learner, word: str) -> Id:
+    """Gives the stored id that a word on the command line means, or says that there is none."""
+    if word in learner:
+        return word
+    if _is_written_whole(word) and int(word) in learner:
+        return int(word)
+    raise InvalidInputError(f"There is no example {word!r} in this model.")
+
+
+def _is_written_whole(word: str) -> bool:
+    return word.removeprefix("-").isdecimal() and str(int(word)) == word

@@ -1,0 +1,140 @@
+"""A file on its way into a model: taught row by row, told of, saved, and kept if it stops."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+from minout.cli.bar import Bar
+from minout.cli.remembered import kind_of_labels, label_as
+from minout.cli.stop import Stop
+from minout.errors import InvalidInputError, MinoutError, MissingDataError
+from minout.learner import Learner
+from minout.streams.files import BadRowError, Example, Reader
+
+SAVE_EVERY = 60.0
+"""How many seconds pass between two savings on the way, in case the machine stops."""
+AT_MOST = 0.05
+"""The share of the time that such savings may take."""
+
+
+class Teaching:
+    """Teaches examples and counts what that did."""
+
+    def __init__(self, learner: Learner, file: Path) -> None:
+        self._learner, self._file = learner, file
+        self._started = self._saved = time.monotonic()
+        self._saving = 0.0
+        self._kind = kind_of_labels(learner)
+        self.seconds = 0.0
+        self.taught = self.known = self.moved = self.last = 0
+        self.exceptions = len(learner.exceptions) if len(learner) else 0
+        self.is_consolidated = False
+
+    def teach(self, reader: Reader, stop: Stop) -> MinoutError | None:
+        """Teaches what the reader gives, until it ends, a row is refused, or somebody stops it.
+
+        Gives back the refusal: what came before it is to be kept.
+        """
+        try:
+            with Bar("learning") as bar:
+                for example in stop.each(iter(reader)):
+                    self._teach(example, reader.source)
+                    bar.tell(reader.share, self._words)
+                    self._save_now_and_then()
+        except BadRowError as error:
+            return InvalidInputError(f"{error}{self._way_on(error)}")
+        except MinoutError as error:
+            return error
+        except OSError as error:
+            return MissingDataError(f"{reader.source} could not be read on: {error}.")
+        finally:
+            self.seconds = time.monotonic() - self._started
+        return None
+
+    def consolidate(self, stop: Stop) -> MinoutError | None:
+        """Makes the model anew from the examples alone, unless somebody stops that."""
+        if not len(self._learner):
+            return None
+        try:
+            with Bar("consolidating"), stop.interruptible():
+                self._learner.consolidate()
+            self.is_consolidated = True
+        except KeyboardInterrupt:
+            return None
+        except MinoutError as error:
+            return InvalidInputError(f"Everything taught is kept, but not consolidated: {error}")
+        return None
+
+    def save(self) -> None:
+        """Writes the model, if there is anything to write."""
+        if self.taught or self.is_consolidated:
+            self._learner.save(self._file)
+
+    def facts(self) -> dict[str, Any]:
+        """Gives everything that was counted."""
+        return {
+            "taught": self.taught,
+            "known": self.known,
+            "moved": self.moved,
+            "exceptions": len(self._learner.exceptions) if len(self._learner) else 0,
+            "examples": len(self._learner),
+            "classes": len(self._learner.classes),
+            "consolidated": self.is_consolidated,
+            "seconds": self.seconds,
+            "last": self.last,
+        }
+
+    def summary(self) -> str:
+        """Says the same to a person."""
+        facts = self.facts()
+        known = f" ({self.known:,} were known already)" if self.known else ""
+        return (
+            f"Taught {self.taught:,} examples{known}, {self._speed():,.0f} per second; separators "
+            f"moved {self.moved:,} times. The model holds {facts['examples']:,} examples of "
+            f"{facts['classes']:,} classes; exceptions: {facts['exceptions']:,}"
+            f"{'; consolidated' if self.is_consolidated else ''}."
+        )
+
+    def _teach(self, example: Example, source: str) -> None:
+        learner = self._learner
+        try:
+            if example.label is None:
+                raise InvalidInputError("it has no label; put it in the folder of a class.")
+            is_known = example.id is not None and example.id in learner
+            label = label_as(self._kind, example.label)
+            certificate = learner.teach(example.row, label, id=example.id).certificate
+        except InvalidInputError as error:
+            raise BadRowError(source, example.where, str(error), example.number + 1) from None
+        assert certificate is not None
+        self._kind = type(label)
+        self.last = example.number
+        self.known += is_known
+        self.taught += not is_known
+        self.moved += len(certificate.moved)
+        self.exceptions += len(certificate.exceptions) - len(certificate.cleared)
+
+    def _save_now_and_then(self) -> None:
+        now = time.monotonic()
+        if now - self._saved < max(SAVE_EVERY, self._saving / AT_MOST):
+            return
+        self._learner.save(self._file)
+        self._saved = time.monotonic()
+        self._saving = self._saved - now
+
+    def _speed(self) -> float:
+        seconds = self.seconds or time.monotonic() - self._started
+        return (self.taught + self.known) / seconds if seconds else 0.0
+
+    def _words(self) -> str:
+        return (
+            f"{self.taught + self.known:,} examples, {self._speed():,.0f} per second, "
+            f"moved {self.moved:,}, exceptions {self.exceptions:,}"
+        )
+
+    def _way_on(self, error: BadRowError) -> str:
+        if not self.last:
+            return ""  # where the first row is bad, the others will be too
+        kept = " What came before it is kept."
+        if error.following is None:
+            return kept
+        return f"{kept} To go on after it, add --from-line {error.following}."

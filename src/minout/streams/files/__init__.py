@@ -1,0 +1,13 @@
+"""Users' own files, read one example at a time: CSV, JSON lines, Parquet, NPZ, folders of images.
+
+Labels and ids from CSV are always strings, whatever they look like. JSON, Parquet and NPZ keep
+whole numbers as whole numbers (3.0 is 3) and strings as strings; true and false are the strings
+"true" and "false". An image's label is the name of the folder it lies in, its id is its path from
+the outer folder on, such as "photos/cat/7.png". What a label is never depends on other rows.
+"""
+
+from minout.streams.files.columns import listed
+from minout.streams.files.example import BadRowError, Example, Id, Label, Reader
+from minout.streams.files.read import read
+
+__all__ = ["BadRowError", "Example", "Id", "Label", "Reader", "listed", "read"]

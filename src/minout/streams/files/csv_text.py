@@ -1,0 +1,152 @@
+"""CSV: a header, then a row per line; fields may be quoted."""
+
+import csv
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from operator import itemgetter
+from pathlib import Path
+from typing import TextIO
+
+import numpy as np
+
+from minout._typing import Floats
+from minout.errors import InvalidInputError
+from minout.streams.files.columns import Asked, Roles, roles
+from minout.streams.files.example import BadRowError, Example, Reader
+from minout.streams.files.opened import opened, share_of
+from minout.streams.files.values import fault_of, is_unicode, word_of
+
+SEPARATORS = (",", ";", "\t")
+
+
+def open_csv(path: Path, source: str, asked: Asked) -> Reader:
+    """Reads the header; the rows are read when they are asked for.
+
+    The header's separator is the file's: a comma, or if it has none a semicolon or a tab. Blank
+    lines are passed over; spaces around names, labels and ids are dropped.
+    """
+    file = opened(path, source)
+    try:
+        header, lines = _header(file, source)
+        found = roles(source, header, asked)
+    except BaseException:
+        file.close()
+        raise
+    return Reader(
+        source,
+        _examples(lines, source, header, found, asked.from_line),
+        file.close,
+        share_of(path, file.buffer.tell),
+        found.names,
+        None if found.label is None else asked.label,
+        None if found.id is None else asked.id,
+        found.unused,
+    )
+
+
+class _Lines:
+    """Gives a record at a time and knows the lines it stood on."""
+
+    def __init__(self, file: TextIO, first: str, number: int) -> None:
+        separator = next((each for each in SEPARATORS if each in first), ",")
+        self._before = number - 1
+        self._reader = csv.reader(chain([first], file), delimiter=separator, strict=True)
+
+    @property
+    def following(self) -> int:
+        """Is the number of the line after those that have been read."""
+        return self._before + self._reader.line_num + 1
+
+    def record(self) -> list[str] | None:
+        """Gives the next record, [] for a blank line, None at the end."""
+        fields = next(self._reader, None)
+        if fields is not None and len(fields) == 1 and not fields[0].strip():
+            return []
+        return fields
+
+
+def _header(file: TextIO, source: str) -> tuple[list[str], _Lines]:
+    for number, first in enumerate(file, start=1):
+        if "\0" in first or first.startswith(("\udcff\udcfe", "\udcfe\udcff")):
+            raise InvalidInputError(f"{source} is not text in UTF-8; save it as CSV, UTF-8.")
+        if first.strip():
+            lines = _Lines(file, first, number)
+            try:
+                names = [name.strip() for name in lines.record() or []]
+            except csv.Error as error:
+                raise BadRowError(source, f"line {number}", _fault(error), None) from None
+            if not all(is_unicode(name) for name in names):
+                raise InvalidInputError(f"{source} is not text in UTF-8; save it as CSV, UTF-8.")
+            return names, lines
+    raise InvalidInputError(f"{source} is empty; it needs a header line and rows.")
+
+
+def _examples(
+    lines: _Lines, source: str, header: Sequence[str], found: Roles, from_line: int
+) -> Iterator[Example]:
+    take = _taker(found.features)
+    width, label, id = len(header), found.label, found.id
+    nothing_yet = from_line <= 1
+    while True:
+        number = lines.following
+        where = f"line {number}"
+        try:
+            fields = lines.record()
+            if fields is None:
+                break
+            if not fields or number < from_line:
+                continue
+            if len(fields) != width:
+                raise InvalidInputError(_ragged(len(fields), width))
+            row = _numbers(take(fields), found.names)
+            its_label = None if label is None else word_of(fields[label], "label")
+            its_id = None if id is None else word_of(fields[id], "id")
+        except csv.Error as error:
+            following = _line_after(error, lines.following)
+            if number < from_line and following is not None:
+                continue
+            raise BadRowError(source, where, _fault(error), following) from None
+        except InvalidInputError as error:
+            raise BadRowError(source, where, str(error), lines.following) from None
+        nothing_yet = False
+        yield Example(row, its_label, its_id, number, where)
+    if nothing_yet:
+        raise InvalidInputError(f"{source} has a header, but no rows.")
+
+
+def _taker(places: Sequence[int]) -> Callable[[Sequence[str]], Sequence[str]]:
+    if list(places) == list(range(places[0], places[0] + len(places))):
+        return itemgetter(slice(places[0], places[0] + len(places)))
+    return itemgetter(*places)
+
+
+def _numbers(texts: Sequence[str], names: Sequence[str]) -> Floats:
+    try:
+        row = np.array(list(map(float, texts)))
+    except ValueError:
+        row = None
+    if row is None or not np.isfinite(row).all() or "_" in "".join(texts):
+        fields = zip(texts, names, strict=True)
+        faults = (fault_of(text, name, as_text=True) for text, name in fields)
+        raise InvalidInputError(next(filter(None, faults)))
+    return row
+
+
+def _ragged(fields: int, width: int) -> str:
+    more = "put quotes around a field that holds the separator" if fields > width else "fill it up"
+    there = "there is 1 field" if fields == 1 else f"there are {fields} fields"
+    return f"{there}, but the header has {width}; {more}."
+
+
+def _line_after(error: csv.Error, following: int) -> int | None:
+    return None if _runs_on(error) else following
+
+
+def _runs_on(error: csv.Error) -> bool:
+    return "unexpected end" in str(error) or "field limit" in str(error)
+
+
+def _fault(error: csv.Error) -> str:
+    if _runs_on(error):
+        return "a quote is opened and never closed; close it, or double it if it is meant."
+    return f"the quotes are wrong ({error}); double a quote inside of a quoted field."

@@ -1,0 +1,123 @@
+"""NPZ: the arrays X, y and ids of one file."""
+
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from minout.errors import InvalidInputError, MissingDataError
+from minout.streams.files.columns import Asked, listed, refuse_nameless
+from minout.streams.files.example import BadRowError, Example, Reader
+from minout.streams.files.opened import unreadable
+from minout.streams.files.values import id_of, label_of
+
+Arrays = dict[str, NDArray[Any]]
+
+
+def open_npz(path: Path, source: str, asked: Asked) -> Reader:
+    """Reads X (n, d), and y and ids (n,) if they are there; `label` and `id` name other arrays.
+
+    X may be images, (n, height, width) or (n, height, width, channels): their rows are laid out.
+    """
+    arrays = _arrays(path, source)
+    if "X" not in arrays:
+        raise InvalidInputError(f"{source} has no array X; its arrays are: {listed([*arrays])}.")
+    X = arrays["X"]
+    if X.dtype.kind not in "fiub" or X.ndim not in (2, 3, 4):
+        raise InvalidInputError(
+            f"X in {source} is {X.dtype} of shape {X.shape}; it must be numbers, (rows, columns)."
+        )
+    if not X.size:
+        raise InvalidInputError(f"{source} is empty; X needs rows and columns.")
+    shape = X.shape[1:] if X.ndim > 2 else None
+    X = X.reshape(len(X), -1)
+    refuse_nameless(source, X.shape[1], asked)
+    label = _meant(arrays, source, asked.label, "y", asked)
+    id = _meant(arrays, source, asked.id, "ids", asked)
+    y, ids = (_beside(arrays, source, name, len(X)) for name in (label, id))
+    done = [0]
+    return Reader(
+        source,
+        _examples(X, y, ids, source, asked.from_line, done),
+        lambda: None,
+        lambda: done[0] / len(X),
+        label=label,
+        id=id,
+        image_shape=shape,
+    )
+
+
+def _arrays(path: Path, source: str) -> Arrays:
+    try:
+        with path.open("rb") as file:
+            loaded = np.load(file, allow_pickle=False)
+            if not isinstance(loaded, np.lib.npyio.NpzFile):
+                raise InvalidInputError(f"{source} holds one array; save X and y with np.savez.")
+            return {name: loaded[name] for name in loaded.files}
+    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError):
+        raise MissingDataError(
+            f"{source} is not an NPZ file, or a damaged one; write or copy it again."
+        ) from None
+    except ValueError as error:
+        if isinstance(error, InvalidInputError):
+            raise
+        raise MissingDataError(
+            f"{source} is not an NPZ file of plain arrays; save numbers and strings, no objects."
+        ) from None
+    except OSError as error:
+        raise unreadable(source, error) from None
+
+
+def _meant(arrays: Arrays, source: str, name: str | None, usual: str, asked: Asked) -> str | None:
+    if name is not None and name in arrays:
+        return name
+    if name is None or name in asked.optional:
+        return usual if usual in arrays else None
+    raise InvalidInputError(f"{source} has no array {name!r}; its arrays are: {listed([*arrays])}.")
+
+
+def _beside(arrays: Arrays, source: str, name: str | None, rows: int) -> list[Any] | None:
+    if name is None:
+        return None
+    array = arrays[name]
+    if array.shape != (rows,):
+        raise InvalidInputError(
+            f"{name} in {source} has shape {array.shape}, but X has {rows} rows."
+        )
+    if array.dtype.kind == "S":
+        array = np.char.decode(array, "utf-8")
+    values: list[Any] = array.tolist()
+    return values
+
+
+def _examples(
+    X: NDArray[Any],
+    y: list[Any] | None,
+    ids: list[Any] | None,
+    source: str,
+    from_row: int,
+    done: list[int],
+) -> Iterator[Example]:
+    for number in range(1, len(X) + 1):
+        done[0] = number
+        if number < from_row:
+            continue
+        row = X[number - 1].astype(np.float64)
+        where = f"row {number}"
+        try:
+            finite = np.isfinite(row)
+            if not finite.all():
+                column = int(np.argmin(finite))
+                raise InvalidInputError(
+                    f"column {column} holds {row[column]}, which is not a finite number; "
+                    "fill it in, or take the row out."
+                )
+            label = None if y is None else label_of(y[number - 1])
+            id = None if ids is None else id_of(ids[number - 1])
+        except InvalidInputError as error:
+            raise BadRowError(source, where, str(error), number + 1) from None
+        yield Example(row, label, id, number, where)

@@ -1,0 +1,201 @@
+"""Parquet, by pyarrow: a batch of rows at a time."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from minout._typing import Floats
+from minout.errors import InvalidInputError, MissingDataError
+from minout.streams.files.columns import Asked, Roles, roles
+from minout.streams.files.example import BadRowError, Example, Reader
+from minout.streams.files.lists import (
+    columns_of_list,
+    lengths_of_lists,
+    refuse_other_length,
+)
+from minout.streams.files.opened import needed, unreadable
+from minout.streams.files.values import fault_of, id_of, label_of
+
+BATCH = 1_024
+
+
+def open_parquet(path: Path, source: str, asked: Asked) -> Reader:
+    """Reads the schema and checks its types; the rows are read when they are asked for.
+
+    A column of lists of one length stands for as many columns: x is x[0], x[1], …
+    """
+    arrow = needed("pyarrow", "parquet", "Parquet files need pyarrow")
+    file = _opened(path, source, arrow)
+    try:
+        if not file.metadata.num_rows:
+            raise InvalidInputError(f"{source} is empty; it needs rows.")
+        table = _Table(file, source, asked, arrow)
+        found = roles(source, table.names, asked)
+        table.refuse_what_is_no_number(found)
+    except BaseException:
+        file.close()
+        raise
+    done = [0]
+    return Reader(
+        source,
+        _examples(table, source, found, asked.from_line, done),
+        file.close,
+        lambda: done[0] / file.metadata.num_rows,
+        found.names,
+        None if found.label is None else asked.label,
+        None if found.id is None else asked.id,
+        found.unused,
+    )
+
+
+class _Table:
+    """Knows which column of the file each name means, and gives batches of them."""
+
+    def __init__(self, file: Any, source: str, asked: Asked, arrow: Any) -> None:
+        self._file, self._source, self._arrow = file, source, arrow
+        self._fields = [field for field in file.schema_arrow if not _is_pandas_index(field.name)]
+        self.names: list[str] = []
+        self._column: list[tuple[str, int | None]] = []
+        self._lengths: dict[str, int] = {}
+        for field in self._fields:
+            if field.name not in asked.apart and self._is_list(field.type):
+                self._add_list(field.name, asked)
+            else:
+                self.names.append(field.name)
+                self._column.append((field.name, None))
+
+    def refuse_what_is_no_number(self, found: Roles) -> None:
+        """Looks at the types of the features."""
+        types = self._arrow.types
+        kinds = {field.name: field.type for field in self._fields}
+        for place in found.features:
+            name = self._column[place][0]
+            kind = kinds[name]
+            while self._is_list(kind) or types.is_dictionary(kind):
+                kind = kind.value_type
+            if not any(
+                is_number(kind)
+                for is_number in (
+                    types.is_integer,
+                    types.is_floating,
+                    types.is_boolean,
+                    types.is_decimal,
+                )
+            ):
+                raise InvalidInputError(
+                    f"Column {name!r} of {self._source} holds {kind}, not numbers; leave it out "
+                    f"(--ignore {name}), or encode it as numbers."
+                )
+
+    def batches(self, found: Roles) -> Iterator[tuple[Floats, list[Any] | None, list[Any] | None]]:
+        """Gives rows (n, d), labels and ids, a batch at a time; what is missing is NaN."""
+        wanted = [*found.features]
+        wanted += [place for place in (found.label, found.id) if place is not None]
+        columns = list(dict.fromkeys(self._column[place][0] for place in wanted))
+        for batch in self._read(columns):
+            by_name = {name: batch.column(name) for name in columns}
+            rows = self._rows(by_name, found)
+            yield rows, self._values(by_name, found.label), self._values(by_name, found.id)
+
+    def _read(self, columns: list[str]) -> Iterator[Any]:
+        try:
+            yield from self._file.iter_batches(batch_size=BATCH, columns=columns)
+        except (self._arrow.ArrowException, OSError):
+            raise MissingDataError(
+                f"{self._source} is damaged; what could be read has been. Write or copy it again."
+            ) from None
+
+    def _rows(self, by_name: dict[str, Any], found: Roles) -> Floats:
+        arrays = {
+            name: self._as_floats(by_name[name], self._lengths.get(name))
+            for name in dict.fromkeys(self._column[place][0] for place in found.features)
+        }
+        parts = []
+        for place in found.features:
+            name, inner = self._column[place]
+            parts.append(arrays[name] if inner is None else arrays[name][:, inner])
+        return np.stack(parts, axis=1)
+
+    def _as_floats(self, column: Any, length: int | None) -> Floats:
+        if length is not None:
+            return self._as_matrix(column.to_pylist(), length)
+        if self._arrow.types.is_dictionary(column.type):
+            column = column.dictionary_decode()
+        numbers = column.cast(self._arrow.float64(), safe=False)
+        return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+    def _as_matrix(self, lists: list[Any], length: int) -> Floats:
+        # A list of another length, or none, has no numbers in these columns: NaN, named later.
+        matrix = np.full((len(lists), length), np.nan)
+        for place, values in enumerate(lists):
+            if values is not None and len(values) == length:
+                matrix[place] = values  # None becomes NaN
+        return matrix
+
+    def _values(self, by_name: dict[str, Any], place: int | None) -> list[Any] | None:
+        if place is None:
+            return None
+        values: list[Any] = by_name[self._column[place][0]].to_pylist()
+        return values
+
+    def _is_list(self, kind: Any) -> bool:
+        types = self._arrow.types
+        return bool(
+            types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
+        )
+
+    def _add_list(self, name: str, asked: Asked) -> None:
+        (first,) = next(self._file.iter_batches(batch_size=1, columns=[name])).column(name)
+        length = len(first.as_py() or [])
+        if asked.columns is not None:
+            try:
+                refuse_other_length(name, length, lengths_of_lists(asked.columns))
+            except InvalidInputError as error:
+                raise InvalidInputError(f"{self._source}: {error}") from None
+        self._lengths[name] = length
+        self.names += columns_of_list(name, length)
+        self._column += [(name, place) for place in range(length)]
+
+
+def _opened(path: Path, source: str, arrow: Any) -> Any:
+    parquet = needed("pyarrow.parquet", "parquet", "Parquet files need pyarrow")
+    try:
+        return parquet.ParquetFile(path)
+    except arrow.ArrowException:
+        raise MissingDataError(
+            f"{source} is not a Parquet file, or a damaged one; write or copy it again."
+        ) from None
+    except OSError as error:
+        raise unreadable(source, error) from None
+
+
+def _is_pandas_index(name: str) -> bool:
+    return name.startswith("__index_level_") and name.endswith("__")
+
+
+def _examples(
+    table: _Table, source: str, found: Roles, from_row: int, done: list[int]
+) -> Iterator[Example]:
+    for rows, labels, ids in table.batches(found):
+        finite = np.asarray(np.isfinite(rows).all(axis=1))
+        for place, row in enumerate(rows):
+            done[0] += 1
+            number = done[0]
+            if number < from_row:
+                continue
+            where = f"row {number}"
+            try:
+                if not finite[place]:
+                    raise InvalidInputError(_fault(row, found.names))
+                label = None if labels is None else label_of(labels[place])
+                id = None if ids is None else id_of(ids[place])
+            except InvalidInputError as error:
+                raise BadRowError(source, where, str(error), number + 1) from None
+            yield Example(row, label, id, number, where)
+
+
+def _fault(row: Floats, names: Sequence[str]) -> str:
+    values = (None if np.isnan(value) else value for value in row.tolist())
+    return next(filter(None, map(fault_of, values, names)))

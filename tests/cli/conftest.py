@@ -1,0 +1,87 @@
+"""What tests of the model commands share: real data as CSV, and two ways to run a command."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+from typer.testing import CliRunner
+
+from minout.cli import app as cli
+from minout.errors import MinoutError
+
+KINDS = ("barolo", "grignolino", "barbera, sweet")
+
+
+@pytest.fixture
+def run():
+    """Runs a command that must succeed and gives what it prints."""
+
+    def succeed(*words, input=None) -> str:
+        result = CliRunner().invoke(cli.app, [str(word) for word in words], input=input)
+        assert result.exit_code == 0, (result.output, result.exception)
+        return result.stdout
+
+    return succeed
+
+
+@pytest.fixture
+def run_json(run):
+    """Runs a command with --json and gives its one object."""
+    return lambda *words, input=None: json.loads(run(*words, "--json", input=input))
+
+
+@pytest.fixture
+def refused():
+    """Runs a command that must be refused and gives the one sentence (or two) that says why."""
+
+    def fail(*words, input=None) -> str:
+        result = CliRunner().invoke(cli.app, [str(word) for word in words], input=input)
+        assert result.exit_code == 1, (result.output, result.exception)
+        assert isinstance(result.exception, MinoutError), result.exception
+        assert "\n" not in str(result.exception)
+        return str(result.exception)
+
+    return fail
+
+
+@pytest.fixture
+def write_csv(tmp_path):
+    """Writes rows, the header first, to a file in tmp_path."""
+
+    def write(name, rows):
+        with (tmp_path / name).open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows(rows)
+        return tmp_path / name
+
+    return write
+
+
+@pytest.fixture
+def wine_rows():
+    """The wine data in label order: a header, then 178 rows with a kind and a bottle's name."""
+    data = load_wine()
+    rows = [
+        [*x.tolist(), KINDS[y], f"b{i}"]
+        for i, (x, y) in enumerate(zip(data.data, data.target, strict=True))
+    ]
+    return [[*data.feature_names, "kind", "bottle"], *rows]
+
+
+@pytest.fixture
+def numbers(wine_rows):
+    """The features of the wines, (178, 13)."""
+    return np.array([row[:13] for row in wine_rows[1:]], dtype=float)
+
+
+@pytest.fixture
+def wine(write_csv, wine_rows):
+    return write_csv("wine.csv", wine_rows)
+
+
+@pytest.fixture
+def wines(tmp_path, run, wine):
+    """A model of all the wines."""
+    run("learn", tmp_path / "wines", wine, "--label", "kind", "--id", "bottle")
+    return tmp_path / "wines"

@@ -1,0 +1,206 @@
+"""`minout predict`, `score`, `whatif` and `explain`: the learner's own answers, row by row."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+from sklearn.datasets import load_digits
+from typer.testing import CliRunner
+
+from minout import Learner, classifier
+from minout.cli import app as cli
+from minout.cli import asking
+from minout.streams.files import read
+
+
+@pytest.fixture
+def learner(wines):
+    return Learner.load(wines / "model.minout")
+
+
+def table(printed):
+    return list(csv.DictReader(io.StringIO(printed)))
+
+
+def objects(printed):
+    return [json.loads(line) for line in printed.splitlines()]
+
+
+@pytest.mark.parametrize("at_a_time", [1, 7, 256])
+def test_predictions_are_the_learners_to_the_last_bit(
+    run, wines, wine, learner, numbers, monkeypatch, at_a_time
+):
+    monkeypatch.setattr(asking, "AT_A_TIME", at_a_time)
+    lines = table(run("predict", wines, wine))
+    assert [line["line"] for line in lines] == [str(number) for number in range(2, 180)]
+    assert [line["id"] for line in lines] == learner.ids
+    assert [line["label"] for line in lines] == learner.predict(numbers).tolist()
+    scores = [[float(line[f"score:{each}"]) for each in learner.classes] for line in lines]
+    assert scores == learner.scores(numbers).tolist()
+    probabilities = [float(line["probability"]) for line in lines]
+    assert probabilities == learner.probabilities(numbers).max(axis=1).tolist()
+
+
+def test_json_says_the_same(run, wines, wine, learner, numbers):
+    first = objects(run("predict", wines, wine, "--json"))[0]
+    assert (first["line"], first["id"], first["label"]) == (2, "b0", "barolo")
+    assert list(first["scores"]) == learner.classes.tolist()
+    assert list(first["scores"].values()) == learner.scores(numbers[:1])[0].tolist()
+
+
+def test_columns_may_be_missing_shuffled_or_too_many(run, wines, wine, write_csv, wine_rows):
+    only_features = [row[:13][::-1] for row in wine_rows]
+    strange = [["colour", *row] for row in wine_rows]
+    said = [
+        [line["label"] for line in table(run("predict", wines, file))]
+        for file in (wine, write_csv("1.csv", only_features), write_csv("2.csv", strange))
+    ]
+    assert said[0] == said[1] == said[2]
+
+
+def test_rows_that_no_class_claims_are_called_unknown(run, wines, wine_rows, write_csv):
+    far = [wine_rows[0], [*[0] * 13, "?", "far"], *wine_rows[1:3]]
+    file = write_csv("far.csv", far)
+    lines = table(run("predict", wines, file, "--unknown", "none, of these"))
+    unclaimed = [
+        max(float(value) for name, value in line.items() if name.startswith("score:")) <= 0
+        for line in lines
+    ]
+    assert [line["label"] == "none, of these" for line in lines] == unclaimed
+
+
+def test_standard_input_is_answered_line_by_line(run, wines, wine_rows):
+    lines = [json.dumps(dict(zip(wine_rows[0], row, strict=True))) for row in wine_rows[1:4]]
+    said = objects(run("predict", wines, "-", "--json", input="\n".join(lines)))
+    assert [each["label"] for each in said] == ["barolo"] * 3
+
+
+def test_a_bad_row_comes_after_the_answers_before_it(wines, wine_rows, write_csv):
+    spoiled = [*wine_rows[:6], ["1e200", *wine_rows[6][1:]], *wine_rows[7:10], ["x"]]
+    file = write_csv("spoiled.csv", spoiled)
+    result = CliRunner().invoke(cli.app, ["predict", str(wines), str(file)])
+    assert result.exit_code == 1
+    assert len(result.stdout.splitlines()) == 6
+    assert "line 7: x holds a number beyond" in str(result.exception)
+    result = CliRunner().invoke(cli.app, ["predict", str(wines), str(file), "--from-line", "8"])
+    assert len(result.stdout.splitlines()) == 4
+    assert "line 11: there is 1 field" in str(result.exception)
+    assert "To go on after it, add --from-line 12." in str(result.exception)
+
+
+def test_score_counts_what_is_right(run, run_json, wines, wine_rows, write_csv):
+    wrong = [list(row) for row in wine_rows]
+    for row in wrong[1:6]:
+        row[13] = "grignolino"
+    wrong[6][13] = "port"
+    file = write_csv("wrong.csv", wrong)
+    told = run_json("score", wines, file)
+    assert (told["examples"], told["right"], told["accuracy"]) == (178, 172, 172 / 178)
+    assert told["classes"]["grignolino"] == {"examples": 76, "right": 71}
+    assert told["classes"]["port"] == {"examples": 1, "right": 0}
+    assert "(all),178,172,96.63%" in run("score", wines, file)
+
+
+def test_whatif_says_what_teaching_would_touch_and_teaches_nothing(
+    run, wines, write_csv, wine_rows, learner, numbers
+):
+    changed = [list(row) for row in wine_rows[:6]]
+    changed[1][13], changed[2][13], changed[3][14] = "grignolino", "port", "new"
+    file = write_csv("changed.csv", changed)
+    before = (wines / "model.minout").read_bytes()
+    short, long = table(run("whatif", wines, file)), objects(run("whatif", wines, file, "--json"))
+    for i, (line, said) in enumerate(zip(short, long, strict=True)):
+        asked = learner.interfered(numbers[i], changed[i + 1][13])
+        assert [tuple(each) for each in said["moved"]] == list(asked.neurons)
+        assert tuple(said["at_risk"]) == asked.ids
+        assert said["refresh"] == asked.refresh
+        assert [int(line["moved"]), int(line["at_risk"])] == [len(asked.neurons), len(asked.ids)]
+        assert line["refresh"] == ("yes" if asked.refresh else "no")
+        assert said["known"] is (i != 2)
+    assert [len(said["moved"]) > 0 for said in long] == [True, True, False, False, False]
+    assert (wines / "model.minout").read_bytes() == before
+
+
+def test_explain_gives_the_learners_explanation(run, run_json, wines, wine, learner, numbers):
+    expected = learner.explain(numbers[2])
+    by_row = run_json("explain", wines, wine, "--row", 3)
+    assert by_row["where"] == "line 4"
+    assert by_row["id"] == "b2"
+    assert (by_row["label"], by_row["runner_up"]) == (expected.label, expected.runner_up)
+    assert (by_row["margin"], by_row["prior"], by_row["bias"]) == (
+        expected.margin,
+        expected.prior,
+        expected.bias,
+    )
+    assert [tuple(each.values()) for each in by_row["supports"]] == list(expected.supports)
+    assert run_json("explain", wines, wine, "--line", 4) == by_row
+    assert run_json("explain", wines, wine, "--id", "b2") == by_row
+    stored = run_json("explain", wines, "--id", "b2")
+    assert {**stored, "where": "line 4"} == by_row
+    printed = run("explain", wines, wine, "--row", 3, "-n", 2)
+    assert f"label:               {expected.label}" in printed
+    assert len(printed.split("id,label,weight\n")[1].splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--row", "179"], "has no row 179"),
+        (["--line", "1"], "has no row that starts on line 1"),
+        (["--id", "b999"], "has no example 'b999'"),
+    ],
+)
+def test_explain_names_what_it_does_not_find(refused, wines, wine, words, sentence):
+    assert sentence in refused("explain", wines, wine, *words)
+
+
+def test_explain_wants_one_example(wines, wine):
+    for words in ([], ["--row", "1", "--line", "2"]):
+        result = CliRunner().invoke(cli.app, ["explain", str(wines), str(wine), *words])
+        assert result.exit_code == 2
+    assert CliRunner().invoke(cli.app, ["explain", str(wines), "--row", "1"]).exit_code == 2
+
+
+def test_a_model_of_one_class_prints_valid_json(tmp_path, run, write_csv):
+    file = write_csv("one.csv", [["a", "kind"], [1, "cat"], [2, "cat"]])
+    run("learn", tmp_path / "m", file, "--label", "kind")
+    first = objects(run("predict", tmp_path / "m", file, "--json"))[0]
+    assert (first["label"], first["probability"], first["scores"]) == ("cat", 1.0, {"cat": None})
+    assert "there is one class" in run("explain", tmp_path / "m", file, "--row", 1)
+
+
+@pytest.mark.parametrize("map_name", ["identity", "scattering"])
+def test_a_picture_shows_the_image_and_its_supporters(tmp_path, run, monkeypatch, map_name):
+    digits = load_digits()
+    for i in range(40):
+        folder = tmp_path / "images" / str(digits.target[i])
+        folder.mkdir(parents=True, exist_ok=True)
+        Image.fromarray((digits.images[i] * 15).astype(np.uint8)).save(folder / f"{i}.png")
+    run("learn", tmp_path / "m", tmp_path / "images", "--features", map_name)
+    drawn = []
+    real = classifier.draw
+    monkeypatch.setattr(
+        classifier, "draw", lambda *args, **more: drawn.append(more) or real(*args, **more)
+    )
+    words = ["explain", tmp_path / "m", tmp_path / "images", "--row", 5]
+    run(*words, "--picture", tmp_path / "why.png")
+    with Image.open(tmp_path / "why.png") as picture:
+        assert picture.format == "PNG"
+    learner = Learner.load(tmp_path / "m" / "model.minout")
+    assert list(drawn[0]["image_shape"]) == [8, 8]
+    with read(tmp_path / "images") as reader:
+        rows = {each.id: each.row for each in reader}
+    fifth = rows[list(rows)[4]]
+    supports = {support.id for support in learner.explain(fifth).supports}
+    assert set(drawn[0]["images"]) == supports
+    assert all((image == rows[each]).all() for each, image in drawn[0]["images"].items())
+
+
+def test_a_picture_is_refused_where_there_is_no_image(tmp_path, refused, wines, wine):
+    words = ["explain", wines, wine, "--row", 1, "--picture"]
+    assert "one of .png, .pdf, .svg, not 'why.doc'" in refused(*words, tmp_path / "why.doc")
+    assert "image" in refused(*words, tmp_path / "why.png")
+    assert not (tmp_path / "why.png").exists()

@@ -1,0 +1,178 @@
+"""What people do by mistake: one sentence each, and what was there before is there still."""
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from minout import Learner
+from minout.cli import app as cli
+
+COMMANDS = [
+    "learn",
+    "predict",
+    "score",
+    "whatif",
+    "explain",
+    "correct",
+    "forget",
+    "suspects",
+    "audit",
+    "info",
+    "export",
+    "import",
+]
+NEED_A_MODEL = [
+    ["predict", "MODEL", "DATA"],
+    ["score", "MODEL", "DATA"],
+    ["whatif", "MODEL", "DATA"],
+    ["explain", "MODEL", "DATA", "--row", "1"],
+    ["correct", "MODEL", "b1", "barolo"],
+    ["forget", "MODEL", "b1"],
+    ["suspects", "MODEL"],
+    ["audit", "MODEL"],
+    ["info", "MODEL"],
+    ["export", "MODEL", "out"],
+]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_explains_itself_with_an_example(name):
+    result = CliRunner().invoke(cli.app, [name, "--help"])
+    assert result.exit_code == 0
+    assert f"Example: minout {name} " in result.output
+    assert "--json" in result.output
+
+
+def test_the_exit_codes_are_documented():
+    said = CliRunner().invoke(cli.app, ["--help"]).output
+    for code in ("0 if", "1 if", "2 if", "130"):
+        assert code in " ".join(said.split())
+
+
+@pytest.fixture(params=["nothing", "a file", "something else", "an empty folder"])
+def no_model(request, tmp_path):
+    path = tmp_path / "m"
+    if request.param == "a file":
+        path.write_text("mine")
+    elif request.param != "nothing":
+        path.mkdir()
+    if request.param == "something else":
+        (path / "letter.txt").write_text("mine")
+    return path
+
+
+@pytest.mark.parametrize("words", NEED_A_MODEL, ids=lambda words: words[0])
+def test_where_there_is_no_model_one_sentence_says_so(refused, no_model, wine, tmp_path, words):
+    there = sorted(tmp_path.rglob("*"))
+    names = {"MODEL": no_model, "DATA": wine}
+    said = refused(*(names.get(word, word) for word in words))
+    assert str(no_model) in said
+    assert sorted(tmp_path.rglob("*")) == there
+
+
+@pytest.mark.parametrize(
+    "words", [["learn", "MODEL", "DATA", "--label=kind"], ["import", "FILE", "MODEL"]]
+)
+def test_nothing_is_learned_into_what_is_no_models_folder(
+    tmp_path, run, refused, wines, wine, words
+):
+    run("export", wines, tmp_path / "wines.minout")
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "letter.txt").write_text("mine")
+    for model, sentence in (("file", "is a file"), ("folder", "is a folder of something else")):
+        names = {"MODEL": tmp_path / model, "DATA": wine, "FILE": tmp_path / "wines.minout"}
+        assert sentence in refused(*(names.get(word, word) for word in words))
+    assert (tmp_path / "file").read_text() == "mine"
+    assert [each.name for each in (tmp_path / "folder").iterdir()] == ["letter.txt"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        ([["a", "sort"], [1, "cat"]], "has no column 'kind'; its columns are: a, sort."),
+        ([], "is empty"),
+        ([["a", "kind"]], "has a header, but no rows"),
+        ([["a", "kind"], [1, "cat"], [2]], "line 3: there is 1 field, but the header has 2"),
+        ([["a", "kind"], [1, "cat"], ["x", "dog"]], "line 3: column 'a' holds 'x', which is not"),
+        ([["a", "kind"], [1, "cat"], ["", "dog"]], "line 3: column 'a' is empty"),
+        ([["a", "kind"], [1, "cat"], [1e101, "dog"]], "line 3: x holds a number beyond 1e+100"),
+        ([["a", "kind"], [1, "cat"], [2, ""]], "line 3: the label is empty"),
+        ([["a", "a", "kind"], [1, 2, "cat"]], "has two columns 'a'"),
+    ],
+)
+def test_a_bad_file_is_refused_with_its_name_and_line(tmp_path, refused, write_csv, rows, sentence):
+    file = write_csv("data.csv", rows)
+    said = refused("learn", tmp_path / "m", file, "--label", "kind")
+    assert sentence in said
+    assert str(file) in said
+    kept = sum(len(row) == 2 and row[1] == "cat" for row in rows) if "line 3" in sentence else 0
+    assert (tmp_path / "m").exists() is bool(kept)
+    if kept:
+        assert len(Learner.load(tmp_path / "m" / "model.minout")) == 1
+        assert "What came before it is kept. To go on after it, add --from-line 4." in said
+
+
+def test_the_label_must_be_known(tmp_path, refused, run, write_csv, wine):
+    assert "Say with --label which column of" in refused("learn", tmp_path / "m", wine)
+    np.savez(tmp_path / "bare.npz", X=np.eye(2))
+    assert "row 1: it has no label" in refused("learn", tmp_path / "m", tmp_path / "bare.npz")
+    assert not (tmp_path / "m").exists()
+    run(
+        "learn",
+        tmp_path / "m",
+        write_csv("1.csv", [["a", "kind"], [1, "x"], [2, "y"]]),
+        "--label",
+        "kind",
+    )
+    other = write_csv("2.csv", [["a", "sort"], [1, "x"]])
+    for command in ("learn", "score", "whatif"):
+        said = refused(command, tmp_path / "m", other)
+        assert f"Say with --label which column of {other} is the label: a, sort." in said
+    assert "line,id,label" in run("predict", tmp_path / "m", other)
+    run("score", tmp_path / "m", other, "--label", "sort")
+
+
+def test_the_ids_column_must_be_there_once_it_was(tmp_path, refused, wines, write_csv, wine_rows):
+    file = write_csv("no_ids.csv", [row[:14] for row in wine_rows])
+    said = refused("learn", wines, file)
+    assert said == (
+        f"{file} has no column 'bottle', from which this model takes its ids; "
+        "name another one with --id."
+    )
+
+
+def test_an_id_twice_in_one_file_is_refused_where_it_stands(tmp_path, refused, write_csv):
+    file = write_csv("twice.csv", [["a", "kind", "n"], [1, "cat", 7], [1, "cat", 7], [2, "cat", 7]])
+    said = refused("learn", tmp_path / "m", file, "--label", "kind", "--id", "n")
+    assert "line 4: Example '7' is stored with another row" in said
+
+
+def test_a_models_column_that_is_missing_is_named(refused, wines, write_csv, wine_rows):
+    file = write_csv("less.csv", [row[1:] for row in wine_rows])
+    for command in ("learn", "predict", "score", "whatif"):
+        said = refused(command, wines, file)
+        assert f"{file} has no column 'alcohol', which this model was taught with" in said
+
+
+def test_labels_of_two_types_are_refused(tmp_path, refused):
+    lines = '{"a": 1, "kind": 1}\n{"a": 2, "kind": "cat"}\n'
+    said = refused("learn", tmp_path / "m", "-", "--label", "kind", input=lines)
+    assert "standard input, line 2: The label 'cat' is of another type than before" in said
+
+
+def test_a_column_that_is_not_a_number_can_be_ignored(tmp_path, run_json, run, write_csv):
+    file = write_csv("text.csv", [["a", "city", "kind"], [1, "Rome", "x"], [2, "Bonn", "y"]])
+    told = run_json("learn", tmp_path / "m", file, "--label", "kind", "--ignore", "city")
+    assert told["taught"] == 2
+    assert run_json("info", tmp_path / "m")["columns"] == ["a"]
+    run("predict", tmp_path / "m", file)
+
+
+def test_a_damaged_model_is_one_sentence(refused, wines, wine):
+    file = wines / "model.minout"
+    file.write_bytes(file.read_bytes()[:-100])
+    before = file.read_bytes()
+    for words in (["predict", wines, wine], ["learn", wines, wine], ["info", wines]):
+        assert str(file) in refused(*words)
+    assert file.read_bytes() == before

@@ -1,0 +1,140 @@
+"""`minout correct`, `forget`, `suspects`, `audit`, `info`, `export` and `import`."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from minout import Learner
+from minout.cli import app as cli
+from minout.cli import look
+
+
+def kept(folder) -> Learner:
+    return Learner.load(folder / "model.minout")
+
+
+def test_a_corrected_model_equals_one_that_was_taught_rightly(
+    tmp_path, run, run_json, write_csv, wines, wine_rows, numbers
+):
+    wrong = [list(row) for row in wine_rows]
+    wrong[20][13] = "grignolino"
+    run("learn", tmp_path / "m", write_csv("wrong.csv", wrong), "--label", "kind", "--id", "bottle")
+    suspects = [json.loads(line) for line in run("suspects", tmp_path / "m", "--json").splitlines()]
+    assert suspects[0]["id"] == "b19"
+    assert suspects[0]["instead"] == "barolo"
+    assert len(suspects) <= 10
+    told = run_json("correct", tmp_path / "m", "b19", "barolo")
+    assert told["moved"]
+    assert told["examples"] == 178
+    assert (kept(tmp_path / "m").scores(numbers) == kept(wines).scores(numbers)).all()
+
+
+def test_a_model_that_forgot_equals_one_that_never_knew(
+    tmp_path, run, run_json, write_csv, wines, wine_rows, numbers
+):
+    rest = [row for row in wine_rows if row[14] not in ("b3", "b70")]
+    run("learn", tmp_path / "m", write_csv("rest.csv", rest), "--label", "kind", "--id", "bottle")
+    told = run_json("forget", wines, "b3", "b70")
+    assert told["examples"] == 176
+    assert (kept(tmp_path / "m").scores(numbers) == kept(wines).scores(numbers)).all()
+    assert "examples:          175" in run("forget", wines, "b4", "--no-consolidate")
+
+
+def test_everything_can_be_forgotten_and_taught_again(run, run_json, refused, tmp_path, write_csv):
+    file = write_csv("two.csv", [["a", "kind"], [1, "cat"], [2, "dog"]])
+    run("learn", tmp_path / "m", file, "--label", "kind")
+    assert run_json("forget", tmp_path / "m", "0", "1")["examples"] == 0
+    assert "there is nothing to predict" in refused("predict", tmp_path / "m", file)
+    assert run_json("info", tmp_path / "m")["classes"] == {}
+    assert "classes:      none" in run("info", tmp_path / "m")
+    assert run_json("learn", tmp_path / "m", file)["examples"] == 2
+
+
+def test_a_word_means_the_string_before_the_number(tmp_path, run, refused):
+    lines = [{"a": i, "kind": k, "n": n} for i, (k, n) in enumerate([(1, 7), (2, "7"), (1, 8)])]
+    text = "\n".join(map(json.dumps, lines))
+    run("learn", tmp_path / "m", "-", "--label", "kind", "--id", "n", input=text)
+    run("forget", tmp_path / "m", "7")
+    assert kept(tmp_path / "m").ids == [7, 8]
+    run("correct", tmp_path / "m", "8", "2")
+    assert kept(tmp_path / "m").example(8)[1] == 2
+    run("forget", tmp_path / "m", "7")
+    assert kept(tmp_path / "m").ids == [8]
+    for word in ("07", "7.0", "x", "٧"):
+        assert (
+            refused("forget", tmp_path / "m", word)
+            == f"There is no example {word!r} in this model."
+        )
+    assert "is of another type" in refused("correct", tmp_path / "m", "8", "cat")
+
+
+def test_refused_changes_change_nothing(refused, wines):
+    before = (wines / "model.minout").read_bytes()
+    assert "There is no example 'b999'" in refused("correct", wines, "b999", "barolo")
+    assert "There is no example 'b999'" in refused("forget", wines, "b1", "b999")
+    assert "named twice" in refused("forget", wines, "b1", "b1")
+    assert (wines / "model.minout").read_bytes() == before
+
+
+def test_suspects_print_a_table(run, wines):
+    lines = run("suspects", wines, "-n", "3").splitlines()
+    assert lines[0] == "id,label,leaning,instead"
+    assert len(lines) == 4
+
+
+def test_audit_says_what_it_found_by_its_exit_code(run, run_json, wines, monkeypatch):
+    assert "everything agrees" in run("audit", wines)
+    told = run_json("audit", wines)
+    assert (told["ok"], told["examples"], told["complaints"]) == (True, 178, [])
+    real = look.loaded(wines).audit()._replace(complaints=("The index is wrong.",))
+    monkeypatch.setattr(Learner, "audit", lambda _: real)
+    result = CliRunner().invoke(cli.app, ["audit", str(wines)])
+    assert result.exit_code == 1
+    assert "The index is wrong." in result.stdout
+    result = CliRunner().invoke(cli.app, ["audit", str(wines), "--json"])
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)["ok"] is False
+
+
+def test_info_tells_what_the_model_holds(run, run_json, wines, wine_rows):
+    told = run_json("info", wines)
+    assert told["examples"] == 178
+    assert told["classes"] == {"barbera, sweet": 48, "barolo": 59, "grignolino": 71}
+    assert told["columns"] == wine_rows[0][:13]
+    assert (told["label"], told["id"], told["image_shape"]) == ("kind", "bottle", None)
+    assert told["chosen"] == kept(wines).choice.shape._asdict()
+    assert told["bytes"] == (wines / "model.minout").stat().st_size
+    printed = run("info", wines)
+    assert "barolo (59)" in printed
+    assert "alcohol, malic_acid" in printed
+
+
+def test_an_exported_model_is_imported_as_it_was(tmp_path, run, run_json, wines, numbers, wine):
+    told = run_json("export", wines, tmp_path / "one.file")
+    assert (told["examples"], told["classes"]) == (178, 3)
+    assert "178 examples of 3 classes" in run("import", tmp_path / "one.file", tmp_path / "again")
+    assert (kept(tmp_path / "again").scores(numbers) == kept(wines).scores(numbers)).all()
+    assert run("predict", tmp_path / "again", wine) == run("predict", wines, wine)
+
+
+def test_export_and_import_do_not_write_over_what_is_there(tmp_path, run, refused, wines):
+    (tmp_path / "mine.txt").write_text("mine")
+    assert "There is already a" in refused("export", wines, tmp_path / "mine.txt")
+    assert (tmp_path / "mine.txt").read_text() == "mine"
+    assert "There is already a" in refused("export", wines, tmp_path, "--force")
+    run("export", wines, tmp_path / "mine.txt", "--force")
+    assert "There is already a model in" in refused("import", tmp_path / "mine.txt", wines)
+
+
+@pytest.mark.parametrize(
+    ("start", "put_in"), [(0, b""), (500, b""), (0, b"text"), (200, b"x")], ids=str
+)
+def test_a_damaged_or_foreign_file_is_not_imported(tmp_path, run, refused, wines, start, put_in):
+    run("export", wines, tmp_path / "f")
+    whole = (tmp_path / "f").read_bytes()
+    rest = whole[201:] if start == 200 else b""
+    (tmp_path / "f").write_bytes(whole[:start] + put_in + rest)
+    assert str(tmp_path / "f") in refused("import", tmp_path / "f", tmp_path / "m")
+    assert not (tmp_path / "m").exists()
+    refused("import", tmp_path / "nowhere", tmp_path / "m")

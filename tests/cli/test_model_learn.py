@@ -1,0 +1,241 @@
+"""`minout learn`: the same model as in Python, again and again, and stopped on the way."""
+
+import json
+import signal
+
+import numpy as np
+import pytest
+from PIL import Image
+from sklearn.datasets import load_digits, load_wine
+from typer.testing import CliRunner
+
+from minout import Learner
+from minout.cli import app as cli
+from minout.cli import teaching
+
+MODEL = "model.minout"
+
+
+def in_python(rows, labels, ids=None) -> Learner:
+    learner = Learner()
+    for i, (x, y) in enumerate(zip(rows, labels, strict=True)):
+        learner.teach(x, y, id=None if ids is None else ids[i])
+    return learner
+
+
+def same(folder, learner: Learner, rows) -> None:
+    kept = Learner.load(folder / MODEL)
+    assert kept.ids == learner.ids
+    assert kept.classes.tolist() == learner.classes.tolist()
+    assert (kept.scores(rows) == learner.scores(rows)).all()
+
+
+def test_a_file_is_taught_as_in_python_to_the_last_bit(
+    tmp_path, run_json, wine, wine_rows, numbers
+):
+    told = run_json("learn", tmp_path / "m", wine, "--label", "kind", "--id", "bottle")
+    learner = in_python(
+        numbers, [row[13] for row in wine_rows[1:]], [row[14] for row in wine_rows[1:]]
+    )
+    learner.consolidate()
+    same(tmp_path / "m", learner, numbers)
+    assert told["taught"] == told["examples"] == 178
+    assert (told["known"], told["classes"], told["consolidated"], told["last"]) == (0, 3, True, 179)
+    assert told["exceptions"] == len(learner.exceptions)
+    assert told["moved"] > 0
+
+
+def test_without_consolidation_the_model_is_the_stream(tmp_path, run, wine, wine_rows, numbers):
+    run("learn", tmp_path / "m", wine, "--label", "kind", "--id", "bottle", "--no-consolidate")
+    labels, ids = ([row[column] for row in wine_rows[1:]] for column in (13, 14))
+    same(tmp_path / "m", in_python(numbers, labels, ids), numbers)
+
+
+def test_many_runs_equal_one_and_remember_label_id_and_columns(
+    tmp_path, run, write_csv, wines, wine_rows, numbers
+):
+    header, rows = wine_rows[0], wine_rows[1:]
+    backwards = [line[::-1] for line in [header, *rows[90:]]]
+    first, second = write_csv("1.csv", [header, *rows[:90]]), write_csv("2.csv", backwards)
+    run("learn", tmp_path / "m", first, "--label", "kind", "--id", "bottle")
+    run("learn", tmp_path / "m", second)
+    same(tmp_path / "m", Learner.load(wines / MODEL), numbers)
+
+
+def test_teaching_known_ids_again_changes_nothing(tmp_path, run_json, run, wines, wine):
+    before = (wines / MODEL).read_bytes()
+    told = run_json("learn", wines, wine)
+    assert (told["taught"], told["known"], told["moved"]) == (0, 178, 0)
+    assert (wines / MODEL).read_bytes() == before
+    assert "Taught 0 examples (178 were known already)" in run("learn", wines, wine)
+
+
+@pytest.mark.parametrize(("column", "value", "what"), [(0, "99", "row"), (13, "barolo", "label")])
+def test_a_known_id_with_another_row_or_label_is_refused(
+    refused, write_csv, wines, wine_rows, column, value, what
+):
+    changed = [list(row) for row in wine_rows]
+    changed[100][column] = value
+    before = (wines / MODEL).read_bytes()
+    said = refused("learn", wines, write_csv("changed.csv", changed))
+    assert f"line 101: Example 'b99' is stored with another {what}; use `correct`" in said
+    assert "To go on after it, add --from-line 102." in said
+    assert (wines / MODEL).read_bytes() == before
+
+
+def test_a_bad_row_keeps_what_came_before_and_from_line_goes_on(
+    tmp_path, run, refused, write_csv, wine_rows, numbers
+):
+    spoiled = [list(row) for row in wine_rows]
+    spoiled.insert(60, ["nan"] * 13 + ["barolo", "bad"])
+    file = write_csv("spoiled.csv", spoiled)
+    said = refused("learn", tmp_path / "m", file, "--label", "kind", "--id", "bottle")
+    assert said.startswith(f"{file}, line 61: column 'alcohol' holds 'nan'")
+    assert said.endswith("What came before it is kept. To go on after it, add --from-line 62.")
+    assert len(Learner.load(tmp_path / "m" / MODEL)) == 59
+    run("learn", tmp_path / "m", file, "--from-line", 62)
+    run(
+        "learn",
+        tmp_path / "whole",
+        write_csv("whole.csv", wine_rows),
+        "--label",
+        "kind",
+        "--id",
+        "bottle",
+    )
+    same(tmp_path / "m", Learner.load(tmp_path / "whole" / MODEL), numbers)
+
+
+def test_a_bad_first_row_leaves_no_folder(tmp_path, refused, write_csv):
+    file = write_csv("bad.csv", [["a", "kind"], ["red", "cat"]])
+    said = refused("learn", tmp_path / "m", file, "--label", "kind")
+    assert said.endswith("leave the column out (--ignore a), or encode it as numbers.")
+    assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_stopped_in_the_middle_of_an_example_it_keeps_that_one_too(
+    tmp_path, monkeypatch, wine, wine_rows, numbers, number, code
+):
+    real = Learner.teach
+    monkeypatch.setattr(
+        Learner,
+        "teach",
+        lambda *args, **more: (
+            signal.raise_signal(number) if more["id"] == "b99" else None,
+            real(*args, **more),
+        )[1],
+    )
+    before = signal.getsignal(number)
+    words = ["learn", str(tmp_path / "m"), str(wine), "--label", "kind", "--id", "bottle", "--json"]
+    result = CliRunner().invoke(cli.app, words)
+    assert result.exit_code == code
+    assert "Go on with --from-line 102." in result.stderr
+    told = json.loads(result.stdout)
+    assert (told["taught"], told["last"], told["consolidated"]) == (100, 101, False)
+    assert signal.getsignal(number) == before
+    monkeypatch.undo()
+    numbers = numbers[:100]
+    labels, ids = ([row[column] for row in wine_rows[1:101]] for column in (13, 14))
+    same(tmp_path / "m", in_python(numbers, labels, ids), numbers)
+
+
+def test_stopped_while_it_consolidates_it_keeps_the_stream(tmp_path, monkeypatch, wine, wine_rows):
+    real = Learner.consolidate
+
+    def stopped(learner):
+        signal.raise_signal(signal.SIGINT)
+        return real(learner)
+
+    monkeypatch.setattr(Learner, "consolidate", stopped)
+    words = ["learn", str(tmp_path / "m"), str(wine), "--label", "kind", "--id", "bottle"]
+    assert CliRunner().invoke(cli.app, words).exit_code == 130
+    assert len(Learner.load(tmp_path / "m" / MODEL)) == 178
+
+
+def test_what_cannot_be_consolidated_is_kept_as_it_is(tmp_path, monkeypatch, refused, wine):
+    def refuse(learner):
+        learner.forget("nobody")
+
+    monkeypatch.setattr(Learner, "consolidate", refuse)
+    said = refused("learn", tmp_path / "m", wine, "--label", "kind", "--id", "bottle")
+    assert said.startswith("Everything taught is kept, but not consolidated: There is no example")
+    assert len(Learner.load(tmp_path / "m" / MODEL)) == 178
+
+
+def test_it_saves_on_the_way(tmp_path, monkeypatch, wine):
+    monkeypatch.setattr(teaching, "SAVE_EVERY", 0.0)
+    monkeypatch.setattr(teaching, "AT_MOST", 1e9)
+    sizes = []
+    real = Learner.teach
+
+    def watched(*args, **more):
+        file = tmp_path / "m" / MODEL
+        sizes.append(len(Learner.load(file)) if file.exists() else 0)
+        if len(sizes) == 20:
+            raise MemoryError
+        return real(*args, **more)
+
+    monkeypatch.setattr(Learner, "teach", watched)
+    words = ["learn", str(tmp_path / "m"), str(wine), "--label", "kind", "--id", "bottle"]
+    assert isinstance(CliRunner().invoke(cli.app, words).exception, MemoryError)
+    assert sizes == list(range(20))
+    assert len(Learner.load(tmp_path / "m" / MODEL)) == 19
+
+
+def test_standard_input_teaches_json_lines(tmp_path, run, run_json, wine_rows, numbers, wines):
+    lines = "\n".join(
+        json.dumps(dict(zip(wine_rows[0], row, strict=True))) for row in wine_rows[1:]
+    )
+    told = run_json("learn", tmp_path / "m", "-", "--label", "kind", "--id", "bottle", input=lines)
+    assert told["taught"] == 178
+    same(tmp_path / "m", Learner.load(wines / MODEL), numbers)
+
+
+def test_npz_and_csv_fit_one_model_whatever_they_call_their_labels(
+    tmp_path, run, run_json, write_csv
+):
+    data = load_wine()
+    np.savez(tmp_path / "wine.npz", X=data.data[::2], y=data.target[::2], ids=np.arange(89))
+    rows = [[*x, y, f"b{i}"] for i, (x, y) in enumerate(zip(data.data, data.target, strict=True))]
+    names = [[*map(str, range(13)), "kind", "bottle"]]
+    csv_file = write_csv("rest.csv", names + rows[1::2])
+    run("learn", tmp_path / "m", tmp_path / "wine.npz")
+    told = run_json("learn", tmp_path / "m", csv_file, "--label", "kind", "--id", "bottle")
+    assert (told["examples"], told["classes"]) == (178, 3)
+    kept = Learner.load(tmp_path / "m" / MODEL)
+    assert kept.classes.tolist() == [0, 1, 2]
+    assert {type(each) for each in kept.ids} == {int, str}
+    run("learn", tmp_path / "other", csv_file, "--label", "kind", "--id", "bottle")
+    run("learn", tmp_path / "other", tmp_path / "wine.npz")
+    assert Learner.load(tmp_path / "other" / MODEL).classes.tolist() == ["0", "1", "2"]
+
+
+def test_images_in_folders_are_taught_with_scattering(tmp_path, run, run_json):
+    digits = load_digits()
+    for i in range(60):
+        folder = tmp_path / "images" / f"digit {digits.target[i]}"
+        folder.mkdir(parents=True, exist_ok=True)
+        pixels = (digits.images[i] * 15).astype(np.uint8)
+        Image.fromarray(pixels).save(folder / f"{i}.png")
+    run("learn", tmp_path / "m", tmp_path / "images", "--features", "scattering")
+    told = run_json("learn", tmp_path / "m", tmp_path / "images")
+    assert (told["taught"], told["known"], told["classes"]) == (0, 60, 10)
+    kept = Learner.load(tmp_path / "m" / MODEL)
+    assert kept.features.image_shape == (8, 8)
+    assert "images/digit 0/0.png" in kept.ids
+    assert run_json("score", tmp_path / "m", tmp_path / "images")["accuracy"] == 1.0
+
+
+def test_columns_that_are_not_used_are_said_aside(tmp_path, wines, write_csv, wine_rows):
+    more = [[*row, extra] for row, extra in zip(wine_rows, ["colour", *["red"] * 178], strict=True)]
+    result = CliRunner().invoke(cli.app, ["learn", str(wines), str(write_csv("more.csv", more))])
+    assert result.exit_code == 0
+    assert "Not used: colour." in result.stderr
+
+
+def test_another_map_than_the_models_is_refused(refused, run, wines, wine):
+    said = refused("learn", wines, wine, "--features", "random_fourier")
+    assert "This model was made with Identity" in said
+    assert "known" in run("learn", wines, wine, "--features", "identity")
+    assert 'give "identity"' in refused("learn", wines, wine, "--features", "magic")

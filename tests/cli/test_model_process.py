@@ -1,0 +1,181 @@
+"""The commands as processes: Ctrl-C, pipes, terminals, and two at once on one model."""
+
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from minout import Learner
+
+MINOUT = [sys.executable, "-c", "from minout.cli import main; main()"]
+PATIENCE = 120.0
+"""After so many seconds a process that should have ended long ago is ended."""
+
+
+def start(*words, **options):
+    return subprocess.Popen([*MINOUT, *map(str, words)], **options)
+
+
+def finish(*words, **options):
+    done = subprocess.run(
+        [*MINOUT, *map(str, words)], capture_output=True, text=True, check=False, **options
+    )
+    assert "Traceback" not in done.stderr
+    return done
+
+
+class Fed:
+    """A `minout learn MODEL -` whose standard input stays open, and whose bar we can see."""
+
+    def __init__(self, model, lines):
+        self._ours, theirs = pty.openpty()
+        self.process = start(
+            "learn",
+            model,
+            "-",
+            "--label=kind",
+            "--id=n",
+            "--json",
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=theirs,
+            env={**os.environ, "TERM": "xterm", "COLUMNS": "200"},
+        )
+        os.close(theirs)
+        self._patience = threading.Timer(PATIENCE, self.process.kill)  # so that nothing hangs
+        self._patience.start()
+        self.seen = ""
+        self.write(lines)
+
+    def write(self, lines):
+        self.process.stdin.write("".join(lines).encode())
+        self.process.stdin.flush()
+
+    def sees(self, pattern, seconds=PATIENCE):
+        until = time.monotonic() + seconds
+        while not re.search(pattern, self.seen):
+            ready, _, _ = select.select([self._ours], [], [], max(0.0, until - time.monotonic()))
+            if not ready:
+                return False
+            self.seen += os.read(self._ours, 4096).decode(errors="replace")
+        return True
+
+    def end(self):
+        # Reads on, so that a process that still draws does not wait for us.
+        try:
+            while more := os.read(self._ours, 4096):
+                self.seen += more.decode(errors="replace")
+        except OSError:
+            pass  # how a terminal says that the other side has closed it
+        os.close(self._ours)
+        told = self.process.stdout.read()
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self._patience.cancel()
+        return self.process.wait(), json.loads(told)
+
+
+@pytest.fixture
+def lines():
+    examples = (
+        {"n": i, "a": i % 7, "b": i % 3, "kind": "cat" if i % 7 > 3 else "dog"} for i in range(40)
+    )
+    return [json.dumps(each) + "\n" for each in examples]
+
+
+@pytest.fixture
+def fed(tmp_path, lines):
+    return Fed(tmp_path / "m", lines[:30])
+
+
+def test_ctrl_c_while_it_waits_keeps_every_whole_example(fed, tmp_path, lines):
+    assert fed.sees(r"[1-9]\d* examples, .* per second, moved \d+, exceptions \d+")
+    for count in range(31, 100):  # the bar shows a count now and then: until it shows the last one
+        fed.write(lines[30:31])
+        if fed.sees(rf"\b{count} examples", seconds=1.0):
+            break
+    fed.process.send_signal(signal.SIGINT)
+    code, told = fed.end()
+    assert code == 130
+    assert "Traceback" not in fed.seen
+    assert f"Go on with --from-line {count + 1}." in fed.seen
+    assert (told["taught"], told["known"]) == (31, count - 31)
+    kept = Learner.load(tmp_path / "m" / "model.minout")
+    again = Learner()
+    for line in lines[:31]:
+        said = json.loads(line)
+        again.teach([said["a"], said["b"]], said["kind"], id=said["n"])
+    rows = [[a, b] for a in range(7) for b in range(3)]
+    assert (kept.scores(rows) == again.scores(rows)).all()
+    rest = finish("learn", tmp_path / "m", "-", "--json", input="".join(lines))
+    assert json.loads(rest.stdout)["examples"] == 40
+
+
+def test_a_second_process_is_refused_and_readers_see_the_last_whole_model(tmp_path, lines):
+    model = tmp_path / "m"
+    first = finish("learn", model, "-", "--label=kind", "--id=n", "--json", input=lines[0])
+    assert json.loads(first.stdout)["examples"] == 1
+    fed = Fed(model, lines)
+    assert fed.sees(r"[1-9]\d* examples")
+    second = finish("learn", model, "-", input=lines[5])
+    assert second.returncode == 1
+    assert (
+        second.stderr == f"error: Another process is at work on {model}; wait until it has ended.\n"
+    )
+    assert finish("forget", model, "0").returncode == 1
+    assert json.loads(finish("info", model, "--json").stdout)["examples"] == 1
+    fed.process.stdin.close()
+    code, told = fed.end()
+    assert (code, told["examples"], told["consolidated"]) == (0, 40, True)
+    assert finish("audit", model).returncode == 0
+
+
+def test_a_reader_that_leaves_ends_it_quietly(tmp_path, lines):
+    finish("learn", tmp_path / "m", "-", "--label=kind", input="".join(lines))
+    many = "".join(lines) * 500
+    (tmp_path / "many.jsonl").write_text(many)
+    pipe = start(
+        "predict",
+        tmp_path / "m",
+        tmp_path / "many.jsonl",
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert pipe.stdout.readline() == b"line,id,label,probability,score:cat,score:dog\n"
+    pipe.stdout.close()
+    assert pipe.stderr.read() == b""
+    pipe.stderr.close()
+    assert pipe.wait() == 0
+
+
+def test_piped_output_is_plain(tmp_path, lines):
+    words = ["learn", tmp_path / "m", "-", "--label=kind"]
+    done = finish(*words, input="".join(lines), env={**os.environ, "TERM": "xterm"})
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert done.stdout.startswith("Taught 40 examples")
+    assert "\x1b" not in done.stdout
+    table = finish("suspects", tmp_path / "m")
+    assert table.stdout.startswith("id,label,leaning,instead\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["learn"], 2),
+        (["predict", "m", "x.csv", "--colour"], 2),
+        (["explain", "m", "x.csv", "--row", "0"], 2),
+        (["predict", "nowhere", "x.csv"], 1),
+        (["--version"], 0),
+    ],
+)
+def test_exit_codes(tmp_path, words, code):
+    assert finish(*words, cwd=tmp_path).returncode == code

@@ -1,0 +1,139 @@
+"""JSON lines: objects, lists that stand for columns, and standard input."""
+
+import io
+import json
+import sys
+
+import pytest
+
+from minout.errors import InvalidInputError
+from minout.streams.files import BadRowError, read
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(*lines: object):
+        path = tmp_path / "data.jsonl"
+        text = (each if isinstance(each, str) else json.dumps(each) for each in lines)
+        path.write_text("\n".join(text))
+        return path
+
+    return write
+
+
+def everything(source, **asked):
+    with read(source, **asked) as reader:
+        return list(reader)
+
+
+def refusal(source, **asked) -> str:
+    with pytest.raises(InvalidInputError) as caught:
+        everything(source, **asked)
+    return str(caught.value)
+
+
+def test_the_first_object_names_the_columns_and_others_may_order_them_otherwise(written):
+    path = written({"a": 1, "kind": 3, "b": 2}, "", {"b": 5, "a": 4.5, "kind": 4, "more": "x"})
+    with read(path, label="kind") as reader:
+        first, second = reader
+    assert reader.columns == ("a", "b")
+    assert (first.row.tolist(), first.label, first.where) == ([1.0, 2.0], 3, "line 1")
+    assert (second.row.tolist(), second.label, second.where) == ([4.5, 5.0], 4, "line 3")
+
+
+@pytest.mark.parametrize(
+    ("written_as", "label"),
+    [
+        (7, 7),
+        (7.0, 7),
+        ("7", "7"),
+        (" 7 ", "7"),
+        (True, "true"),
+        (False, "false"),
+        ("é, b", "é, b"),
+    ],
+)
+def test_whole_numbers_stay_whole_numbers_and_strings_strings(written, written_as, label):
+    (only,) = everything(written({"a": 1, "y": written_as, "i": written_as}), label="y", id="i")
+    assert (only.label, only.id) == (label, label)
+    assert type(only.label) is type(label)
+
+
+def test_standard_input_is_json_lines(monkeypatch):
+    given = io.TextIOWrapper(io.BytesIO(b'{"a": 1, "y": "cat"}\n{"a": 2, "y": "dog"}\n'))
+    monkeypatch.setattr(sys, "stdin", given)
+    assert [(each.row.item(), each.label) for each in everything("-", label="y")] == [
+        (1.0, "cat"),
+        (2.0, "dog"),
+    ]
+    assert not given.closed
+
+
+def test_standard_input_is_read_as_it_comes(monkeypatch):
+    class Slow(io.BytesIO):
+        def __next__(self):
+            asked.append(1)
+            return super().__next__()
+
+    asked: list[int] = []
+    given = io.TextIOWrapper(io.BufferedReader(io.BytesIO(b"")))
+    monkeypatch.setattr(sys, "stdin", type("", (), {"buffer": Slow(b'{"a": 1}\n{"a": 2}\n')}))
+    reader = read("-")
+    assert len(asked) == 1
+    next(iter(reader))
+    assert len(asked) == 1
+    given.close()
+
+
+def test_a_list_stands_for_as_many_columns(written):
+    path = written({"x": [1, 2], "y": "a", "z": 3}, {"z": 6, "x": [4, 5], "y": "b"})
+    with read(path, label="y") as reader:
+        assert reader.columns == ("x[0]", "x[1]", "z")
+        assert [each.row.tolist() for each in reader] == [[1, 2, 3], [4, 5, 6]]
+    (only,) = everything(written({"z": 3, "x": [1, 2]}), columns=["x[0]", "x[1]", "z"])
+    assert only.row.tolist() == [1, 2, 3]
+    longer = written({"z": 3, "x": [1, 2, 9]})
+    assert "line 1: 'x' is a list of 3, but 2 numbers" in refusal(longer, columns=["x[0]", "x[1]"])
+    changing = written({"x": [1, 2]}, {"x": [1, 2, 3]})
+    assert "line 2: 'x' is a list of 3, but 2 numbers are expected" in refusal(changing)
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ('{"a": 1, "y": ', "this is not JSON"),
+        ("\xff\xfe", "this is not JSON"),
+        ("[" * 100_000, "this is not JSON"),
+        ("[1, 2]", "this is not an object"),
+        ({"y": 1}, "there is no 'a'"),
+        ({"a": "1.5", "y": 1}, "column 'a' holds '1.5', which is not a number"),
+        ({"a": None, "y": 1}, "column 'a' is empty"),
+        ({"a": {"b": 1}, "y": 1}, "which is not a number"),
+        ('{"a": NaN, "y": 1}', "nan, which is not a finite number"),
+        ('{"a": 1' + "0" * 400 + ', "y": 1}', "not a finite number"),
+        ({"a": 1}, "the label is empty"),
+        ({"a": 1, "y": None}, "the label is empty"),
+        ({"a": 1, "y": " "}, "the label is empty"),
+        ({"a": 1, "y": 1.5}, "the label is 1.5; it must be a whole number or a string"),
+        ({"a": 1, "y": ["b"]}, "the label is ['b']"),
+    ],
+)
+def test_a_bad_line_is_named_and_can_be_passed_over(written, line, sentence):
+    path = written({"a": 1, "y": 2}, line, {"a": 3, "y": 4})
+    if line == "\xff\xfe":
+        path.write_bytes(path.read_bytes().replace("\xff\xfe".encode(), b"\xff\xfe"))
+    with read(path, label="y") as reader:
+        assert next(iter(reader)).label == 2
+        with pytest.raises(BadRowError) as caught:
+            next(iter(reader))
+    assert str(caught.value).startswith(f"{path}, line 2: ")
+    assert sentence in str(caught.value)
+    assert len(str(caught.value)) < 400
+    assert caught.value.following == 3
+    assert [each.label for each in everything(path, label="y", from_line=3)] == [4]
+    assert everything(path, label="y", from_line=4) == []
+
+
+def test_an_empty_file_and_a_missing_column_are_refused(written):
+    assert "is empty" in refusal(written(""))
+    assert "has no column 'kind'; its columns are: a." in refusal(written({"a": 1}), label="kind")
