@@ -1,6 +1,6 @@
 """`minout bench`: how fast and how well, both sides in one run."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -86,14 +86,48 @@ def engine(
     console = Console()
     parts = bench.engine.chosen_parts(only or [])
     examples = streams.load(data)
-    if out is not None:
-        # Says at once if it cannot be written; what is there stays until there is something new.
-        store.write_whole(out, out.read_bytes() if out.is_file() else b"", "Rows")
+    _expect_writable(out)
     settings = bench.engine.settings_for(examples)
     console.print(_about(examples, settings), soft_wrap=True, markup=False)
+    claims = _shown(lambda tell: bench.engine.run(examples, parts, settings, tell), out, console)
+    if settings == bench.engine.FULL:
+        _print(bench.engine.of_claims(claims), console)
+
+
+@app.command()
+def classifier(
+    out: Annotated[
+        Path | None, typer.Option(help="A file for the rows, one JSON object per line.")
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="Names, with commas or repeated; all if none is named."),
+    ] = None,
+) -> None:
+    """Measures the front door: what the classifier costs, and what it gives without tuning.
+
+    The parts are overhead (one row), start (import and install), files (rows per second from a CSV)
+    and tables (accuracy and probabilities over data sets). Piped into a file, the tables are
+    Markdown.
+
+    Example: minout bench classifier --only tables --out tables.jsonl
+    """
+    console = Console()
+    parts = bench.front.chosen_parts(only or [])
+    _expect_writable(out)
+    claims = _shown(lambda tell: bench.front.run(parts, tell=tell), out, console)
+    _print(bench.engine.of_claims(claims), console)
+
+
+def _shown(
+    run: Callable[[Callable[[str, int, int], None]], Iterator[bench.engine.Measured]],
+    out: Path | None,
+    console: Console,
+) -> list[bench.engine.Claim]:
+    # Prints each part when it is done, and writes what there is by then.
     rows, claims = [], []
     with _bar() as bar:
-        for measured in bench.engine.run(examples, parts, settings, _teller(bar)):
+        for measured in run(_teller(bar)):
             bar.stop()
             for table in measured.tables:
                 _print(table, console)
@@ -102,8 +136,13 @@ def engine(
             if out is not None:
                 results.write(rows, out)
             bar.start()
-    if settings == bench.engine.FULL:
-        _print(bench.engine.of_claims(claims), console)
+    return claims
+
+
+def _expect_writable(out: Path | None) -> None:
+    # Says at once if it cannot be written; what is there stays until there is something new.
+    if out is not None:
+        store.write_whole(out, out.read_bytes() if out.is_file() else b"", "Rows")
 
 
 def _bar() -> Progress:
