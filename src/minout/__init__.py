@@ -1,11 +1,16 @@
 """Learn from a stream, one example at a time, and know what each example disturbs."""
 
+from typing import TYPE_CHECKING, Any
+
 from minout._version import __version__
 from minout.errors import InvalidInputError, MinoutError
 from minout.features import Encoder, Identity, RandomFourier, Scattering
 from minout.learner import Audit, Certificate, Learner, StepReport, UnitReport
 from minout.rehearsal import Closed, Conditional, NoRehearsal, Uniform
 from minout.rules import GradientRule, MarginRule
+
+if TYPE_CHECKING:
+    from minout.classifier import MinoutClassifier
 
 __all__ = [
     "Audit",
@@ -18,6 +23,7 @@ __all__ = [
     "InvalidInputError",
     "Learner",
     "MarginRule",
+    "MinoutClassifier",
     "MinoutError",
     "NoRehearsal",
     "RandomFourier",
@@ -27,3 +33,12 @@ __all__ = [
     "UnitReport",
     "__version__",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # scikit-learn, and pandas with it, is loaded when somebody wants the classifier.
+    if name == "MinoutClassifier":
+        from minout.classifier import MinoutClassifier
+
+        return MinoutClassifier
+    raise AttributeError(f"module 'minout' has no attribute {name!r}")

@@ -235,11 +235,6 @@ class Learner:
         return self._turns.looking()
 
     @looks
-    def scored(self, X: Any) -> tuple[NDArray[Any], Floats]:
-        """Gives the labels and, in their order, the scores: in one look, while others teach."""
-        return self.classes, self.scores(X)
-
-    @looks
     def probabilities(self, X: Any) -> Floats:
         """Gives a probability for each class, (n, classes): exp(sharpness · score), normalised.
 

@@ -18,6 +18,7 @@ from minout.metrics import accuracy
 C_TRIED = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
 FOLDS = 3
 BINS = 10
+WIDE = 2_000
 
 
 class Sensible(NamedTuple):
@@ -97,9 +98,9 @@ def _logistic(made: Split) -> Any:
 def _lda(made: Split) -> Any:
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-    # At 10,000 columns a covariance is 800 MB: there the shrinkage is left to Ledoit and Wolf.
-    tried = list(SHRINKAGE_TRIED) if made.rows.shape[1] < 2_000 else ["auto"]
-    grid: dict[str, list[Any]] = {"model__shrinkage": tried}
+    if made.rows.shape[1] >= WIDE:  # a covariance of 10,000 columns takes 800 MB and minutes
+        return LinearDiscriminantAnalysis().fit(made.rows, made.labels)
+    grid: dict[str, list[Any]] = {"model__shrinkage": list(SHRINKAGE_TRIED)}
     return _tuned(LinearDiscriminantAnalysis(solver="lsqr"), grid, made)
 
 
@@ -137,7 +138,8 @@ def tables(rows: Sequence[Sensible]) -> list[Table]:
     note = (
         f"Mean ± standard deviation over {names[1]} splits, a quarter to test on. Ours: as it "
         "comes, one row at a time, all of one label before the next. The others: standardised "
-        f"columns, all rows at once, C or shrinkage tuned by {names[0]} on the training rows."
+        f"columns, all rows at once, C or shrinkage tuned by {names[0]} on the training rows "
+        "(LDA by SVD, not tuned, from 2,000 columns on)."
     )
     first = Table(
         "Accuracy, one pass in label order",

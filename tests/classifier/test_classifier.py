@@ -1,0 +1,428 @@
+"""The classifier keeps the learner's promises under scikit-learn's names."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import load_digits, load_iris, make_blobs
+from sklearn.exceptions import NotFittedError
+
+from minout import Identity, InvalidInputError, Learner, MinoutClassifier
+from minout.learner import Interfered
+
+IRIS = load_iris()
+NAMES = IRIS.target_names[IRIS.target]
+X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [4.0, 4.0], [5.0, 4.0], [4.0, 5.0]])
+Y = list("aaabbb")
+
+
+def test_fit_is_the_learner_taught_row_by_row_and_consolidated():
+    learner = Learner()
+    for x, y in zip(IRIS.data, NAMES, strict=True):
+        learner.teach(x, y)
+    learner.consolidate()
+    classifier = MinoutClassifier().fit(IRIS.data, NAMES)
+    assert (classifier.decision_function(IRIS.data) == learner.scores(IRIS.data)).all()
+    assert (classifier.predict(IRIS.data) == learner.predict(IRIS.data)).all()
+    assert (classifier.predict_proba(IRIS.data) == learner.probabilities(IRIS.data)).all()
+
+
+def test_fit_does_not_depend_on_the_order():
+    order = np.random.default_rng(0).permutation(150)
+    one = MinoutClassifier().fit(IRIS.data, NAMES)
+    other = MinoutClassifier().fit(IRIS.data[order], NAMES[order])
+    assert (one.decision_function(IRIS.data) == other.decision_function(IRIS.data)).all()
+
+
+def test_fit_starts_anew():
+    classifier = MinoutClassifier().fit(IRIS.data, NAMES).fit(X, Y)
+    assert classifier.classes_.tolist() == ["a", "b"]
+    assert classifier.n_features_in_ == 2
+    assert classifier.ids_ == classifier.all_ids_ == list(range(6))
+
+
+@given(cuts=st.lists(st.integers(0, 150), max_size=5))
+def test_many_rows_in_one_call_are_as_many_calls(cuts):
+    whole = MinoutClassifier().partial_fit(IRIS.data[::3], NAMES[::3])
+    parts = MinoutClassifier()
+    bounds = sorted({0, *(cut // 3 for cut in cuts), 50})
+    for start, end in pairwise(bounds):
+        parts.partial_fit(IRIS.data[::3][start:end], NAMES[::3][start:end])
+    assert (whole.decision_function(IRIS.data) == parts.decision_function(IRIS.data)).all()
+    assert whole.all_ids_ == parts.all_ids_
+
+
+def test_a_new_label_may_come_at_any_time():
+    classifier = MinoutClassifier()
+    for label in np.unique(NAMES):
+        classifier.partial_fit(IRIS.data[label == NAMES], NAMES[label == NAMES])
+    assert classifier.classes_.tolist() == ["setosa", "versicolor", "virginica"]
+    assert classifier.score(IRIS.data, NAMES) > 0.95
+
+
+def test_announced_classes_are_listed_and_improbable_until_they_come():
+    classifier = MinoutClassifier().partial_fit(X, Y, classes=["c", "a", "b"])
+    assert classifier.classes_.tolist() == ["a", "b", "c"]
+    assert (classifier.predict_proba(X)[:, 2] == 0.0).all()
+    assert np.allclose(classifier.predict_proba(X).sum(axis=1), 1.0)
+    assert (classifier.decision_function(X)[:, 2] == -np.inf).all()
+    assert classifier.predict(X).tolist() == Y
+    classifier.partial_fit([[9.0, -9.0]], ["c"])
+    assert (classifier.predict_proba([[9.0, -9.0]]).argmax(axis=1) == [2]).all()
+    assert MinoutClassifier().fit(X, Y).classes_.tolist() == ["a", "b"]
+
+
+def test_a_label_that_was_not_announced_may_come_all_the_same():
+    classifier = MinoutClassifier().partial_fit(X[:3], Y[:3], classes=["a"])
+    assert classifier.partial_fit(X[3:], Y[3:]).classes_.tolist() == ["a", "b"]
+
+
+def test_two_classes_have_one_score_and_others_one_each():
+    binary = MinoutClassifier().fit(X, Y)
+    assert binary.decision_function(X).shape == (6,)
+    assert (binary.decision_function(X) > 0).tolist() == [y == "b" for y in Y]
+    assert (binary.decision_function(X) == binary.learner_.scores(X)[:, 1]).all()
+    assert MinoutClassifier().fit(X, list("aabbcc")).decision_function(X).shape == (6, 3)
+
+
+def test_one_class_is_certain():
+    classifier = MinoutClassifier().fit(X, ["only"] * 6)
+    assert classifier.predict(X).tolist() == ["only"] * 6
+    assert classifier.predict_proba(X).tolist() == [[1.0]] * 6
+    assert classifier.decision_function(X).tolist() == [[np.inf]] * 6
+
+
+@pytest.mark.parametrize(
+    ("labels", "unknown", "dtype"),
+    [
+        (np.arange(4), -1, np.int64),
+        (np.arange(4), "none of these", object),
+        (np.arange(4), True, object),
+        (np.arange(4, dtype=np.int8), 300, object),
+        (np.arange(4, dtype=np.int8), -1, np.int8),
+        (np.arange(4.0), np.nan, np.float64),
+        (np.array(list("abcd")), "none of these", "<U13"),
+        (np.array(list("abcd")), -1, object),
+        (np.array(list("abcd"), dtype=object), "none of these", object),
+    ],
+)
+def test_a_row_in_no_unit_is_called_unknown(labels, unknown, dtype):
+    rng = np.random.default_rng(0)
+    corners = np.repeat(5.0 * rng.normal(size=(4, 2)), 2, axis=0) + rng.normal(size=(8, 2))
+    classifier = MinoutClassifier(metric=False, prior=False).fit(corners, np.repeat(labels, 2))
+    probes = 5.0 * rng.normal(size=(2000, 2))
+    nowhere = classifier.decision_function(probes).max(axis=1) <= 0.0
+    assert nowhere.any()
+    found = classifier.predict(probes, unknown=unknown)
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(found[nowhere].tolist(), [unknown] * nowhere.sum())
+    assert (found[~nowhere] == classifier.predict(probes)[~nowhere]).all()
+    assert (classifier.predict(corners, unknown=unknown) == classifier.predict(corners)).all()
+
+
+def test_ids_are_the_users_own_or_numbers():
+    classifier = MinoutClassifier().partial_fit(X[:2], Y[:2], ids=np.array(["p", "q"]))
+    assert classifier.ids_ == ["p", "q"]
+    classifier.partial_fit(X[2:4], Y[2:4])
+    assert classifier.ids_ == [0, 1]
+    assert classifier.all_ids_ == ["p", "q", 0, 1]
+    assert MinoutClassifier().fit(X, Y, ids=list("uvwxyz")).all_ids_ == list("uvwxyz")
+
+
+def test_an_id_taught_again_with_the_same_row_and_label_changes_nothing():
+    classifier = MinoutClassifier().partial_fit(X, Y, ids=list("uvwxyz"))
+    before = classifier.decision_function(X)
+    classifier.partial_fit(X[[5, 0]], ["b", "a"], ids=["z", "u"])
+    assert classifier.ids_ == ["z", "u"]
+    assert len(classifier.all_ids_) == 6
+    assert (classifier.decision_function(X) == before).all()
+
+
+@pytest.mark.parametrize(
+    ("rows", "labels", "ids", "says"),
+    [
+        (X[:2] + 9, ["a", "b"], ["new", "u"], "stored with another row"),
+        (X[[1, 0]], ["a", "b"], ["new", "u"], "stored with another label"),
+        (X[:2], ["a", "a"], ["new", "new"], "comes twice"),
+        (X[:2], ["a", "a"], ["new"], "2 rows, but 1 ids"),
+        (X[:2], ["a", "a"], "nm", "a list with one id per row"),
+        (X[:2], ["a", "a"], 7, "a list with one id per row"),
+        (X[:2], ["a", "a"], ["new", None], "not a NoneType"),
+        (X[:2], ["a", "a"], ["new", 1.5], "not a float"),
+        (np.array([[1.0, 2.0], [np.nan, 0.0]]), ["a", "a"], None, "NaN"),
+        (np.array([[1.0, 2.0], [1e101, 0.0]]), ["a", "a"], None, "1e\\+100"),
+        (X[:2], ["a", None], None, "NoneType"),
+        (X[:2], ["new", "new\0"], None, "NUL"),
+        (X[:2], ["a"], None, "inconsistent"),
+    ],
+)
+def test_a_call_that_is_refused_leaves_nothing_behind(rows, labels, ids, says, monkeypatch):
+    classifier = MinoutClassifier().partial_fit(X, Y, ids=list("uvwxyz"))
+    monkeypatch.delattr(Learner, "forget")  # nothing is taught, so nothing must be forgotten
+    before = classifier.decision_function(X)
+    with pytest.raises(ValueError, match=says):
+        classifier.partial_fit(rows, labels, ids=ids)
+    for classes, wrong in [
+        ([2**70], "64 bits"),
+        ([["a"]], "list of labels"),
+        ([1], "another type"),
+    ]:
+        with pytest.raises(InvalidInputError, match=wrong):
+            classifier.partial_fit(X[:2], ["a", "a"], classes=classes)
+    assert classifier.all_ids_ == list("uvwxyz")
+    assert classifier.classes_.tolist() == ["a", "b"]
+    assert (classifier.decision_function(X) == before).all()
+    assert classifier.ids_ == list("uvwxyz")
+
+
+def test_numbers_beyond_float32_are_refused_before_the_first_row_is_taught(monkeypatch):
+    monkeypatch.delattr(Learner, "_learn")
+    classifier = MinoutClassifier(features=Identity("float32"))
+    with pytest.raises(InvalidInputError, match="scale the features"):
+        classifier.partial_fit([[0.0, 1.0], [1e16, 0.0]], ["a", "b"])
+    assert not hasattr(classifier, "classes_")
+
+
+def test_a_row_that_only_the_engine_can_refuse_takes_the_whole_call_with_it(monkeypatch):
+    classifier = MinoutClassifier().partial_fit(X, Y)
+    learn = Learner._learn
+
+    def inseparable(self, x, *rest):
+        if x[0] == 1e30:
+            raise InvalidInputError("The numbers differ too much in size to be separated.")
+        return learn(self, x, *rest)
+
+    monkeypatch.setattr(Learner, "_learn", inseparable)
+    with pytest.raises(InvalidInputError, match="differ too much"):
+        classifier.partial_fit([[9.0, 9.0], [1e30, 0.0]], ["new", "a"], classes=["newer"])
+    assert classifier.all_ids_ == list(range(6))
+    assert classifier.classes_.tolist() == ["a", "b"]
+    assert classifier.audit().ok
+    with pytest.raises(InvalidInputError, match="differ too much"):
+        MinoutClassifier().partial_fit([[1e30]], ["a"])
+
+
+def test_a_refused_fit_leaves_the_model_as_it_was():
+    classifier = MinoutClassifier().fit(X, Y)
+    for rows, labels in [(X[:, :1] * np.nan, Y), (np.ones((6, 3)), [1.5] * 6)]:
+        with pytest.raises(ValueError, match=r"NaN|continuous"):
+            classifier.fit(rows, labels)
+    with pytest.raises(InvalidInputError, match="price"):
+        classifier.set_params(price=-1).fit(X[:, :1], Y)
+    assert classifier.n_features_in_ == 2
+    assert classifier.predict(X).tolist() == Y
+
+
+@pytest.mark.parametrize(
+    ("parameters", "says"),
+    [
+        ({"price": 0}, "price"),
+        ({"metric": "yes"}, "metric"),
+        ({"refresh": "never"}, "refresh"),
+        ({"features": "wavelets"}, "features"),
+        ({"features": "scattering", "image_shape": (3,)}, "image_shape"),
+        ({"features": "scattering"}, "square"),
+    ],
+)
+def test_parameters_are_looked_at_on_first_use(parameters, says):
+    classifier = MinoutClassifier(**parameters)
+    with pytest.raises(InvalidInputError, match=says):
+        classifier.fit(X, Y)
+    with pytest.raises(InvalidInputError, match=says):
+        classifier.partial_fit(X, Y)
+    assert not hasattr(classifier, "classes_")
+
+
+def test_an_interruption_keeps_whole_examples_and_names_them(monkeypatch):
+    classifier = MinoutClassifier()
+    learn, count = Learner._learn, []
+
+    def interrupted(self, x, *rest):
+        count.append(rest[1])
+        if len(count) == 4:
+            raise KeyboardInterrupt
+        return learn(self, x, *rest)
+
+    monkeypatch.setattr(Learner, "_learn", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        classifier.partial_fit(X, Y, ids=list("uvwxyz"))
+    assert classifier.ids_ == classifier.all_ids_ == ["u", "v", "w"]
+    count.clear()
+    with pytest.raises(KeyboardInterrupt):
+        classifier.partial_fit(X, Y)
+    assert classifier.ids_ == [0, 1, 2]
+    assert not hasattr(classifier, "certificate_")
+    assert classifier.audit().ok
+    count.clear()
+    with pytest.raises(KeyboardInterrupt):
+        classifier.fit(X[:, :1], Y)
+    assert classifier.n_features_in_ == 2
+    assert len(classifier.all_ids_) == 6
+
+
+def test_interfered_asks_each_row_alone_and_learns_nothing():
+    classifier = MinoutClassifier().fit(IRIS.data, NAMES)
+    before = classifier.decision_function(IRIS.data)
+    asked = classifier.interfered(IRIS.data[:3], ["virginica", "setosa", "new"])
+    assert [type(each) for each in asked] == [Interfered] * 3
+    for each, x, y in zip(asked, IRIS.data, ["virginica", "setosa", "new"], strict=False):
+        assert each == classifier.learner_.interfered(x, y)
+    assert asked[0].ids
+    assert not asked[1].ids
+    assert (classifier.decision_function(IRIS.data) == before).all()
+
+
+def test_certificates_tell_of_each_row_of_the_call_and_of_the_last_change():
+    classifier = MinoutClassifier().partial_fit(X, Y)
+    learner, certificates = Learner(), []
+    for x, y in zip(X, Y, strict=True):
+        certificates.append(learner.teach(x, y).certificate)
+    assert classifier.certificates_ == certificates
+    assert classifier.certificate_ == certificates[-1]
+    assert classifier.consolidate().certificate == classifier.certificate_
+    assert classifier.correct(0, "b").certificate == classifier.certificate_
+    assert classifier.forget([1]) == classifier.certificate_
+    assert classifier.forget_class("a") == classifier.certificate_
+    assert classifier.fit(X, Y).certificates_ == [classifier.certificate_]
+    assert classifier.certificate_.checked == 6
+
+
+def test_correct_forget_and_forget_class_are_the_learners():
+    classifier = MinoutClassifier().partial_fit(X, Y, classes=["a", "b", "c"])
+    report = classifier.correct(0, "c")
+    assert (report.example_id, report.label) == (0, "c")
+    classifier.forget_class("c")
+    assert classifier.classes_.tolist() == ["a", "b"]
+    classifier.forget(4)
+    classifier.forget([5])
+    assert classifier.all_ids_ == [1, 2, 3]
+    classifier.consolidate()
+    other = MinoutClassifier().fit(X[1:4], Y[1:4])
+    assert (classifier.decision_function(X) == other.decision_function(X)).all()
+    with pytest.raises(InvalidInputError, match="no example 99"):
+        classifier.correct(99, "new")
+    assert classifier.classes_.tolist() == ["a", "b"]
+    with pytest.raises(InvalidInputError, match="One label"):
+        classifier.correct(1, ["a", "b"])
+
+
+def test_numbers_as_labels_can_be_corrected_and_forgotten():
+    classifier = MinoutClassifier().fit(X, [True, True, True, False, False, False])
+    classifier.correct(0, False)
+    assert classifier.classes_.tolist() == [False, True]
+    classifier.forget_class(True)
+    assert classifier.predict(X).tolist() == [False] * 6
+    assert classifier.classes_.dtype == np.bool_
+
+
+def test_when_everything_is_forgotten_there_is_nothing_to_predict():
+    classifier = MinoutClassifier().fit(X, Y)
+    classifier.forget(classifier.all_ids_)
+    assert classifier.classes_.tolist() == []
+    for call in (
+        classifier.predict,
+        lambda X: classifier.predict(X, unknown="none"),
+        classifier.decision_function,
+        classifier.predict_proba,
+    ):
+        with pytest.raises(InvalidInputError, match="forgotten"):
+            call(X)
+    assert classifier.partial_fit(X, Y).predict(X).tolist() == Y
+
+
+def test_a_wrong_label_is_suspected_found_in_exceptions_and_corrected():
+    rows, labels = make_blobs(60, centers=2, cluster_std=0.5, random_state=0)
+    wrong = labels.copy()
+    wrong[7] = 1 - wrong[7]
+    classifier = MinoutClassifier().fit(rows, wrong)
+    assert classifier.suspects(1)[0].id == 7
+    assert classifier.exceptions_ == [7]
+    classifier.correct(7, labels[7])
+    assert classifier.exceptions_ == []
+
+
+def test_explain_is_the_learners_for_one_row_in_any_form():
+    classifier = MinoutClassifier().fit(IRIS.data, NAMES)
+    ours = classifier.explain(IRIS.data[100])
+    theirs = classifier.learner_.explain(IRIS.data[100])
+    for form in (IRIS.data[100:101], IRIS.data[100].tolist(), IRIS.data[100:101].astype("f4")):
+        assert classifier.explain(form).label == ours.label
+    assert ours.supports == theirs.supports
+    assert ours.label == classifier.predict(IRIS.data[100:101])[0]
+    total = ours.prior + ours.bias + sum(each.weight for each in ours.supports)
+    assert total == pytest.approx(ours.margin)
+    with pytest.raises(InvalidInputError, match="x has 2"):
+        classifier.explain(IRIS.data[:2])
+    with pytest.raises(ValueError, match="3 features"):
+        classifier.explain(IRIS.data[0, :3])
+
+
+def test_images_go_through_scattering_by_name():
+    digits = load_digits()
+    rows, labels = digits.data[:200], digits.target[:200]
+    square = MinoutClassifier(features="scattering").fit(rows, labels)
+    shaped = MinoutClassifier(features="scattering", image_shape=[8, 8]).fit(rows, labels)
+    assert (square.predict(digits.data[200:300]) == shaped.predict(digits.data[200:300])).all()
+    assert square.score(digits.data[200:300], digits.target[200:300]) > 0.9
+    assert square.n_features_in_ == 64
+    with pytest.raises(InvalidInputError):
+        MinoutClassifier(features="scattering", image_shape=(9, 8)).fit(rows, labels)
+
+
+def lengths(words):
+    return [[len(word), word.count("e")] for word in words]
+
+
+def test_a_function_of_the_users_gets_anything():
+    words = ["be", "me", "elephant", "vegetables"]
+    classifier = MinoutClassifier(features=lengths).fit(words, ["short", "short", "long", "long"])
+    assert classifier.predict(["he", "evergreens"]).tolist() == ["short", "long"]
+    classifier.partial_fit(["eh"], ["short"])
+    assert classifier.explain("elements").label == "long"
+    assert not hasattr(classifier, "n_features_in_")
+    for empty in ([], "word", 3):
+        with pytest.raises(InvalidInputError):
+            classifier.predict(empty)
+    with pytest.raises(ValueError, match="inconsistent"):
+        classifier.partial_fit(["a", "b"], ["short"])
+
+
+def test_a_function_that_refuses_a_row_refuses_the_call(monkeypatch):
+    def picky(batch):
+        return [[float("nan") if each == 7 else each] for each in batch]
+
+    classifier = MinoutClassifier(features=picky).fit([0.0, 9.0], ["a", "b"])
+    monkeypatch.delattr(Learner, "forget")  # nothing is taught, so nothing must be forgotten
+    with pytest.raises(InvalidInputError, match="NaN"):
+        classifier.partial_fit([1.0, 8.0, 7], ["a", "b", "a"])
+    assert classifier.all_ids_ == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "method", ["predict", "predict_proba", "decision_function", "explain", "forget", "suspects"]
+)
+def test_an_unfitted_classifier_says_so(method):
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        getattr(MinoutClassifier(), method)(X)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [each for each in vars(MinoutClassifier) if each.endswith("_") and not each.startswith("_")],
+)
+def test_an_unfitted_classifier_has_no_fitted_attributes(name):
+    assert not hasattr(MinoutClassifier(), name)
+
+
+def test_the_callers_arrays_are_neither_kept_nor_changed():
+    rows, labels = X.copy(), np.array(Y)
+    classifier = MinoutClassifier().fit(rows, labels)
+    before = classifier.decision_function(X)
+    rows[:], labels[:] = -1.0, "z"
+    assert (classifier.decision_function(X) == before).all()
+    one = X[:1].copy()
+    classifier.partial_fit(one, ["a"])
+    one[:] = 1e9
+    assert classifier.audit().ok

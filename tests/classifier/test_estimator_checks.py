@@ -1,0 +1,36 @@
+"""scikit-learn's own law book, with no check excused."""
+
+import os
+import subprocess
+import sys
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from minout import MinoutClassifier
+
+VARIANTS = [
+    MinoutClassifier(),
+    MinoutClassifier(refresh="manual"),
+    MinoutClassifier(price=0.1, metric=False, prior=False, columns=True),
+    MinoutClassifier(features="random_fourier"),
+]
+
+
+@parametrize_with_checks(VARIANTS)
+def test_the_classifier_obeys_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def test_not_one_check_is_skipped_where_scipy_lets_all_of_them_run():
+    asked = (
+        "from sklearn.utils.estimator_checks import check_estimator\n"
+        "from minout import MinoutClassifier\n"
+        "for result in check_estimator(MinoutClassifier()): print(result['status'])\n"
+    )
+    environment = os.environ | {"SCIPY_ARRAY_API": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", asked], env=environment, capture_output=True, text=True, check=True
+    )
+    statuses = done.stdout.split()
+    assert len(statuses) > 50
+    assert set(statuses) == {"passed"}

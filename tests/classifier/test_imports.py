@@ -1,0 +1,61 @@
+"""What an import brings with it."""
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ("pandas", "polars", "torch", "matplotlib", "sklearn")
+
+
+def loaded_by(code: str) -> set[str]:
+    asked = f"{code}\nimport sys\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def test_minout_alone_brings_nothing_heavy():
+    assert not loaded_by("import minout").intersection(HEAVY)
+
+
+def test_the_classifier_brings_only_what_scikit_learn_brings():
+    # scikit-learn itself imports pandas, where it is installed.
+    ours = loaded_by("from minout import MinoutClassifier").intersection(HEAVY)
+    theirs = loaded_by("import sklearn.base, sklearn.utils.multiclass").intersection(HEAVY)
+    assert ours == theirs
+    assert not ours.intersection({"polars", "torch", "matplotlib"})
+
+
+def test_the_classifier_works_where_pandas_polars_and_matplotlib_are_not():
+    without = "import sys\nfor name in ('pandas', 'polars', 'matplotlib'): sys.modules[name] = None"
+    use = (
+        "from minout import MinoutClassifier\n"
+        "c = MinoutClassifier().fit([[0.0], [1.0]], ['a', 'b'])\n"
+        "assert c.predict([[0.1]]).tolist() == ['a']"
+    )
+    assert "minout.classifier" in loaded_by(f"{without}\n{use}")
+
+
+def test_a_name_that_minout_does_not_have_is_named():
+    import minout
+
+    with pytest.raises(AttributeError, match="'minout' has no attribute 'Nobody'"):
+        minout.Nobody  # noqa: B018
+
+
+def test_importing_minout_takes_less_than_half_as_long_again_as_scikit_learn_and_numba():
+    code = (
+        "import time; start = time.perf_counter()\n{}\n"
+        "end = time.perf_counter()\nimport sys; sys.modules['seconds=' + str(end - start)] = None"
+    )
+
+    def seconds(what: str) -> float:
+        found = [
+            float(each.removeprefix("seconds="))
+            for _ in range(2)
+            for each in loaded_by(code.format(what))
+            if each.startswith("seconds=")
+        ]
+        return min(found)
+
+    assert seconds("import minout") < 1.5 * seconds("import sklearn, numba")

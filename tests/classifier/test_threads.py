@@ -1,0 +1,197 @@
+"""Threads that ask while another one teaches see whole states only."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from minout import Learner, MinoutClassifier
+
+COLUMNS = 4
+
+
+def examples(classes: int, each: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    centres = 8.0 * rng.normal(size=(classes, COLUMNS))
+    labels = np.repeat(np.arange(classes), each)
+    return centres[labels] + rng.normal(size=(len(labels), COLUMNS)), labels
+
+
+def teach_slowly(classifier, rows, labels, done):
+    try:
+        for x, y in zip(rows, labels, strict=True):
+            classifier.partial_fit(x[None], [y])
+            if y % 7 == 6:
+                classifier.forget_class(y)
+    finally:
+        done.set()
+
+
+def look(classifier, probes, done):
+    looks = 0
+    while not done.is_set() or not looks:
+        assert {0, 1} <= set(classifier.classes_.tolist()) <= set(range(40))
+        assert set(classifier.predict(probes).tolist()) <= set(range(40))
+        probabilities = classifier.predict_proba(probes)
+        assert np.allclose(probabilities.sum(axis=1), 1.0)
+        scores = classifier.decision_function(probes)
+        assert not np.isnan(scores).any()
+        assert scores.ndim == 1 or 3 <= scores.shape[1] <= 40
+        looks += 1
+    return looks
+
+
+def watched(classifier, rows, labels):
+    done = threading.Event()
+    probes = rows[::10]
+    with ThreadPoolExecutor(3) as threads:
+        lookers = [threads.submit(look, classifier, probes, done) for _ in range(2)]
+        teacher = threads.submit(teach_slowly, classifier, rows, labels, done)
+        teacher.result()
+        return [each.result() for each in lookers]
+
+
+def test_who_asks_while_classes_come_and_go_sees_whole_states():
+    rows, labels = examples(40, 5)
+    classifier = MinoutClassifier().partial_fit(rows[:10], labels[:10])
+    looks = watched(classifier, rows[10:], labels[10:])
+    assert min(looks) > 1
+    assert classifier.audit().ok
+
+
+def test_labels_that_need_a_wider_dtype_are_never_cut_off():
+    # A label of 200 cut to eight bits would be -56.
+    rows, labels = examples(30, 3)
+    first = np.array([0, 1, 0], dtype=np.int8)
+    classifier = MinoutClassifier().partial_fit(rows[[0, 3, 1]], first)
+    done, seen = threading.Event(), set()
+
+    def widen():
+        try:
+            for x, y in zip(rows[6:], labels[6:], strict=True):
+                classifier.partial_fit(x[None], np.array([200 * y]))
+        finally:
+            done.set()
+
+    def ask():
+        while not done.is_set():
+            seen.update(classifier.predict(rows).tolist())
+            seen.update(classifier.classes_.tolist())
+
+    with ThreadPoolExecutor(3) as threads:
+        for each in [threads.submit(ask), threads.submit(ask), threads.submit(widen)]:
+            each.result()
+    assert seen <= {0, 1} | {200 * y for y in range(2, 30)}
+
+
+def test_probabilities_and_classes_are_of_one_moment():
+    # A class that comes and goes before two others moves their columns by one.
+    rows = np.array([[0.0], [9.0], [-9.0]])
+    classifier = MinoutClassifier().partial_fit(rows[:2], ["m", "z"])
+    done = threading.Event()
+
+    def come_and_go():
+        try:
+            for _ in range(150):
+                classifier.partial_fit(rows[2:], ["a"])
+                classifier.forget_class("a")
+        finally:
+            done.set()
+
+    def ask():
+        while not done.is_set():
+            probabilities = classifier.predict_proba(rows)
+            width = probabilities.shape[1]
+            assert probabilities[0].argmax() == width - 2
+            assert probabilities[1].argmax() == width - 1
+            scores = classifier.decision_function(rows)
+            assert scores.shape in ((3,), (3, 3))
+            assert scores.ndim == 2 or scores[1] > 0.0 > scores[0]
+
+    with ThreadPoolExecutor(3) as threads:
+        for each in [threads.submit(ask), threads.submit(ask), threads.submit(come_and_go)]:
+            each.result()
+
+
+def between(monkeypatch, method, first):
+    """Lets something happen at the last moment before the next call of a learner's method."""
+    real = getattr(Learner, method)
+
+    def late(self, *args, **kwargs):
+        monkeypatch.setattr(Learner, method, real)
+        first()
+        return real(self, *args, **kwargs)
+
+    monkeypatch.setattr(Learner, method, late)
+
+
+def test_a_label_that_comes_while_predictions_are_asked_for_is_not_cut_off(monkeypatch):
+    rows = np.array([[0.0], [9.0], [-9.0]])
+    classifier = MinoutClassifier().partial_fit(rows[:2], np.array([1, 2], dtype=np.int8))
+    between(monkeypatch, "predict", lambda: classifier.partial_fit(rows[2:], np.array([300])))
+    assert classifier.predict(rows).tolist() == [1, 2, 300]
+
+
+def test_a_label_is_spelled_before_it_is_taught(monkeypatch):
+    rows = np.array([[0.0], [9.0], [-9.0]])
+    classifier = MinoutClassifier().partial_fit(rows[:2], np.array([1, 2], dtype=np.int8))
+    teach, seen = Learner._learn, []
+
+    def looked_at(self, *args, **kwargs):
+        report = teach(self, *args, **kwargs)
+        seen.append((classifier.predict(rows).tolist(), classifier.classes_.tolist()))
+        return report
+
+    monkeypatch.setattr(Learner, "_learn", looked_at)
+    classifier.partial_fit(rows[2:], np.array([300]))
+    assert seen == [([1, 2, 300], [1, 2, 300])]
+
+
+def test_threads_that_teach_take_turns_call_by_call():
+    rows, labels = examples(6, 40)
+    classifier = MinoutClassifier()
+    order = np.random.default_rng(1).permutation(len(rows)).reshape(-1, 8)
+
+    def teach(part):
+        classifier.partial_fit(rows[part], labels[part], ids=part)
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(teach, order))
+    assert len(classifier.all_ids_) == len(rows)
+    taught = np.array(classifier.all_ids_).reshape(-1, 8)
+    assert {tuple(part) for part in taught.tolist()} == {tuple(part) for part in order.tolist()}
+    classifier.consolidate()
+    once = MinoutClassifier().fit(rows, labels)
+    assert (classifier.decision_function(rows) == once.decision_function(rows)).all()
+
+
+def test_a_fit_with_other_columns_is_seen_whole_or_not_at_all():
+    rows, labels = examples(3, 20)
+    narrow, wide = (rows[:, :2], labels), (rows, np.array(list("abc"))[labels])
+    classifier = MinoutClassifier().fit(*narrow)
+    done = threading.Event()
+
+    def refit():
+        try:
+            for i in range(12):
+                classifier.fit(*(wide if i % 2 == 0 else narrow))
+        finally:
+            done.set()
+
+    def ask():
+        answered = 0
+        while not done.is_set():
+            for table, kind in ((narrow[0], "i"), (wide[0], "U")):
+                try:
+                    predicted = classifier.predict(table)
+                except ValueError as error:
+                    assert "features" in str(error)  # noqa: PT017
+                else:
+                    assert predicted.dtype.kind == kind
+                    answered += 1
+        return answered
+
+    with ThreadPoolExecutor(3) as threads:
+        askers = [threads.submit(ask) for _ in range(2)]
+        threads.submit(refit).result()
+        assert min(each.result() for each in askers) > 0
