@@ -13,6 +13,7 @@ from minout.cli import (
     bench,
     carry,
     change,
+    demo,
     explain,
     learn,
     look,
@@ -46,6 +47,7 @@ OWN_FILES: dict[str, Callable[..., None]] = {
 }
 for name, run in OWN_FILES.items():
     app.command(name, rich_help_panel="A model of your own files")(run)
+app.command("demo")(demo.demo)
 app.command("reproduce")(reproduce.reproduce)
 app.add_typer(bench.app, name="bench")
 

@@ -112,10 +112,12 @@ def classifier(
 
     Example: minout bench classifier --only tables --out tables.jsonl
     """
+    from minout.bench import front  # it needs scikit-learn, which takes a second
+
     console = Console()
-    parts = bench.front.chosen_parts(only or [])
+    parts = front.chosen_parts(only or [])
     _expect_writable(out)
-    claims = _shown(lambda tell: bench.front.run(parts, tell=tell), out, console)
+    claims = _shown(lambda tell: front.run(parts, tell=tell), out, console)
     _print(bench.engine.of_claims(claims), console)
 
 

@@ -1,0 +1,176 @@
+"""`minout demo`: digits in label order, beside SGD; wrong labels found; one digit forgotten."""
+
+import shlex
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from math import isqrt
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+from rich.table import Table
+from rich.text import Text
+
+from minout import results
+from minout._typing import Ints
+from minout.cli.remembered import remember
+from minout.experiments import ink
+from minout.experiments.demo.figure import draw
+from minout.experiments.demo.material import ID, LABEL, Files, Material, material, write_files
+from minout.experiments.demo.perform import Done, Lesson, Tell, perform
+from minout.experiments.demo.run import Known
+from minout.experiments.demo.settings import DEMO
+from minout.experiments.reproduce import writable
+from minout.learner import Learner
+from minout.store import ModelFolder
+from minout.streams.data import DIGITS_LEVELS
+from minout.streams.files import Example, read
+
+SETTINGS = DEMO
+NAMES = {
+    "minout": "minout, in label order",
+    "consolidated": "the same, consolidated",
+    "sgd": "SGD, in label order",
+    "sgd-shuffled": "SGD, shuffled",
+}
+SHADES = " ░▒▓█"
+
+
+def demo(
+    out: Annotated[Path, typer.Option(help="Where files, model and picture go.")] = Path("demo"),
+) -> None:
+    """Shows in a minute what this is: digits in label order, beside scikit-learn's SGD.
+
+    It writes digits with some wrong labels to a CSV, teaches them one by one, finds the wrong
+    labels, corrects them, forgets an example and audits the model, which one can go on with.
+
+    Example: minout demo --out demo
+    """
+    console = Console(highlight=False)
+    writable(out)
+    ink.new_figure(1, 1)  # says at once if pictures cannot be drawn here
+    with ModelFolder(out / "model", create=True) as folder:
+        made = material(SETTINGS)
+        files = write_files(made, out)
+        learner = Learner()
+        lesson = Lesson(_read(files.learn, learner), _read(files.test, Learner()))
+        _say(console, _opening(made, files))
+        with _bars() as tell:
+            done = perform(learner, lesson, made.planted, SETTINGS, tell)
+        learner.save(folder.file)
+    results.write(done.rows, out / "demo.jsonl")
+    picture = ink.save(draw(done.rows), out, "demo")[0]
+    console.print(_table(done))
+    _tell_story(console, made, done)
+    _say(console, f"\nThe picture: {picture}. The model is yours now; try")
+    for line in _next_steps(out, files, done):
+        _say(console, f"  {line}")
+
+
+def _read(file: Path, learner: Learner) -> list[Example]:
+    with read(file, label=LABEL, id=ID) as reader:
+        remember(learner, reader)  # so that `minout predict` need not be told the columns
+        return list(reader)
+
+
+@contextmanager
+def _bars() -> Iterator[Tell]:
+    """Shows on a terminal how far the stream is, and as bars how much each side knows."""
+    console = Console(stderr=True, highlight=False)
+    progress = Progress(
+        TextColumn("{task.description:<24}"),
+        BarColumn(bar_width=30),
+        TextColumn("{task.fields[words]}"),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    stream = progress.add_task("", total=None, words="")
+    knows = {
+        name: progress.add_task(NAMES[name], total=1.0, words="", visible=False) for name in NAMES
+    }
+
+    def tell(what: str, done: int, total: int, now: Mapping[str, Known]) -> None:
+        words = f"{done:,} of {total:,}" if total > 1 else ""
+        progress.update(stream, description=what, completed=done, total=total, words=words)
+        for name, shares in now.items():
+            words = f"{shares.taught:6.1%} of everything taught so far is right"
+            progress.update(knows[name], completed=shares.taught, words=words, visible=True)
+
+    with progress:
+        yield tell
+
+
+def _opening(made: Material, files: Files) -> str:
+    return (
+        f"{files.learn} holds {len(made.ids):,} handwritten digits, all zeros first, all nines "
+        f"last; {len(made.planted)} of them got a wrong label on purpose. They are taught one by "
+        f"one; {len(made.test_labels)} others are held out."
+    )
+
+
+def _table(done: Done) -> Table:
+    table = Table("right in the end", show_edge=False, pad_edge=False)
+    for head in ("of what was taught", "of what was held out"):
+        table.add_column(head, justify="right")
+    for name, words in NAMES.items():
+        shares = done.ends[name]
+        style = "bold" if name in ("minout", "consolidated") else ""
+        table.add_row(words, f"{shares.taught:.1%}", f"{shares.held_out:.1%}", style=style)
+    return table
+
+
+def _tell_story(console: Console, made: Material, done: Done) -> None:
+    found, forgotten, audit = done.found, done.forgotten, done.audit
+    honest = 1.0 - len(made.planted) / len(made.ids)
+    _say(console, f"(Of what was taught, {honest:.1%} has a right label.)")
+    _say(
+        console,
+        f"\nSuspects: of the {len(found.suspects)} examples that the others speak against most, "
+        f"{len(found.wrong)} have a wrong label; by chance it would be {found.by_chance:.1f}.",
+    )
+    if found.wrong:
+        first = found.wrong[0]
+        label = made.planted[str(first.id)]
+        _say(console, f"The first is {first.id}. The file says {first.label}. Look:\n")
+        for line in _drawn(made.pixels[made.ids.index(str(first.id))]):
+            console.print(Text(f"    {line}"))
+        _say(
+            console,
+            f"\nIt is now a {label}, and the others are corrected too: {done.corrected.taught:.1%} "
+            f"of what was taught is right, and {done.corrected.held_out:.1%} of what was held out.",
+        )
+    _say(
+        console,
+        f"Forgotten: {forgotten.id}; {len(forgotten.certificate.moved)} separators moved. Is the "
+        "model, to the last bit, one that was taught the others backwards and never saw it? "
+        f"{'Yes' if forgotten.is_as_if_never_taught else 'No'}.",
+    )
+    _say(
+        console,
+        f"Audit: {audit.margins:,} margins of {audit.examples:,} examples computed again, plainly; "
+        f"{len(audit.exceptions)} exceptions; "
+        f"{'everything agrees' if audit.ok else '; '.join(audit.complaints)}.",
+    )
+
+
+def _drawn(pixels: Ints) -> list[str]:
+    side = isqrt(len(pixels))
+    shades = pixels * (len(SHADES) - 1) // DIGITS_LEVELS
+    return ["".join(2 * SHADES[shade] for shade in row) for row in shades.reshape(side, side)]
+
+
+def _next_steps(out: Path, files: Files, done: Done) -> list[str]:
+    model, test = shlex.quote(str(out / "model")), shlex.quote(str(files.test))
+    why = shlex.quote(str(out / "why.png"))
+    return [
+        f"minout score {model} {test}",
+        f"minout explain {model} {test} --row {done.examined} --picture {why}",
+        f"minout suspects {model} -n 5",
+    ]
+
+
+def _say(console: Console, words: str) -> None:
+    console.print(Text(words), soft_wrap=True)
