@@ -41,6 +41,22 @@ def test_a_model_that_forgot_equals_one_that_never_knew(
     assert "examples:          175" in run("forget", wines, "b4", "--no-consolidate")
 
 
+def test_a_class_is_forgotten_by_its_label(run_json, refused, wines):
+    told = run_json("forget", wines, "--class", "barolo")
+    assert told["examples"] == 178 - 59
+    assert kept(wines).classes.tolist() == ["barbera, sweet", "grignolino"]
+    assert "No example has the label 'barolo'" in refused("forget", wines, "--class", "barolo")
+    result = CliRunner().invoke(cli.app, ["forget", str(wines), "b70", "--class", "grignolino"])
+    assert result.exit_code == 2
+    assert CliRunner().invoke(cli.app, ["forget", str(wines)]).exit_code == 2
+
+
+def test_exceptions_are_told_as_of_after_consolidating(run_json, wines):
+    told = run_json("correct", wines, "b20", "grignolino")
+    assert told["all_exceptions"] == kept(wines).exceptions
+    assert set(told["exceptions"]) <= set(told["all_exceptions"])
+
+
 def test_everything_can_be_forgotten_and_taught_again(run, run_json, refused, tmp_path, write_csv):
     file = write_csv("two.csv", [["a", "kind"], [1, "cat"], [2, "dog"]])
     run("learn", tmp_path / "m", file, "--label", "kind")

@@ -47,9 +47,10 @@ OWN_FILES: dict[str, Callable[..., None]] = {
 }
 for name, run in OWN_FILES.items():
     app.command(name, rich_help_panel="A model of your own files")(run)
-app.command("demo")(demo.demo)
-app.command("reproduce")(reproduce.reproduce)
-app.add_typer(bench.app, name="bench")
+OURS = "What minout shows of itself"
+app.command("demo", rich_help_panel=OURS)(demo.demo)
+app.command("reproduce", rich_help_panel=OURS)(reproduce.reproduce)
+app.add_typer(bench.app, name="bench", rich_help_panel=OURS)
 
 
 @app.callback(invoke_without_command=True)

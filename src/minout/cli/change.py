@@ -9,6 +9,7 @@ from minout.cli import options
 from minout.cli.remembered import id_for, kind_of_labels, label_as
 from minout.cli.say import command, say_facts, say_json
 from minout.learner import Certificate, Learner
+from minout.learner.certificate import Id
 from minout.store import ModelFolder
 
 
@@ -26,29 +27,41 @@ def correct(
     """
     with ModelFolder(model) as folder:
         learner = Learner.load(folder.file)
+        before = learner.exceptions
         right = label_as(kind_of_labels(learner), label)
         certificate = learner.correct(id_for(learner, id), right).certificate
         assert certificate is not None
         _save(learner, folder.file, consolidate)
-    _say(learner, certificate, as_json)
+    _say(learner, certificate, before, as_json)
 
 
 @command
 def forget(
     model: options.Model,
-    ids: Annotated[list[str], typer.Argument(metavar="ID…", help="Ids of stored examples.")],
+    ids: Annotated[
+        list[str] | None, typer.Argument(metavar="ID…", help="Ids of stored examples.")
+    ] = None,
+    label: Annotated[
+        str | None, typer.Option("--class", help="A label: all its examples, and the label.")
+    ] = None,
     consolidate: options.Consolidate = True,
     as_json: options.Json = False,
 ) -> None:
     """Takes stored examples out; consolidated, the model is as if it had never seen them.
 
-    Example: minout forget wines bottle-17 bottle-18
+    Example: minout forget wines bottle-17 bottle-18, or minout forget wines --class barolo
     """
+    if bool(ids) == (label is not None):
+        raise typer.BadParameter("Name the ids to forget, or one label with --class.")
     with ModelFolder(model) as folder:
         learner = Learner.load(folder.file)
-        certificate = learner.forget([id_for(learner, each) for each in ids])
+        before = learner.exceptions
+        if label is None:
+            certificate = learner.forget([id_for(learner, each) for each in ids or []])
+        else:
+            certificate = learner.forget_class(label_as(kind_of_labels(learner), label))
         _save(learner, folder.file, consolidate)
-    _say(learner, certificate, as_json)
+    _say(learner, certificate, before, as_json)
 
 
 def _save(learner: Learner, file: Path, consolidate: bool) -> None:
@@ -57,22 +70,26 @@ def _save(learner: Learner, file: Path, consolidate: bool) -> None:
     learner.save(file)
 
 
-def _say(learner: Learner, certificate: Certificate, as_json: bool) -> None:
-    exceptions = learner.exceptions if len(learner) else []
+def _say(learner: Learner, certificate: Certificate, before: list[Id], as_json: bool) -> None:
+    # Who is an exception is told as of now, after consolidating.
+    now = learner.exceptions if len(learner) else []
+    appeared = [each for each in now if each not in before]
+    cleared = [each for each in before if each not in now]
     if as_json:
-        say_json({**certificate._asdict(), "examples": len(learner), "all_exceptions": exceptions})
+        changed = {"exceptions": appeared, "cleared": cleared, "all_exceptions": now}
+        say_json({**certificate._asdict(), **changed, "examples": len(learner)})
         return
     say_facts(
         {
             "separators moved": len(certificate.moved),
-            "examples checked": certificate.checked,
-            "became exceptions": _listed(certificate.exceptions),
-            "are none any more": _listed(certificate.cleared),
-            "exceptions in all": len(exceptions),
+            "margins checked": certificate.checked,
+            "became exceptions": _listed(appeared),
+            "are none any more": _listed(cleared),
+            "exceptions in all": len(now),
             "examples": len(learner),
         }
     )
 
 
-def _listed(ids: tuple[int | str, ...]) -> str:
+def _listed(ids: list[Id]) -> str:
     return ", ".join(map(str, ids)) or "none"

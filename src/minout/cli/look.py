@@ -17,10 +17,12 @@ from minout.streams.files import listed
 @command
 def suspects(
     model: options.Model,
-    count: Annotated[int, typer.Option("-n", min=0, help="How many.")] = 10,
+    count: Annotated[int, typer.Option("-n", "--count", min=0, help="How many.")] = 10,
     as_json: options.Json = False,
 ) -> None:
     """Lists the stored examples that the others speak against most: likely wrong labels.
+
+    leaning says how strongly, instead which label the others would give.
 
     Example: minout suspects wines -n 10
     """
@@ -79,7 +81,7 @@ def info(model: options.Model, as_json: options.Json = False) -> None:
                 "examples": len(learner),
                 "classes": {each: counts[each] for each in learner.classes.tolist()},
                 "exceptions": exceptions,
-                "features": str(learner.features),
+                "features": learner.features.fingerprint,
                 "label": known.label,
                 "id": known.id,
                 "columns": known.columns,
@@ -101,7 +103,7 @@ def info(model: options.Model, as_json: options.Json = False) -> None:
             "label column": known.label or "none",
             "id column": known.id or "none",
             "columns": columns,
-            "feature map": str(learner.features),
+            "feature map": learner.features.fingerprint,
             "chosen": ", ".join(name for name, chosen in shape if chosen) or "plain",
             "price": "none" if choice is None else choice.price,
             "bytes": size,

@@ -12,8 +12,9 @@ Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="A CSV, Parquet, NPZ or JSON lines file, a folder of images by class, or - for JSON "
-        "lines on standard input.",
+        help="A CSV with a header (.csv, .tsv, .txt), Parquet, NPZ (arrays X, y, ids), JSON lines "
+        "(.jsonl, .ndjson), images as FOLDER/class/image.png, or - for JSON lines on standard "
+        "input.",
         show_default=False,
     ),
 ]
@@ -35,5 +36,8 @@ FromLine = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, an object per line.")]
 Consolidate = Annotated[
     bool,
-    typer.Option(help="Make the model anew at the end, so that order and history leave no trace."),
+    typer.Option(
+        help="Make the model anew at the end, so that order and history leave no trace; "
+        "without it this call is quicker, and a later one can do it."
+    ),
 ]
