@@ -32,22 +32,28 @@ def blobs(seed, *, n=60, d=3, classes=2, apart=1.5):
 
 def slow_choice(X, labels, shapes, prices):
     """Cross-validates with separators from scratch, three folds by the digests."""
-    prices_of, margins_of = {}, {}
+    at = {}
     for shape in shapes:
         fared = [slowly_fared(X, labels, shape, price) for price in prices]
-        at = plainest([right for right, _ in fared])
-        prices_of[shape], margins_of[shape] = prices[at], np.clip(fared[at][1], -1.0, 1.0)
-    best = shapes[plainest([margins_of[shape] for shape in shapes])]
-    return Choice(best, prices_of[best])
+        price = plainest([right for right, *_ in fared])
+        at[shape] = prices[price], *fared[price][1:]
+    means_alone = [shape for shape in shapes if shape.prior and not shape.metric]
+    others = [shape for shape in shapes if shape not in means_alone] or means_alone
+    best = others[plainest([np.clip(at[shape][1], -1.0, 1.0) for shape in others])]
+    for shape in means_alone:
+        more, less = (probabilities(at[each][2], labels) for each in (shape, best))
+        if (more - less).mean() > 0.005 and plainest([less, more]) == 1:
+            best = shape
+    return best, at[best][0]
 
 
 def slowly_fared(X, labels, shape, price):
-    """Gives for each row whether it is named rightly when held out, and its least margin."""
+    """Gives for each held-out row whether its name is right, and its margin; and all scores."""
     folds = np.array([(int(mark) >> 7) % FOLDS for mark in digests(X)])
     rows = X - X.mean(axis=0)
     if shape.columns:
         rows = rows / rows.std(axis=0)
-    right, least = np.zeros(len(X)), np.full(len(X), -1.0)
+    scores = {}
     for fold in range(FOLDS):
         train = folds != fold
         names = sorted(set(labels[train].tolist()))
@@ -56,13 +62,35 @@ def slowly_fared(X, labels, shape, price):
         pins = {"columns": False, "metric": shape.metric, "prior": shape.prior}
         found = separators.model(rows[train], labels[train].tolist(), **pins, price=price)
         for i in np.flatnonzero(~train):
-            scores = {
+            scores[i] = {
                 name: min(separators.margins(found, [rows[i]], [name])[0].values())
                 for name in names
             }
-            right[i] = max(names, key=lambda name: scores[name]) == labels[i]
-            least[i] = scores.get(int(labels[i]), -np.inf)
-    return right, least
+    known = {i: each for i, each in scores.items() if int(labels[i]) in each}
+    right, least = np.zeros(len(X)), np.full(len(X), -1.0)
+    for i, each in known.items():
+        right[i] = max(each, key=lambda name: each[name]) == labels[i]
+        least[i] = each[int(labels[i])]
+    return right, least, known
+
+
+def probabilities(scores, labels):
+    """Gives each row's share of its own class, at the likeliest of many sharpnesses; else 0."""
+    names = sorted(set(labels.tolist()))
+    table = np.array([[each.get(name, -np.inf) for name in names] for each in scores.values()])
+    own = np.array([names.index(int(labels[i])) for i in scores])
+    is_own, known = np.eye(len(names), dtype=bool)[own], np.isfinite(table)
+    doubt, best, likeliest = 1.0 / (2.0 + len(scores)), -np.inf, None
+    for sharpness in np.geomspace(0.1, 100.0, 2_000):
+        raised = sharpness * table
+        logs = raised - np.logaddexp.reduce(raised, axis=1, keepdims=True)
+        others = np.where(known & ~is_own, logs, 0.0).sum(axis=1) / (known.sum(axis=1) - 1)
+        likelihood = ((1.0 - doubt) * logs[is_own] + doubt * others).sum()
+        if likelihood > best:
+            best, likeliest = likelihood, np.exp(logs[is_own])
+    shares = np.zeros(len(labels))
+    shares[[*scores]] = likeliest
+    return shares
 
 
 def plainest(values):
@@ -80,10 +108,26 @@ def test_choice_is_that_of_a_plain_cross_validation():
         X, labels = blobs(seed, n=90, classes=2 + seed % 2, apart=0.8)
         X = X @ np.array([[1.0, 0.9, 0.0], [0.0, 0.3, 0.0], [0.0, 0.0, 1.0 + 5.0 * (seed % 3)]])
         few = picked(digests(X), labels)
-        assert chosen(X, labels) == slow_choice(X[few], labels[few], SHAPES, PRICES)
-        seen.add(chosen(X, labels))
+        found = chosen(X, labels)[:2]
+        assert found == slow_choice(X[few], labels[few], SHAPES, PRICES)
+        seen.add(found)
     assert {shape.metric for shape, _ in seen} == {True, False}
     assert {shape.columns for shape, _ in seen} == {True, False}
+
+
+def test_separators_that_start_from_the_means_are_taken_where_they_make_labels_more_probable():
+    seen = set()
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        labels = np.arange(90) % 3
+        X = rng.normal(size=(90, 25)) + 2.5 * np.eye(3, 25)[labels]
+        X[:, 5:] *= 1.0 + 3.0 * (seed % 2)
+        few = picked(digests(X), labels)
+        found = chosen(X, labels)[:2]
+        assert found == slow_choice(X[few], labels[few], SHAPES, PRICES)
+        seen.add(found[0])
+    assert Shape(prior=True) in seen
+    assert len(seen) > 1
 
 
 def test_a_price_is_that_of_a_plain_cross_validation():
@@ -95,7 +139,7 @@ def test_a_price_is_that_of_a_plain_cross_validation():
     found = [chosen(X, labels, shapes=(shape,)) for shape in SHAPES]
     assert len({each.price for each in found}) > 1
     for each in found:
-        assert each == slow_choice(X[order], labels[order], (each.shape,), PRICES)
+        assert each[:2] == slow_choice(X[order], labels[order], (each.shape,), PRICES)
 
 
 @settings(max_examples=15)
@@ -154,12 +198,21 @@ def test_prices_that_are_as_good_are_decided_for_the_lowest():
     assert chosen(X, labels).price == PRICES[0]
 
 
-def test_of_many_classes_those_with_the_lowest_digests_are_looked_at(monkeypatch):
+@pytest.mark.parametrize(("rows", "classes"), [(1, 3), (24, 3), (45, 5), (1_000, 8)])
+def test_of_many_classes_the_first_by_digest_are_looked_at_until_there_are_enough_rows(
+    rows, classes, monkeypatch
+):
     monkeypatch.setattr(choice, "CLASSES", 3)
-    rng = np.random.default_rng(12)
-    X, labels = rng.normal(size=(80, 2)), rng.integers(0, 8, 80)
-    by_digest = labels[np.argsort(digests(X))].tolist()
-    assert set(labels[picked(digests(X), labels)]) == set(list(dict.fromkeys(by_digest))[:3])
+    monkeypatch.setattr(choice, "ROWS", rows)
+    X, labels = np.random.default_rng(12).normal(size=(80, 2)), np.arange(80) % 8
+    by_digest = labels[np.argsort(digests(X))]
+    wanted = list(dict.fromkeys(by_digest.tolist()))[:classes]
+    lowest = np.flatnonzero(np.isin(by_digest, wanted))[:rows]
+    few = picked(digests(X), labels)
+    if rows == 1:
+        assert not len(few)  # less than a row for each fold
+    else:
+        assert labels[few].tolist() == by_digest[lowest].tolist()
 
 
 def test_units_that_differ_wildly_bring_the_columns_in():
@@ -184,7 +237,7 @@ def test_labels_at_random_are_trusted_less_than_labels_that_fit():
 @pytest.mark.parametrize("price", [0.5, 3.0])
 def test_what_is_pinned_is_chosen(shape, price):
     X, labels = blobs(9)
-    assert chosen(X, labels, shapes=(shape,), prices=(price,)) == Choice(shape, price)
+    assert chosen(X, labels, shapes=(shape,), prices=(price,))[:2] == (shape, price)
     assert chosen(X, labels, shapes=(shape,)).shape == shape
     assert chosen(X, labels, prices=(price,)).price == price
 
@@ -208,3 +261,22 @@ def test_constant_columns_and_copies_of_one_row_per_class_can_be_chosen_by():
     X = np.repeat([[0.1, 0.7, 0.3], [0.2, 0.7, 0.9]], 6, axis=0)
     X[:, 0] += np.arange(12) * 1e-3
     assert chosen(X, np.repeat([0, 1], 6)).price in PRICES
+
+
+def test_sharpness_is_where_the_labels_of_held_out_rows_are_likeliest():
+    X, labels = blobs(2, n=90, classes=3, apart=0.8)
+    few = picked(digests(X), labels)
+    shape = SHAPES[0]
+    _, _, scores = slowly_fared(X[few], labels[few], shape, 0.1)
+    found = chosen(X, labels, shapes=(shape,), prices=(0.1,)).sharpness
+    table = np.array([[each[name] for name in range(3)] for each in scores.values()])
+    own = np.array([labels[few][i] for i in scores])
+    doubt = 1.0 / (2.0 + len(own))
+
+    def likelihood(sharpness):
+        logs = sharpness * table
+        logs = logs - np.logaddexp.reduce(logs, axis=1, keepdims=True)
+        right = logs[np.arange(len(own)), own]
+        return ((1.0 - doubt) * right + doubt * (logs.sum(axis=1) - right) / 2).sum()
+
+    assert all(likelihood(found) >= likelihood(found * factor) for factor in (0.9, 0.99, 1.01, 1.1))

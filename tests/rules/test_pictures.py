@@ -37,6 +37,29 @@ def test_an_image_is_made_once():
     assert images[which[0]].any()
 
 
+def test_a_place_may_be_asked_for_twice():
+    pictures, table = made()
+    images, which = pictures.of(table, np.array([7, 3, 7, 7]))
+    assert images[which].tolist() == maths.images(pictures.geometry, table[[7, 3, 7, 7]]).tolist()
+    assert len(pictures) == 2
+
+
+def test_restored_pictures_go_on_where_the_others_stood():
+    pictures, table = made()
+    pictures.of(table, np.array([7, 8, 5]))
+    pictures.discard(8)
+    twin, _ = made()
+    images, of = pictures.kept()
+    twin.restore(images.copy(), of)
+    for each in (pictures, twin):
+        each.discard(5)
+        images, which = each.of(table, np.array([8, 7, 5, 0]))
+        wanted = maths.images(pictures.geometry, table[[8, 7, 5, 0]])
+        assert images[which].tolist() == wanted.tolist()
+    assert len(twin) == len(pictures) == 6
+    assert twin.kept()[1].tolist() == pictures.kept()[1].tolist()
+
+
 def test_a_discarded_image_is_wiped_and_made_anew_when_asked_for():
     pictures, table = made()
     images, which = pictures.of(table, np.array([7, 8]))

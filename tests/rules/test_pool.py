@@ -44,7 +44,7 @@ def walked(operations, made, ground, rng, prior, *, first):
         elif operation == "copy":
             made = made.copy()
         else:
-            getattr(made, operation)(*([ground] if operation == "solve" else []))
+            getattr(made, operation)(ground)
     made.solve(ground)
     return made
 
@@ -127,7 +127,7 @@ def test_whoever_was_idle_too_long_leaves():
     made.join(np.arange(3), np.array([1.0, -1.0, 1.0]))
     for _ in range(pool.IDLE + 1):
         made.solve(here)
-        made.rest()
+        made.rest(here)
     assert made.places.tolist() == [0, 1]
     made.solve(here)
     assert_optimal(made, here)
@@ -178,6 +178,30 @@ def test_a_solve_that_fails_says_so_and_nothing_torn_is_kept(monkeypatch):
             made.solve(here)
     made.solve(here)
     assert_optimal(made, here)
+
+
+def test_a_large_pool_keeps_what_there_is_room_for(monkeypatch):
+    monkeypatch.setattr(pool, "CHEAP", 0)
+    here = ground(np.random.default_rng(8), 3, price=0.1)
+    for separators, is_kept in ((1, True), (10**9, False)):
+        made = Pool(Prior(np.zeros(3), 0.0))
+        made.join(np.arange(6), np.where(np.arange(6) % 2, 1.0, -1.0))
+        made.solve(here)
+        made.rest(here._replace(separators=separators))
+        assert [each is not None for each in made.carried()] == [is_kept, False, False]
+        made.join(np.arange(6, 9), np.ones(3))
+        made.solve(here)
+        assert_optimal(made, here)
+
+
+def test_a_small_pool_keeps_no_factor():
+    here = ground(np.random.default_rng(8), 3, price=0.1)
+    made = Pool(Prior(np.zeros(3), 0.0))
+    made.join(np.arange(6), np.where(np.arange(6) % 2, 1.0, -1.0))
+    made.solve(here)
+    assert made.is_small(here)
+    made.rest(here)
+    assert made.carried() == (None, None, None)
 
 
 def test_an_empty_pool_is_its_prior():

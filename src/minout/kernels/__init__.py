@@ -13,20 +13,37 @@ from minout.kernels.bounds import SLACK, doubtful, roughly
 from minout.kernels.grams import combine, gram, images
 from minout.kernels.margins import activations, class_margins, scores
 from minout.kernels.newton import Factor, empty_factor, newton
+from minout.kernels.pairs import Leaning, pair_scores
 from minout.kernels.primal import Rows, Sums, newton_primal
 from minout.kernels.products import add_multiples, products, products_by_column
 from minout.kernels.rows import add_to, digest
+from minout.kernels.settling import (
+    SETTLED,
+    UNSOLVED,
+    Asked,
+    Pools,
+    Sides,
+    Standing,
+    settle_pools,
+)
 from minout.kernels.tally import Sets, Tally, tally
 from minout.kernels.threads import in_threads, one_blas_thread, one_worker_at_a_time
 from minout.kernels.training import Pull, clipped, follow, follow_and_clip, least, least_of, pull
 
 __all__ = [
+    "SETTLED",
     "SLACK",
+    "UNSOLVED",
+    "Asked",
     "Bitmaps",
     "Factor",
+    "Leaning",
+    "Pools",
     "Pull",
     "Rows",
     "Sets",
+    "Sides",
+    "Standing",
     "Sums",
     "Tally",
     "activations",
@@ -53,12 +70,14 @@ __all__ = [
     "newton_primal",
     "one_blas_thread",
     "one_worker_at_a_time",
+    "pair_scores",
     "products",
     "products_by_column",
     "pull",
     "replace",
     "roughly",
     "scores",
+    "settle_pools",
     "tally",
     "write",
 ]

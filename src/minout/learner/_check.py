@@ -31,12 +31,6 @@ class Found(NamedTuple):
     checked: int
 
 
-class _Looked(NamedTuple):
-    places: Ints
-    signs: Floats
-    margins: Floats
-
-
 def check(
     w: Floats,
     b: float,
@@ -54,27 +48,39 @@ def check(
     same with and without the sketch: it only says whose margin need not be computed.
     """
     total = len(sides[0]) + len(sides[1])
-    bounded = sketch is not None and total >= MANY
-    if sketch is None or not bounded:
-        looked = _look(w, b, sides, ground)
-    else:
-        if reference.w is None or 2 * reference.spent > total:
-            reference.start(w, b)
-        doubtful = reference.doubtful(w, b, sides, ground, bound, sketch)
-        looked = _look(w, b, doubtful, ground)
-    places, signs, margins = looked
+    if sketch is None or total < MANY:
+        return judge(w, b, sides, _margins(w, b, sides, ground), pool, ground, bound)
+    if reference.w is None or 2 * reference.spent > total:
+        reference.start(w, b)
+    doubtful = reference.doubtful(w, b, sides, ground, bound, sketch)
+    found = judge(w, b, doubtful, _margins(w, b, doubtful, ground), pool, ground, bound)
+    return found._replace(least=min(found.least, bound), checked=total)
+
+
+def judge(
+    w: Floats,
+    b: float,
+    sides: tuple[Ints, Ints],
+    margins: Floats,
+    pool: Pool,
+    ground: Ground,
+    bound: float,
+) -> Found:
+    """Says what the margins of some examples, the first side's first, ask for."""
+    places, signs = np.concatenate(sides), _signs(sides)
     pooled = np.zeros(len(ground.table), dtype=bool)
     pooled[pool.places] = True
     below = np.flatnonzero(margins < bound)
     inside = pooled[places[below]]
-    _expect_private(w, b, places[below[inside]], margins[below[inside]], pool, ground, bound)
-    below = below[~inside]
+    if inside.any():
+        _expect_private(w, b, places[below[inside]], margins[below[inside]], pool, ground, bound)
+        below = below[~inside]
     most = max(WORST, len(pool.places) // 2)
     if len(below) > most:
         below = below[np.lexsort((places[below], margins[below]))[:most]]
     right = margins > 0.0
-    least = float(margins[right].min(initial=bound if bounded else np.inf))
-    return Found(places[below], signs[below], places[~right], least, total)
+    least = float(margins[right].min(initial=np.inf))
+    return Found(places[below], signs[below], places[~right], least, len(places))
 
 
 def _expect_private(
@@ -91,14 +97,17 @@ def _expect_private(
             raise ArithmeticError("a separator did not settle")
 
 
-def _look(w: Floats, b: float, sides: tuple[Ints, Ints], ground: Ground) -> _Looked:
+def _margins(w: Floats, b: float, sides: tuple[Ints, Ints], ground: Ground) -> Floats:
     places = np.concatenate(sides)
-    signs = np.repeat([1.0, -1.0], [len(sides[0]), len(sides[1])])
     margins = np.empty(len(places))
     table, origin = ground.table, ground.geometry.origin
     kernels.in_threads(
         lambda part: kernels.activations(w, b, table, places[part], origin, margins[part]),
         parts(len(places)),
     )
-    margins *= signs
-    return _Looked(places, signs, margins)
+    margins *= _signs(sides)
+    return margins
+
+
+def _signs(sides: tuple[Ints, Ints]) -> Floats:
+    return np.repeat([1.0, -1.0], [len(sides[0]), len(sides[1])])

@@ -5,6 +5,7 @@ positive on the side of o. Examples are known by their place in the memory; ids 
 """
 
 import time
+from collections.abc import Callable
 
 import numpy as np
 
@@ -20,12 +21,14 @@ from minout.learner._sketch import DIRECTIONS, LARGEST, Sketch
 from minout.learner.certificate import Certificate, Id, Label, Refresh
 from minout.maths import Geometry, Prior
 from minout.memory import RamMemory, give_back
-from minout.rules import Choice, Ground, MarginRule, Pictures, Pool, choose, picked
+from minout.rules import Choice, Ground, MarginRule, Pictures, Pool, Shape, choose, picked
 
 LEFT_ALONE = 0.5
 """θ: while streaming, a stored example is left alone while its public margin reaches this."""
 TIGHT = 1.0 - 1e-9
 """What consolidate() asks of everybody who has no private parameter."""
+WIDE = 4_096
+"""A metric of more columns than this, of 134 MB, is used only if it is pinned."""
 FIRST_PRIORS = 5
 """Priors of a class are renewed at 5, 20, 80, … examples of it."""
 NOBODY: Ints = np.empty(0, dtype=np.int64)
@@ -67,7 +70,7 @@ class Margin:
         """Stores x (d,) under a label and settles the separators that do not suit it."""
         c = self.class_of.get(label)
         if c is not None and not self.is_due(c):
-            least = self.margins(x, c).min()
+            least = float(self.margins(x, c).min())
             if least >= LEFT_ALONE:
                 digest = self._store(x, c, example_id)
                 equal_to_listed = (example_id,) if digest in self.listed else ()
@@ -253,7 +256,8 @@ class Margin:
         self.class_of[label] = c
         self.members.append(Members())
         self.prior_at.append(FIRST_PRIORS)
-        self.pools.extend(Pool(self._no_prior()) for _ in range(c))
+        nowhere = self._no_prior()
+        self.pools.extend(Pool(nowhere) for _ in range(c))
         self.references.extend(Reference() for _ in range(c))
         self.wrong.extend(NOBODY for _ in range(c))
         return c
@@ -278,14 +282,15 @@ class Margin:
         others = [o for o in range(len(self.labels)) if o != c]
         margins = self.margins(self.memory.table[place], c)
         renewed = self._priors_due(c)
-        jobs = []
+        jobs, start = [], None
         for o in others:
             short, fresh = margins[o] < LEFT_ALONE, not len(self.pools[_pair(c, o)].places)
             if not (short or renewed or fresh):
                 continue
             pool = self.pools[_pair(c, o)].copy()
             if renewed or fresh:
-                pool.restart(self._start(min(c, o), max(c, o)))
+                start = start or self._starts()
+                pool.restart(start(min(c, o), max(c, o)))
             if (short or fresh) and place not in pool.places:
                 pool.join(np.array([place]), np.array([1.0 if c < o else -1.0]))
             jobs.append(self._job(min(c, o), max(c, o), pool))
@@ -380,11 +385,11 @@ class Margin:
         return certificate, Refresh(time.perf_counter() - start, self.choice, anew)
 
     def _settle_all(self, bound: float, before: Before) -> Certificate:
-        jobs = []
+        jobs, start = [], self._starts()
         for high in range(1, len(self.labels)):
             for low in range(high):
                 old = self.pools[_pair(low, high)]
-                pool = old.on_new_ground(self._start(low, high))
+                pool = old.on_new_ground(start(low, high))
                 self.references[_pair(low, high)] = Reference()
                 if not len(pool.places):
                     firsts = [self.members[c].places[0] for c in (low, high)]
@@ -404,9 +409,14 @@ class Margin:
         if len(np.unique(labels[few])) < 2:
             return False
         X = self.memory.rows(order[few]).astype(np.float64)
-        self.choice = choose(X, labels[few], digests[few], self.rule.shapes(), self.rule.prices())
+        self.choice = choose(X, labels[few], digests[few], self._shapes(), self.rule.prices())
         self.chosen_at = (len(order), len(self.labels))
         return True
+
+    def _shapes(self) -> tuple[Shape, ...]:
+        shapes = self.rule.shapes()
+        narrow = tuple(shape for shape in shapes if not shape.metric)
+        return narrow if narrow and self.memory.features > WIDE else shapes
 
     def _measure(self, order: Ints) -> None:
         shape, d = self.choice.shape, self.memory.features
@@ -430,11 +440,13 @@ class Margin:
             if np.abs(sample).max() <= LARGEST:
                 self.sketch = Sketch(self.geometry.origin, sample)
 
-    def _start(self, low: int, high: int) -> Prior:
+    def _starts(self) -> Callable[[int, int], Prior]:
+        # Where the separators of two classes start from.
         if not self.choice.shape.prior:
-            return self._no_prior()
+            nowhere = self._no_prior()
+            return lambda _, __: nowhere
         means = self.moments.means()
-        return maths.prior(self.geometry, means[low], means[high])
+        return lambda low, high: maths.prior(self.geometry, means[low], means[high])
 
     def _no_prior(self) -> Prior:
         return Prior(np.zeros(self.memory.features), 0.0)
@@ -447,15 +459,17 @@ class Margin:
     def _settle(self, jobs: list[Job], bound: float, before: Before) -> Certificate:
         if self.sketch is not None and jobs and not self.sketch.catch_up(self.memory):
             self.sketch = None
-        ground = Ground(self.memory.table, self.geometry, self.pictures, self.choice.price)
+        table, pools = self.memory.table, len(self.pools)
+        ground = Ground(table, self.geometry, self.pictures, self.choice.price, pools)
         settled = settle(jobs, ground, bound, self.sketch)
         before.keep_weights(self, [job.pair for job in jobs])
         return self._publish(settled, before)
 
     def _publish(self, settled: list[Settled], before: Before) -> Certificate:
         for job, w, b, found in settled:
-            self.short[self.wrong[job.pair]] -= 1
-            self.short[found.wrong] += 1
+            for places, more in ((self.wrong[job.pair], -1), (found.wrong, 1)):
+                if len(places):
+                    self.short[places] += more
             self.W[job.pair], self.b[job.pair] = w, b
             self.pools[job.pair], self.wrong[job.pair] = job.pool, found.wrong
         appeared, cleared = self._note_exceptions(before)
@@ -470,6 +484,8 @@ class Margin:
     def _note_exceptions(self, before: Before) -> tuple[tuple[Id, ...], tuple[Id, ...]]:
         # Who has become an exception in this step, and who has ceased to be one.
         wrong = np.flatnonzero(self.short[: self.memory.end])
+        if not len(wrong) and not self.listed:
+            return (), ()
         self.listed = frozenset(self.memory.digests(wrong).tolist())
         appeared, cleared = before.changed(self)
         return (

@@ -1,5 +1,6 @@
 """How weights move: one unit or separator, and the rows it is given."""
 
+from minout.rules.batch import solve_and_look
 from minout.rules.choice import Choice, Shape, choose, picked, shares
 from minout.rules.gradient import GradientRule
 from minout.rules.margin import MarginRule
@@ -17,4 +18,5 @@ __all__ = [
     "choose",
     "picked",
     "shares",
+    "solve_and_look",
 ]

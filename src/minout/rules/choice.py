@@ -18,6 +18,8 @@ ROWS = 1_000
 CLASSES = 20
 FOLDS = 3
 STANDARD_ERRORS = 2.0
+WORTH = 0.005
+"""By how much more probable labels must be made, for separators to start from the means alone."""
 PRICES = (1e-3, 1e-2, 1e-1, 1.0)
 SHARPNESS = (0.1, 100.0)
 """Between these bounds sharpness is looked for."""
@@ -47,21 +49,29 @@ class Choice(NamedTuple):
     sharpness: float = 1.0
 
 
-SHAPES = (Shape(), Shape(columns=True), Shape(metric=True, prior=True), Shape(True, True, True))
-"""What is tried, the plainest first."""
+SHAPES = (
+    Shape(),
+    Shape(columns=True),
+    Shape(metric=True, prior=True),
+    Shape(columns=True, metric=True, prior=True),
+    Shape(prior=True),
+)
+"""What is tried, the plainest first, and separators that start from the means alone."""
 
 
 def picked(digests: Words, labels: Ints) -> Ints:
     """Picks the rows to choose by: those with the lowest digests, in that order.
 
     Copies of a row have one digest, so one of them is taken: they would sit on both sides of a
-    fold. Of many classes those with the lowest digests are taken, because pairs grow with their
-    square; classes of which fewer than one row per fold is left are left out.
+    fold. Of many classes those with the lowest digests are taken, so many that there are enough
+    rows; classes of which fewer than one row per fold is left are left out.
     """
     _, first = np.unique(digests, return_index=True)
-    _, leader = np.unique(labels[first], return_index=True)
-    classes = labels[first[np.sort(leader)[:CLASSES]]]
-    few = first[np.isin(labels[first], classes)][:ROWS]
+    names, leader, counts = np.unique(labels[first], return_index=True, return_counts=True)
+    by_leader = np.argsort(leader)
+    so_far = np.cumsum(counts[by_leader])
+    enough = max(CLASSES, int(np.searchsorted(so_far, ROWS)) + 1)
+    few = first[np.isin(labels[first], names[by_leader[:enough]])][:ROWS]
     values, counts = np.unique(labels[few], return_counts=True)
     return few[np.isin(labels[few], values[counts >= FOLDS])]
 
@@ -75,65 +85,106 @@ def choose(
     the difference; a low price fits what was taught more closely, so it must be worth something to
     pay more. The shape: the plainest whose margins, clipped to [-1, 1], are as high on average as
     any, but for the same. (Margins say more than names: with ten examples per class the share of
-    names that are right is too coarse to choose by.)
+    names that are right is too coarse to choose by.) Separators that start from the means alone
+    have larger margins without being better; such a shape is taken if it makes the labels of the
+    rows more probable, by more than two standard errors and half a percent. A shape that rounding
+    makes unsolvable for these rows is not chosen, unless there is no other.
     """
     if len(np.unique(labels)) < 2:
         return Choice(shapes[0], prices[0])
     folds = (digests >> np.uint64(7)) % np.uint64(FOLDS)
     products = {columns: _products(X, columns) for columns in {shape.columns for shape in shapes}}
-    if len(shapes) == len(prices) == 1:
-        return _sharpened(shapes[0], prices[0], products, X.shape[1], labels, folds)
-    fared = kernels.in_threads(
+    tried = kernels.in_threads(
         lambda s: _fared(products[s.columns], X.shape[1], labels, folds, s, prices), shapes
     )
-    places = [_plainest([each.right for each in of_shape]) for of_shape in fared]
-    clipped = [np.clip(f[at].margins, -1.0, 1.0) for f, at in zip(fared, places, strict=True)]
-    best = _plainest(clipped)
-    shape, price = shapes[best], prices[places[best]]
-    return _sharpened(shape, price, products, X.shape[1], labels, folds)
+    shapes = tuple(shape for shape, fared in zip(shapes, tried, strict=True) if fared) or shapes
+    fared = [each for each in tried if each]
+    if not fared:
+        return Choice(shapes[0], prices[0])
+    at = [_plainest([each.right for each in of_shape]) for of_shape in fared]
+    found = [of_shape[price] for of_shape, price in zip(fared, at, strict=True)]
+    leaning = [i for i, shape in enumerate(shapes) if shape.prior and not shape.metric]
+    others = [i for i in range(len(shapes)) if i not in leaning] or leaning
+    best = others[_plainest([np.clip(found[i].margins, -1.0, 1.0) for i in others])]
+    for i in leaning:
+        if _is_more(found[i].probable(), found[best].probable(), by=WORTH):
+            best = i
+    return Choice(shapes[best], prices[at[best]], found[best].sharpness())
 
 
-class _Fared(NamedTuple):
-    """Is how rows fared that were held out: their own class's least margin; named rightly?"""
+class _Held(NamedTuple):
+    """Is rows of one fold: their numbers, scores in the classes known, and which is their own."""
 
-    margins: Floats
-    right: Floats
+    rows: Ints
+    scores: Floats
+    own: Ints
 
 
-def _sharpened(
-    shape: Shape,
-    price: float,
-    products: dict[bool, Floats],
-    width: int,
-    labels: Ints,
-    folds: Words,
-) -> Choice:
-    # The sharpness under which the labels of held-out rows are likeliest. Each of them counts as
-    # wrong by a little, as one among so many might be: where all are right, that sets the limit.
-    parts = []
+class _Fared:
+    """Is how rows fared that were held out.
+
+    `margins` are the least margins of their own class, -1 for rows whose class the others did not
+    know; `right` says whether they were named rightly.
+    """
+
+    def __init__(self, parts: list[_Held], n: int) -> None:
+        self._parts = parts
+        self.margins, self.right = np.full(n, -1.0), np.zeros(n)
+        for rows, scores, own in parts:
+            self.margins[rows] = scores[np.arange(len(own)), own]
+            self.right[rows] = scores.argmax(axis=1) == own
+
+    def probable(self) -> Floats:
+        """Gives how probable each row's label is made, 0 where its class was not known."""
+        probable, sharpness = np.zeros(len(self.right)), self.sharpness()
+        for rows, scores, own in self._parts:
+            probable[rows] = shares(sharpness * scores)[np.arange(len(own)), own]
+        return probable
+
+    def sharpness(self) -> float:
+        """Finds the sharpness under which the labels are likeliest.
+
+        Each of them counts as wrong by a little, as one among so many might be: where all are
+        right, that sets the limit.
+        """
+        parts = [(scores, own) for _, scores, own in self._parts if len(own)]
+        if not parts:
+            return 1.0
+        doubt = 1.0 / (2.0 + sum(len(own) for _, own in parts))
+
+        def unlikely(log_sharpness: float) -> float:
+            total = 0.0
+            for scores, own in parts:
+                log_shares = np.log(np.maximum(shares(np.exp(log_sharpness) * scores), 1e-300))
+                right = log_shares[np.arange(len(own)), own]
+                others = (log_shares.sum(axis=1) - right) / (scores.shape[1] - 1)
+                total -= float((1.0 - doubt) * right.sum() + doubt * others.sum())
+            return total
+
+        found = minimize_scalar(unlikely, bounds=np.log(SHARPNESS), method="bounded")
+        return float(np.exp(found.x))
+
+
+def _fared(
+    G: Floats, width: int, labels: Ints, folds: Words, shape: Shape, prices: tuple[float, ...]
+) -> list[_Fared]:
+    # How rows fare with separators that were found without their fold, per price; nothing if
+    # numbers are such that this shape's cannot be found.
+    parts: list[list[_Held]] = [[] for _ in prices]
     for fold in range(FOLDS):
-        held = folds == fold
-        classes = np.unique(labels[~held])
-        held_labels = labels[held]
-        if len(classes) > 1:
-            scores = _scores(products[shape.columns], width, labels, ~held, shape, (price,))[0]
-            known = np.isin(held_labels, classes)
-            parts.append((scores[known], np.searchsorted(classes, held_labels[known])))
-    doubt = 1.0 / (2.0 + sum(len(own) for _, own in parts))
-
-    def unlikely(log_sharpness: float) -> float:
-        total = 0.0
-        for scores, own in parts:
-            log_shares = np.log(np.maximum(shares(np.exp(log_sharpness) * scores), 1e-300))
-            right = log_shares[np.arange(len(own)), own]
-            others = (log_shares.sum(axis=1) - right) / (scores.shape[1] - 1)
-            total -= float((1.0 - doubt) * right.sum() + doubt * others.sum())
-        return total
-
-    if not any(len(own) for _, own in parts):
-        return Choice(shape, price)
-    found = minimize_scalar(unlikely, bounds=np.log(SHARPNESS), method="bounded")
-    return Choice(shape, price, float(np.exp(found.x)))
+        held = np.flatnonzero(folds == fold)
+        classes = np.unique(labels[folds != fold])
+        known = np.isin(labels[held], classes)
+        if not known.any() or len(classes) < 2:
+            continue
+        own = np.searchsorted(classes, labels[held[known]])
+        try:
+            scores = _scores(G, width, labels, folds != fold, shape, prices)
+        except (ArithmeticError, np.linalg.LinAlgError):
+            return []
+        for part, at_price in zip(parts, scores, strict=True):
+            part.append(_Held(held[known], at_price[known], own))
+    return [_Fared(part, len(labels)) for part in parts]
 
 
 def shares(scores: Floats) -> Floats:
@@ -145,11 +196,12 @@ def shares(scores: Floats) -> Floats:
 def _plainest(values: list[Floats]) -> int:
     # The first whose mean is below the highest by no more than the noise of the difference.
     best = values[int(np.argmax([each.mean() for each in values]))]
-    for i, each in enumerate(values):
-        less = best - each
-        if less.mean() <= STANDARD_ERRORS * less.std() / np.sqrt(len(less)):
-            return i
-    return len(values) - 1
+    return next(i for i, each in enumerate(values) if each is best or not _is_more(best, each))
+
+
+def _is_more(values: Floats, than: Floats, by: float = 0.0) -> bool:
+    more = values - than
+    return bool(more.mean() > max(by, STANDARD_ERRORS * more.std() / np.sqrt(len(more))))
 
 
 def _products(X: Floats, columns: bool) -> Floats:
@@ -161,50 +213,36 @@ def _products(X: Floats, columns: bool) -> Floats:
     return np.asarray(Z @ Z.T)
 
 
-def _fared(
-    G: Floats, width: int, labels: Ints, folds: Words, shape: Shape, prices: tuple[float, ...]
-) -> list[_Fared]:
-    # How each row fares with separators that were found without its fold, per price.
-    fared = [_Fared(np.full(len(labels), -1.0), np.zeros(len(labels))) for _ in prices]
-    for fold in range(FOLDS):
-        held = folds == fold
-        classes = np.unique(labels[~held])
-        if not held.any() or len(classes) < 2:
-            continue
-        own = labels[held, None] == classes
-        for each, scores in zip(
-            fared, _scores(G, width, labels, ~held, shape, prices), strict=True
-        ):
-            each.margins[held] = np.where(own, scores, -np.inf).max(axis=1)
-            each.right[held] = classes[scores.argmax(axis=1)] == labels[held]
-    return fared
-
-
 def _scores(
     G: Floats, width: int, labels: Ints, train: Bools, shape: Shape, prices: tuple[float, ...]
-) -> list[Floats]:
-    # What separators found on the training rows say of the others, per price: (held, classes).
+) -> Floats:
+    # What separators found on the training rows say of the others: (prices, held, classes).
     classes = np.unique(labels[train])
     member = (labels[train, None] == classes).astype(np.float64)
     average = member / member.sum(axis=0)
     H = _measured(G, train, member, average, width if shape.metric else None)
     to_means = H[:, train] @ average
-    between = average.T @ to_means[train]
+    middle, scale = _priors(average.T @ to_means[train], shape.prior)
     rows, held = np.flatnonzero(train), np.flatnonzero(~train)
-    scores = [np.full((len(held), len(classes)), np.inf) for _ in prices]
-    for a in range(len(classes)):
-        for b in range(a + 1, len(classes)):
-            pool = rows[(labels[rows] == classes[a]) | (labels[rows] == classes[b])]
-            signs = np.where(labels[pool] == classes[a], 1.0, -1.0)
-            f0 = _prior(to_means, between, a, b) if shape.prior else np.zeros(len(labels))
-            gram = np.ascontiguousarray(signs[:, None] * signs * (H[np.ix_(pool, pool)] + 1.0))
-            to_pool = H[np.ix_(held, pool)] + 1.0
-            found = _dearest_first(gram, 1.0 - signs * f0[pool], prices)
-            for score, alpha in zip(scores, found, strict=True):
-                f = f0[held] + to_pool @ (signs * alpha)
-                score[:, a] = np.minimum(score[:, a], f)
-                score[:, b] = np.minimum(score[:, b], -f)
-    return scores
+    by_class = rows[np.argsort(labels[rows], kind="stable")]
+    start = np.searchsorted(labels[by_class], [*classes.tolist(), classes[-1] + 1])
+    leaning = kernels.Leaning(_turned(to_means[by_class]), _turned(to_means[held]), middle, scale)
+    dearest_first = np.argsort(prices)[::-1]
+    found = np.empty((len(prices), len(held), len(classes)))
+    if not kernels.pair_scores(
+        H[np.ix_(by_class, by_class)],
+        H[np.ix_(by_class, held)],
+        start,
+        leaning,
+        np.array(prices)[dearest_first],
+        found,
+    ):
+        raise ArithmeticError("a separator did not settle")
+    return found[np.argsort(dearest_first)]
+
+
+def _turned(A: Floats) -> Floats:
+    return np.ascontiguousarray(A.T)
 
 
 def _measured(
@@ -227,20 +265,11 @@ def _measured(
     return np.asarray(H / scale) if scale > TINY else H
 
 
-def _prior(to_means: Floats, between: Floats, a: int, b: int) -> Floats:
-    # The discriminant at every row: at +1 on the mean of a, at -1 on that of b.
-    half = (between[a, a] - 2.0 * between[a, b] + between[b, b]) / 2.0
-    if not half > NOISE:
-        return np.zeros(len(to_means))
-    middle = (between[a, a] - between[b, b]) / 2.0
-    return np.asarray((to_means[:, a] - to_means[:, b] - middle) / half)
-
-
-def _dearest_first(gram: Floats, r: Floats, prices: tuple[float, ...]) -> list[Floats]:
-    # From the dearest price down, each from where the last one ended.
-    alpha, found = np.zeros(len(r)), []
-    for price in sorted(prices, reverse=True):
-        if not kernels.newton(gram, r, price, alpha, kernels.empty_factor(len(r))):
-            raise ArithmeticError("a separator did not settle")
-        found.append(alpha.copy())
-    return found[::-1]
+def _priors(between: Floats, leans: bool) -> tuple[Floats, Floats]:
+    # Middles and scales of discriminants that are at +1 on the mean of one class, at -1 on the
+    # other's; from the inner products between the means.
+    squares = between.diagonal()
+    half = (squares[:, None] - 2.0 * between + squares) / 2.0
+    apart = (half > NOISE) & leans
+    scale = np.where(apart, 1.0 / np.where(apart, half, 1.0), 0.0)
+    return (squares[:, None] - squares) / 2.0, scale

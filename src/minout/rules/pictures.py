@@ -19,16 +19,23 @@ class Pictures:
         self.geometry = geometry
         self._K = np.ascontiguousarray(geometry.K, dtype=dtype)
         self._images = np.zeros((16, len(geometry.origin)), dtype=dtype)
-        self._which: dict[int, int] = {}
+        self._of: Ints = np.empty(16, dtype=np.int64)
+        self._which: Ints = np.full(16, -1, dtype=np.int64)
+        self._taken = 0
 
     def of(self, table: Floats, places: Ints) -> tuple[Floats, Ints]:
-        """Gives an array that holds the images of some rows, and where in it each one is."""
+        """Gives an array that holds the images of some rows, and where in it each one is.
+
+        A place may be asked for more than once.
+        """
         with kernels.one_worker_at_a_time():
-            asked = places.tolist()
-            missing = [place for place in asked if place not in self._which]
-            if missing:
-                self._add(table, missing)
-            which = np.array([self._which[place] for place in asked], dtype=np.int64)
+            if len(self._which) < len(table):
+                self._which = _longer(self._which, len(table), -1)
+            which = self._which[places]
+            missing = places[which < 0]
+            if len(missing):
+                self._add(table, missing[np.sort(np.unique(missing, return_index=True)[1])])
+                which = self._which[places]
             return self._images, which
 
     def round_to(self, dtype: np.dtype[Any]) -> None:
@@ -38,42 +45,43 @@ class Pictures:
 
     def kept(self) -> tuple[Floats, Ints]:
         """Gives the images, and the place of the row that each belongs to (negative: wiped)."""
-        of = np.empty(len(self._which), dtype=np.int64)
-        of[list(self._which.values())] = list(self._which)
-        return self._images[: len(of)], of
+        return self._images[: self._taken], self._of[: self._taken]
 
     def restore(self, images: Floats, of: Ints) -> None:
         """Takes images over that `kept` gave."""
-        if len(of):
-            self._images = images
-        self._which = {place: which for which, place in enumerate(of.tolist())}
+        if not len(of):
+            return
+        self._images, self._of, self._taken = images, of.copy(), len(of)
+        stored = np.flatnonzero(of >= 0)
+        self._which = np.full(int(of.max(initial=-1)) + 1, -1, dtype=np.int64)
+        self._which[of[stored]] = stored
 
     def discard(self, place: int) -> None:
         """Wipes a row's image."""
-        which = self._which.pop(place, None)
-        if which is not None:
+        for which in np.flatnonzero(self._of[: self._taken] == place).tolist():
             self._images[which] = 0.0
-            self._which[-1 - which] = which  # its room stays taken
+            self._of[which] = -1 - which  # its room stays taken
+            self._which[place] = -1
 
     def __len__(self) -> int:
         """Counts the places for images that are taken up."""
-        return len(self._which)
+        return self._taken
 
-    def _add(self, table: Floats, places: list[int]) -> None:
-        start = len(self._which)
+    def _add(self, table: Floats, places: Ints) -> None:
+        start = self._taken
         end = start + len(places)
         if end > len(self._images):
-            size = (max(end, 2 * len(self._images)), self._images.shape[1])
-            grown = np.zeros(size, dtype=self._images.dtype)
-            grown[:start] = self._images[:start]
-            self._images = grown
+            size = max(end, 2 * len(self._images))
+            self._images, self._of = _longer(self._images, size, 0), _longer(self._of, size, 0)
         if len(places) > FEW or self._K.ndim == 1:
             Z = (table[places] - self.geometry.origin).astype(self._K.dtype)
             self._images[start:end] = Z * self._K if self._K.ndim == 1 else self._product(Z)
         else:
-            for i, place in enumerate(places):
+            for i, place in enumerate(places.tolist()):
                 self._picture(table[place], self._images[start + i])
-        self._which.update(zip(places, range(start, end), strict=True))
+        self._of[start:end] = places
+        self._taken = end
+        self._which[places] = np.arange(start, end)
 
     def _picture(self, x: Floats, out: Floats) -> None:
         half = len(out) // 2
@@ -86,3 +94,9 @@ class Pictures:
         half = len(Z) // 2
         parts = [Z] if len(Z) < 64 else [Z[:half], Z[half:]]
         return np.concatenate(kernels.in_threads(lambda part: part @ self._K, parts))
+
+
+def _longer(array: Any, length: int, filling: int) -> Any:
+    longer = np.full((length, *array.shape[1:]), filling, dtype=array.dtype)
+    longer[: len(array)] = array
+    return longer

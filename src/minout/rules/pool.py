@@ -12,8 +12,12 @@ from minout.rules.pictures import Pictures
 
 IDLE = 30
 """A member that has been at α = 0 for so many solves leaves the pool."""
-CHEAP = 1_000_000
-"""Inner products of a pool that take fewer multiplications are made anew, not kept."""
+CHEAP = 16_000_000
+"""A pool whose inner products take fewer multiplications is small: it is solved from scratch."""
+SMALL_ROOM = 200_000_000
+"""So many bytes all small pools together may keep of their inner products."""
+LARGE_ROOM = 4_000_000_000
+"""So many bytes all large pools together may keep, inner products and factors."""
 CARRIED_TOO_FAR = 1e-9
 """The residual from which sums that followed along are made anew."""
 UNSETTLED = 1e-6
@@ -21,19 +25,21 @@ UNSETTLED = 1e-6
 
 
 class Ground(NamedTuple):
-    """Is what every separator stands on: the rows, how they are measured, and λ."""
+    """Is what every separator stands on: the rows, how they are measured, λ, how many they are."""
 
     table: Floats
     geometry: Geometry
     pictures: Pictures
     price: float
+    separators: int = 1
 
 
 class Kept(NamedTuple):
     """Saves time from one solve to the next; without it the answer is the same but for rounding.
 
     By α: inner products of the first `known` members, and the factor. By w: the sums, and u.
-    r holds what each member's prior leaves it short of the target.
+    r holds what each member's prior leaves it short of the target. `products` are the inner
+    products of a small pool's first members: the lower half, row by row.
     """
 
     r: Floats | None = None
@@ -42,6 +48,19 @@ class Kept(NamedTuple):
     factor: Factor | None = None
     sums: Sums | None = None
     u: Floats | None = None
+    products: Floats | None = None
+
+
+NOTHING = Kept()
+
+
+class Members(NamedTuple):
+    """Is the rows of a pool: their places, signs and α, and for how many solves α has been 0."""
+
+    places: Ints
+    signs: Floats
+    alpha: Floats
+    idle: Ints
 
 
 class Pool:
@@ -58,7 +77,7 @@ class Pool:
         self.signs: Floats = np.empty(0)
         self.alpha: Floats = np.empty(0)
         self.idle: Ints = np.empty(0, dtype=np.int64)
-        self._kept = Kept()
+        self._kept = NOTHING
 
     @classmethod
     def restored(
@@ -84,16 +103,19 @@ class Pool:
 
     def forget_products(self) -> None:
         """Drops inner products and their factor: those of other images come in their place."""
-        self._kept = self._kept._replace(gram=None, known=0, factor=None)
+        self._kept = self._kept._replace(gram=None, known=0, factor=None, products=None)
 
     def copy(self) -> "Pool":
         """Copies what counts and takes over what is kept; this pool must make that anew."""
-        twin = self._picked(np.arange(len(self.places)), self.prior)
-        twin._kept, self._kept = self._kept, Kept()
+        twin = Pool(self.prior)
+        twin.places, twin.signs = self.places, self.signs
+        twin.alpha, twin.idle = self.alpha, self.idle
+        twin._kept, self._kept = self._kept, NOTHING
         return twin
 
     def on_new_ground(self, prior: Prior) -> "Pool":
-        """Gives a pool of the rows that matter for another geometry."""
+        """Gives a pool of the rows that matter for another geometry; lets inner products go."""
+        self._kept = self._kept._replace(products=None)
         return self._picked(np.flatnonzero(self.alpha > 0.0), prior)
 
     def sorted_by(self, rank: Ints) -> "Pool":
@@ -117,23 +139,37 @@ class Pool:
         if sums is not None:
             outside = np.zeros(len(places), dtype=bool)
             sums = sums._replace(inside=np.concatenate([sums.inside, outside]))
-        self._kept = self._kept._replace(r=None, sums=sums)
+        if self._kept.r is not None or sums is not None:
+            self._kept = self._kept._replace(r=None, sums=sums)
 
     def leave(self, places: Ints) -> None:
         """Lets rows go, wherever α stands."""
         self._keep(~np.isin(self.places, places))
         self._kept = self._kept._replace(factor=None, sums=None)
 
+    def is_small(self, ground: Ground) -> bool:
+        """Says whether it is solved by α, from inner products that are cheap to make anew."""
+        return self._is_cheap() and self._goes_by_alpha(ground)
+
+    def products(self) -> Floats | None:
+        """Gives what is known of a small pool's inner products: the lower half, row by row."""
+        return self._kept.products
+
+    def take(self, members: Members, products: Floats, ground: Ground) -> None:
+        """Takes over what was found for it elsewhere, and inner products if there is room."""
+        self.places, self.signs, self.alpha, self.idle = members
+        has_room = products.nbytes * ground.separators <= SMALL_ROOM
+        self._kept = Kept(products=products) if has_room else NOTHING
+
     def solve(self, ground: Ground) -> None:
         """Moves α to the optimum over the members; raises ArithmeticError if it cannot."""
         # While this is at work nothing is kept: if it is interrupted, nothing torn is left behind.
-        kept, self._kept = self._kept, Kept()
+        kept, self._kept = self._kept, NOTHING
         r = self._targets(ground) if kept.r is None else kept.r
-        precision = ground.geometry.precision
-        if len(self.places) <= max(len(self.prior.w) + 1, 64) or precision is None:
+        if self._goes_by_alpha(ground):
             kept = self._solve_by_alpha(ground, kept, r)
         else:
-            kept = self._solve_by_w(ground, kept, r, precision)
+            kept = self._solve_by_w(ground, kept, r)
         self.idle = np.where(self.alpha > 0.0, 0, self.idle + 1)
         self._kept = kept
 
@@ -148,14 +184,24 @@ class Pool:
         if used.size:
             images, which = ground.pictures.of(ground.table, self.places[used])
             kernels.combine(images, which, signed[used], w)
-        return w, self.prior.b + float(signed.sum())
+        total = float(signed.cumsum()[-1]) if used.size else 0.0  # one after the other
+        return w, self.prior.b + total
 
-    def rest(self) -> None:
-        """Lets long idle members go, and what is cheap to make anew."""
+    def rest(self, ground: Ground) -> None:
+        """Lets long idle members go, and what is cheap to make anew or takes too much room."""
         if (self.idle > IDLE).any():
             self._keep(self.idle <= IDLE)
-        if len(self.places) ** 2 * len(self.prior.w) < CHEAP:
+        gram, factor = self._kept.gram, self._kept.factor
+        kept = sum(each.nbytes for each in (gram, factor and factor.L) if each is not None)
+        if self._is_cheap() or kept * ground.separators > LARGE_ROOM:
             self._kept = self._kept._replace(gram=None, known=0, factor=None)
+
+    def _is_cheap(self) -> bool:
+        return len(self.places) ** 2 * len(self.prior.w) < CHEAP
+
+    def _goes_by_alpha(self, ground: Ground) -> bool:
+        many = len(self.places) > max(len(self.prior.w) + 1, 64)
+        return not many or ground.geometry.precision is None
 
     def _targets(self, ground: Ground) -> Floats:
         f0 = np.empty(len(self.places))
@@ -194,8 +240,9 @@ class Pool:
             kernels.gram(images, which, ground.table, self.places, origin, self.signs, known, gram)
         return gram
 
-    def _solve_by_w(self, ground: Ground, kept: Kept, r: Floats, precision: Floats) -> Kept:
-        size = len(self.prior.w) + 1
+    def _solve_by_w(self, ground: Ground, kept: Kept, r: Floats) -> Kept:
+        precision, size = ground.geometry.precision, len(self.prior.w) + 1
+        assert precision is not None
         P = np.zeros((size, size))
         P[:-1, :-1] = np.diag(precision) if precision.ndim == 1 else precision
         P[-1, -1] = 1.0
@@ -218,7 +265,7 @@ class Pool:
         return twin
 
     def _keep(self, stays: Bools) -> None:
-        r, gram, known, factor, sums, u = self._kept
+        r, gram, known, factor, sums, u, _ = self._kept
         if gram is not None and known == len(self.places):
             gram = np.ascontiguousarray(gram[np.ix_(stays.nonzero()[0], stays.nonzero()[0])])
             known = len(gram)

@@ -1,0 +1,53 @@
+"""Separators of all pairs at once: what they say of other rows is what each pair's own says."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from minout import kernels, maths
+from minout.maths import Geometry, Prior
+from oracle.eighths import drawn
+
+PRICES = np.array([1.0, 0.1, 0.01])
+
+
+@settings(max_examples=30)
+@given(st.integers(2, 4), st.booleans(), st.integers(0, 999))
+def test_scores_are_the_least_margins_over_the_pairs(classes, leans, seed):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 5, classes)
+    start = np.concatenate([[0], np.cumsum(sizes)])
+    X, others = drawn(rng, int(start[-1]), 3), drawn(rng, 5, 3)
+    means = np.array([X[a:b].mean(axis=0) for a, b in itertools.pairwise(start)])
+    middle, scale = drawn(rng, classes, classes), drawn(rng, classes, classes) * leans
+    leaning = kernels.Leaning(
+        np.ascontiguousarray(means @ X.T), np.ascontiguousarray(means @ others.T), middle, scale
+    )
+    found = np.empty((len(PRICES), len(others), classes))
+    to_others = np.ascontiguousarray(X @ others.T)
+    assert kernels.pair_scores(X @ X.T, to_others, start, leaning, PRICES, found)
+    plain = Geometry(np.zeros(3), np.ones(3), None)
+    for price, scores in zip(PRICES.tolist(), found, strict=True):
+        wanted = np.full((len(others), classes), np.inf)
+        for a in range(classes):
+            for b in range(a + 1, classes):
+                w0 = scale[a, b] * (means[a] - means[b])
+                prior = Prior(w0, -scale[a, b] * middle[a, b])
+                mine = np.r_[start[a] : start[a + 1], start[b] : start[b + 1]]
+                signs = np.where(mine < start[a + 1], 1.0, -1.0)
+                w, bias, _ = maths.separator(X[mine], signs, plain, prior, price)
+                f = others @ w + bias
+                wanted[:, a] = np.minimum(wanted[:, a], f)
+                wanted[:, b] = np.minimum(wanted[:, b], -f)
+        assert scores == pytest.approx(wanted, abs=1e-6)
+
+
+def test_what_cannot_be_solved_is_said():
+    start, nothing = np.array([0, 1, 2]), np.zeros((2, 2))
+    leaning = kernels.Leaning(nothing, np.zeros((2, 1)), nothing, nothing)
+    H = np.full((2, 2), np.nan)
+    found = np.empty((1, 1, 2))
+    assert not kernels.pair_scores(H, np.zeros((2, 1)), start, leaning, PRICES[:1], found)
