@@ -45,12 +45,13 @@ def audit(learner: Margin) -> Audit:
     wrong = np.zeros(learner.memory.end, dtype=np.int64)
     unsure = np.zeros(learner.memory.end, dtype=np.int64)
     private = _private(learner)
+    sizes = np.abs(learner.W), np.abs(learner.b)
     least, slack, count = np.inf, 0.0, 0
     for c in range(len(learner.labels)):
         mine = places[learner.memory.labels(places) == c]
         for start in range(0, len(mine), BLOCK):
             block = mine[start : start + BLOCK]
-            margins, error = _margins(learner, block, c)
+            margins, error = _margins(learner, block, c, sizes)
             count += margins.size - len(block)
             slack = max(slack, float(error.max(initial=0.0)))
             right = margins > 0.0
@@ -80,15 +81,15 @@ def audit(learner: Margin) -> Audit:
     )
 
 
-def _margins(learner: Margin, places: Ints, c: int) -> tuple[Floats, Floats]:
+def _margins(
+    learner: Margin, places: Ints, c: int, sizes_of: tuple[Floats, Floats]
+) -> tuple[Floats, Floats]:
     # The margins of rows of class c, inf against itself, and a bound on what rounding did to them.
     X = learner.memory.table[places].astype(np.float64)
-    classes = len(learner.labels)
-    pairs = classes * (classes - 1) // 2
-    W, b, origin = learner.W[:pairs], learner.b[:pairs], learner.geometry.origin
+    classes, origin = len(learner.labels), learner.geometry.origin
     labels = np.full(len(places), c)
-    margins = maths.margins(W, b, X, origin, labels, classes)
-    sizes = maths.margins(np.abs(W), np.abs(b), np.abs(X - origin), 0.0, labels, classes)
+    margins = maths.margins(learner.W, learner.b, X, origin, labels, classes)
+    sizes = maths.margins(*sizes_of, np.abs(X - origin), 0.0, labels, classes)
     # A sum of d + 1 products, in any order and with either of two roundings each, is within this.
     error = (X.shape[1] + 4) * 2.0**-52 * np.abs(np.where(np.isinf(sizes), 0.0, sizes))
     return margins, error

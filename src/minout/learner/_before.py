@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from minout.learner._margin import Margin
 
 
+NOBODY: Ints = np.empty(0, dtype=np.int64)
+
+
 class Before:
     """Remembers a learner cheaply: what steps replace is kept by reference, the rest is copied."""
 
@@ -22,7 +25,7 @@ class Before:
         self._copied = {name: copy.copy(getattr(learner, name)) for name in _GROWN}
         self._counts = [members.count for members in learner.members]
         self._labels: Ints | None = None
-        self.leaving: Ints = np.empty(0, dtype=np.int64)
+        self.leaving = NOBODY
         self.weights: dict[int, tuple[Floats, float]] = {}
         self._written: list[tuple[Floats, Floats, int, Floats, float]] = []
 
@@ -51,6 +54,8 @@ class Before:
     def changed(self, learner: "Margin") -> tuple[Ints, Ints]:
         """Lists the places that have become exceptions since, and those that have ceased to be."""
         short: Ints = self._copied["short"]
+        if not short.any() and not learner.short.any():
+            return NOBODY, NOBODY
         was, now = np.zeros((2, len(learner.short)), dtype=bool)
         was[: len(short)], now[:] = short > 0, learner.short > 0
         new = np.arange(self._end, learner.memory.end)
@@ -67,6 +72,14 @@ class Before:
         """Lists the places that were stored."""
         stored = learner.memory.ids()
         return stored[stored < self._end]
+
+    def let_go(self) -> None:
+        """Keeps of a step that is done only what tells of its move; it cannot be put back.
+
+        Otherwise each move would hold on to the one before it, and to all pools that are gone.
+        """
+        self._kept = {"geometry": self._kept["geometry"]}
+        self._copied, self._written = {}, []
 
     def put_back(self, learner: "Margin") -> None:
         """Makes the learner what it was."""

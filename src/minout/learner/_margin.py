@@ -106,6 +106,7 @@ class Margin:
         except BaseException:
             before.put_back(self)
             raise
+        before.let_go()
         return step
 
     @kernels.one_blas_thread()
@@ -484,8 +485,6 @@ class Margin:
     def _note_exceptions(self, before: Before) -> tuple[tuple[Id, ...], tuple[Id, ...]]:
         # Who has become an exception in this step, and who has ceased to be one.
         wrong = np.flatnonzero(self.short[: self.memory.end])
-        if not len(wrong) and not self.listed:
-            return (), ()
         self.listed = frozenset(self.memory.digests(wrong).tolist())
         appeared, cleared = before.changed(self)
         return (
