@@ -115,6 +115,8 @@ class Model:
         """Gives one row: of one (columns,), or of a table with one row."""
         if not self.takes_numbers:
             return x
+        if isinstance(x, list | tuple):
+            x = np.asarray(x)
         if len(getattr(x, "shape", (1,))) == 1:
             return np.asarray(x)
         rows = self.rows(x)
