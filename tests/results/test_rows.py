@@ -87,8 +87,13 @@ def commit_of_a_copy(folder):
     """Asks a copy of the package, with nothing else of it around, for the commit of its rows."""
     source, copy = Path(minout.__file__).parent, folder / "minout"
     if not copy.exists():
-        (copy / "results").mkdir(parents=True)
-        for file in [*source.glob("*.py"), *source.glob("results/*.py")]:
+        for room in ("results", "store"):
+            (copy / room).mkdir(parents=True)
+        for file in [
+            *source.glob("*.py"),
+            *source.glob("results/*.py"),
+            *source.glob("store/*.py"),
+        ]:
             (copy / file.relative_to(source)).write_text(file.read_text())
         (copy / "__init__.py").write_text('"""Imports nothing, so that this is quick."""\n')
     ran = subprocess.run(
