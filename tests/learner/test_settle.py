@@ -44,7 +44,6 @@ def test_what_small_pools_keep_and_how_a_batch_is_divided_changes_no_bit(rule, d
 def test_the_way_of_large_pools_ends_at_the_same_model(rule, monkeypatch):
     probe = np.random.default_rng(3).normal(size=(40, 12))
     usual = walked(rule, then=Learner.consolidate)
-    monkeypatch.setattr(pool, "SMALL", 0)
     monkeypatch.setattr(pool, "CHEAP", 0)
     other = walked(rule, then=Learner.consolidate)
     assert other.exceptions == usual.exceptions

@@ -280,18 +280,3 @@ def test_sharpness_is_where_the_labels_of_held_out_rows_are_likeliest():
         return ((1.0 - doubt) * right + doubt * (logs.sum(axis=1) - right) / 2).sum()
 
     assert all(likelihood(found) >= likelihood(found * factor) for factor in (0.9, 0.99, 1.01, 1.1))
-
-
-def test_a_shape_that_cannot_be_solved_is_chosen_only_if_there_is_no_other(monkeypatch):
-    X, labels = blobs(3, n=60, apart=3.0)
-    scores = choice._scores
-
-    def without_metric(G, width, labels, train, shape, prices):
-        if shape.metric:
-            raise np.linalg.LinAlgError
-        return scores(G, width, labels, train, shape, prices)
-
-    usual = chosen(X, labels, shapes=SHAPES[:2])
-    monkeypatch.setattr(choice, "_scores", without_metric)
-    assert chosen(X, labels, shapes=(SHAPES[2], *SHAPES[:2], SHAPES[3])) == usual
-    assert chosen(X, labels, shapes=SHAPES[2:4]) == Choice(SHAPES[2], PRICES[0])

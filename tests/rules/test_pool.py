@@ -194,12 +194,12 @@ def test_a_large_pool_keeps_what_there_is_room_for(monkeypatch):
         assert_optimal(made, here)
 
 
-def test_a_pool_that_is_cheap_to_solve_keeps_no_factor():
+def test_a_small_pool_keeps_no_factor():
     here = ground(np.random.default_rng(8), 3, price=0.1)
     made = Pool(Prior(np.zeros(3), 0.0))
     made.join(np.arange(6), np.where(np.arange(6) % 2, 1.0, -1.0))
     made.solve(here)
-    assert made.carried()[0] is not None
+    assert made.is_small(here)
     made.rest(here)
     assert made.carried() == (None, None, None)
 

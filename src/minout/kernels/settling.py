@@ -172,7 +172,7 @@ def _verdict(everybody: Ints, margins: Floats, pooled: Ints, private: Floats, as
         made_up_for = False
         for j in range(pooled.shape[0]):
             if pooled[j] == everybody[i]:
-                made_up_for = True
+                made_up_for = asked.bound - margins[i] - private[j] <= asked.slack
         if not made_up_for or not margins[i] > 0.0:
             return IN_DOUBT
     return SETTLED

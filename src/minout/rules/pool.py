@@ -12,13 +12,11 @@ from minout.rules.pictures import Pictures
 
 IDLE = 30
 """A member that has been at α = 0 for so many solves leaves the pool."""
-CHEAP = 1_000_000
-"""Inner products of a pool that take fewer multiplications are made anew, not kept."""
-SMALL = 16_000_000
-"""A pool whose inner products take fewer multiplications can be solved beside many others."""
+CHEAP = 16_000_000
+"""A pool whose inner products take fewer multiplications is small: it is solved from scratch."""
 SMALL_ROOM = 200_000_000
 """So many bytes all small pools together may keep of their inner products."""
-LARGE_ROOM = 3_000_000_000
+LARGE_ROOM = 4_000_000_000
 """So many bytes all large pools together may keep, inner products and factors."""
 CARRIED_TOO_FAR = 1e-9
 """The residual from which sums that followed along are made anew."""
@@ -150,8 +148,8 @@ class Pool:
         self._kept = self._kept._replace(factor=None, sums=None)
 
     def is_small(self, ground: Ground) -> bool:
-        """Says whether it is solved by α, from inner products that are soon made."""
-        return self._cost() < SMALL and self._goes_by_alpha(ground)
+        """Says whether it is solved by α, from inner products that are cheap to make anew."""
+        return self._is_cheap() and self._goes_by_alpha(ground)
 
     def products(self) -> Floats | None:
         """Gives what is known of a small pool's inner products: the lower half, row by row."""
@@ -195,11 +193,11 @@ class Pool:
             self._keep(self.idle <= IDLE)
         gram, factor = self._kept.gram, self._kept.factor
         kept = sum(each.nbytes for each in (gram, factor and factor.L) if each is not None)
-        if self._cost() < CHEAP or kept * ground.separators > LARGE_ROOM:
+        if self._is_cheap() or kept * ground.separators > LARGE_ROOM:
             self._kept = self._kept._replace(gram=None, known=0, factor=None)
 
-    def _cost(self) -> int:
-        return len(self.places) ** 2 * len(self.prior.w)
+    def _is_cheap(self) -> bool:
+        return len(self.places) ** 2 * len(self.prior.w) < CHEAP
 
     def _goes_by_alpha(self, ground: Ground) -> bool:
         many = len(self.places) > max(len(self.prior.w) + 1, 64)

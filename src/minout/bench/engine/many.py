@@ -18,9 +18,6 @@ from minout.bench.engine.tell import Tell
 from minout.learner import Learner
 from minout.metrics import accuracy
 
-TESTED = 1_000
-"""With growing numbers of classes, about so many rows are held out in all."""
-
 
 class Many(NamedTuple):
     """Is one set of made vectors, taught in label order in a process of its own.
@@ -61,11 +58,10 @@ def measure(material: Material, tell: Tell) -> list[Many]:
 
 
 def _one(settings: Settings, classes: int, examples: int, consolidate: bool, tell: Tell) -> Many:
-    held_out = settings.held_out if consolidate else _held_out(settings, classes)
     made = encoded(
         classes,
         examples,
-        held_out,
+        settings.held_out,
         settings.dimensions,
         settings.spread,
         np.random.default_rng(settings.seed),
@@ -103,11 +99,6 @@ def _one(settings: Settings, classes: int, examples: int, consolidate: bool, tel
         accuracy(lda_predictions(made.rows, made.labels, made.test_rows), made.test_labels),
         chosen(learner),
     )
-
-
-def _held_out(settings: Settings, classes: int) -> int:
-    # To name a row takes a look at every separator: a thousand rows are enough where many are.
-    return max(1, min(settings.held_out, TESTED // classes))
 
 
 def _load_kernels(made: Made) -> None:
