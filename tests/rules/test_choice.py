@@ -35,20 +35,20 @@ def slow_choice(X, labels, shapes, prices):
     at = {}
     for shape in shapes:
         fared = [slowly_fared(X, labels, shape, price) for price in prices]
-        price = plainest([right for right, *_ in fared])
-        at[shape] = prices[price], *fared[price][1:]
+        price = plainest([probable for _, probable, _ in fared], by=0.005)
+        at[shape] = prices[price], *fared[price]
     means_alone = [shape for shape in shapes if shape.prior and not shape.metric]
     others = [shape for shape in shapes if shape not in means_alone] or means_alone
     best = others[plainest([np.clip(at[shape][1], -1.0, 1.0) for shape in others])]
     for shape in means_alone:
-        more, less = (probabilities(at[each][2], labels) for each in (shape, best))
-        if (more - less).mean() > 0.005 and plainest([less, more]) == 1:
+        more, less = at[shape][2], at[best][2]
+        if plainest([less, more], by=0.005) == 1:
             best = shape
     return best, at[best][0]
 
 
 def slowly_fared(X, labels, shape, price):
-    """Gives for each held-out row whether its name is right, and its margin; and all scores."""
+    """Gives each held-out row's margin, and how probable its label is made; and all scores."""
     folds = np.array([(int(mark) >> 7) % FOLDS for mark in digests(X)])
     rows = X - X.mean(axis=0)
     if shape.columns:
@@ -67,37 +67,47 @@ def slowly_fared(X, labels, shape, price):
                 for name in names
             }
     known = {i: each for i, each in scores.items() if int(labels[i]) in each}
-    right, least = np.zeros(len(X)), np.full(len(X), -1.0)
+    least = np.full(len(X), -1.0)
     for i, each in known.items():
-        right[i] = max(each, key=lambda name: each[name]) == labels[i]
         least[i] = each[int(labels[i])]
-    return right, least, known
+    return least, probabilities(known, labels), known
 
 
 def probabilities(scores, labels):
-    """Gives each row's share of its own class, at the likeliest of many sharpnesses; else 0."""
+    """Gives each row's share of its own class, where the labels are likeliest; else 0."""
     names = sorted(set(labels.tolist()))
     table = np.array([[each.get(name, -np.inf) for name in names] for each in scores.values()])
     own = np.array([names.index(int(labels[i])) for i in scores])
     is_own, known = np.eye(len(names), dtype=bool)[own], np.isfinite(table)
-    doubt, best, likeliest = 1.0 / (2.0 + len(scores)), -np.inf, None
-    for sharpness in np.geomspace(0.1, 100.0, 2_000):
+    doubt = 1.0 / (2.0 + len(scores))
+
+    def log_shares(sharpness):
         raised = sharpness * table
-        logs = raised - np.logaddexp.reduce(raised, axis=1, keepdims=True)
+        return raised - np.logaddexp.reduce(raised, axis=1, keepdims=True)
+
+    def likelihood(sharpness):
+        logs = log_shares(sharpness)
         others = np.where(known & ~is_own, logs, 0.0).sum(axis=1) / (known.sum(axis=1) - 1)
-        likelihood = ((1.0 - doubt) * logs[is_own] + doubt * others).sum()
-        if likelihood > best:
-            best, likeliest = likelihood, np.exp(logs[is_own])
+        return ((1.0 - doubt) * logs[is_own] + doubt * others).sum()
+
+    low, high = 0.1, 100.0
+    for _ in range(60):  # it has one peak
+        third = (high - low) / 3.0
+        if likelihood(low + third) < likelihood(high - third):
+            low += third
+        else:
+            high -= third
     shares = np.zeros(len(labels))
-    shares[[*scores]] = likeliest
+    shares[[*scores]] = np.exp(log_shares(low)[is_own])
     return shares
 
 
-def plainest(values):
-    """Is the first that the best one does not beat by more than two standard errors."""
+def plainest(values, by=0.0):
+    """Is the first that the best one does not beat by more than `by` and two standard errors."""
     best = max(values, key=lambda each: each.mean())
     for i, each in enumerate(values):
-        if (best - each).mean() <= 2.0 * (best - each).std() / np.sqrt(len(best)):
+        beaten = (best - each).mean()
+        if beaten <= by or beaten <= 2.0 * (best - each).std() / np.sqrt(len(best)):
             return i
     raise AssertionError
 

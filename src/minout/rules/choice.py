@@ -19,7 +19,7 @@ CLASSES = 20
 FOLDS = 3
 STANDARD_ERRORS = 2.0
 WORTH = 0.005
-"""By how much more probable labels must be made, for separators to start from the means alone."""
+"""By how much more probable labels must be made for a higher price, or to start from the means."""
 PRICES = (1e-3, 1e-2, 1e-1, 1.0)
 SHARPNESS = (0.1, 100.0)
 """Between these bounds sharpness is looked for."""
@@ -81,14 +81,14 @@ def choose(
 ) -> Choice:
     """Picks a price for each shape, then a shape, by how rows fare that are held out.
 
-    The price: the lowest that names as many of them rightly as any, but for two standard errors of
-    the difference; a low price fits what was taught more closely, so it must be worth something to
-    pay more. The shape: the plainest whose margins, clipped to [-1, 1], are as high on average as
-    any, but for the same. (Margins say more than names: with ten examples per class the share of
-    names that are right is too coarse to choose by.) Separators that start from the means alone
-    have larger margins without being better; such a shape is taken if it makes the labels of the
-    rows more probable, by more than two standard errors and half a percent. A shape that rounding
-    makes unsolvable for these rows is not chosen, unless there is no other.
+    The price: the lowest, unless another makes their labels more probable, by more than half a
+    percent and two standard errors of the difference; a low price fits what was taught more
+    closely, so it must be worth something to pay more. The shape: the plainest whose margins,
+    clipped to [-1, 1], are as high on average as any, but for two standard errors. (The share of
+    names that are right is too coarse to choose by where there are few examples.) Separators that
+    start from the means alone have larger margins without being better; such a shape must make the
+    labels more probable, as a price must. A shape that rounding makes unsolvable for these rows is
+    not chosen, unless there is no other.
     """
     if len(np.unique(labels)) < 2:
         return Choice(shapes[0], prices[0])
@@ -101,15 +101,15 @@ def choose(
     fared = [each for each in tried if each]
     if not fared:
         return Choice(shapes[0], prices[0])
-    at = [_plainest([each.right for each in of_shape]) for of_shape in fared]
+    at = [_plainest([each.probable for each in of_shape], by=WORTH) for of_shape in fared]
     found = [of_shape[price] for of_shape, price in zip(fared, at, strict=True)]
     leaning = [i for i, shape in enumerate(shapes) if shape.prior and not shape.metric]
     others = [i for i in range(len(shapes)) if i not in leaning] or leaning
     best = others[_plainest([np.clip(found[i].margins, -1.0, 1.0) for i in others])]
     for i in leaning:
-        if _is_more(found[i].probable(), found[best].probable(), by=WORTH):
+        if _is_more(found[i].probable, found[best].probable, by=WORTH):
             best = i
-    return Choice(shapes[best], prices[at[best]], found[best].sharpness())
+    return Choice(shapes[best], prices[at[best]], found[best].sharpness)
 
 
 class _Held(NamedTuple):
@@ -124,45 +124,35 @@ class _Fared:
     """Is how rows fared that were held out.
 
     `margins` are the least margins of their own class, -1 for rows whose class the others did not
-    know; `right` says whether they were named rightly.
+    know; `probable` says how probable their labels are made, 0 for such rows, at the `sharpness`
+    under which they are likeliest.
     """
 
     def __init__(self, parts: list[_Held], n: int) -> None:
-        self._parts = parts
-        self.margins, self.right = np.full(n, -1.0), np.zeros(n)
+        self.margins, self.probable = np.full(n, -1.0), np.zeros(n)
+        self.sharpness = _sharpness(parts) if parts else 1.0
         for rows, scores, own in parts:
-            self.margins[rows] = scores[np.arange(len(own)), own]
-            self.right[rows] = scores.argmax(axis=1) == own
+            each = np.arange(len(own))
+            self.margins[rows] = scores[each, own]
+            self.probable[rows] = shares(self.sharpness * scores)[each, own]
 
-    def probable(self) -> Floats:
-        """Gives how probable each row's label is made, 0 where its class was not known."""
-        probable, sharpness = np.zeros(len(self.right)), self.sharpness()
-        for rows, scores, own in self._parts:
-            probable[rows] = shares(sharpness * scores)[np.arange(len(own)), own]
-        return probable
 
-    def sharpness(self) -> float:
-        """Finds the sharpness under which the labels are likeliest.
+def _sharpness(parts: list[_Held]) -> float:
+    # Each label counts as wrong by a little, as one among so many might be: where all are right,
+    # that sets the limit.
+    doubt = 1.0 / (2.0 + sum(len(part.own) for part in parts))
 
-        Each of them counts as wrong by a little, as one among so many might be: where all are
-        right, that sets the limit.
-        """
-        parts = [(scores, own) for _, scores, own in self._parts if len(own)]
-        if not parts:
-            return 1.0
-        doubt = 1.0 / (2.0 + sum(len(own) for _, own in parts))
+    def unlikely(log_sharpness: float) -> float:
+        total = 0.0
+        for _, scores, own in parts:
+            log_shares = np.log(np.maximum(shares(np.exp(log_sharpness) * scores), 1e-300))
+            right = log_shares[np.arange(len(own)), own]
+            others = (log_shares.sum(axis=1) - right) / (scores.shape[1] - 1)
+            total -= float((1.0 - doubt) * right.sum() + doubt * others.sum())
+        return total
 
-        def unlikely(log_sharpness: float) -> float:
-            total = 0.0
-            for scores, own in parts:
-                log_shares = np.log(np.maximum(shares(np.exp(log_sharpness) * scores), 1e-300))
-                right = log_shares[np.arange(len(own)), own]
-                others = (log_shares.sum(axis=1) - right) / (scores.shape[1] - 1)
-                total -= float((1.0 - doubt) * right.sum() + doubt * others.sum())
-            return total
-
-        found = minimize_scalar(unlikely, bounds=np.log(SHARPNESS), method="bounded")
-        return float(np.exp(found.x))
+    found = minimize_scalar(unlikely, bounds=np.log(SHARPNESS), method="bounded")
+    return float(np.exp(found.x))
 
 
 def _fared(
@@ -193,10 +183,10 @@ def shares(scores: Floats) -> Floats:
     return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
 
-def _plainest(values: list[Floats]) -> int:
-    # The first whose mean is below the highest by no more than the noise of the difference.
+def _plainest(values: list[Floats], by: float = 0.0) -> int:
+    # The first whose mean the highest does not beat.
     best = values[int(np.argmax([each.mean() for each in values]))]
-    return next(i for i, each in enumerate(values) if each is best or not _is_more(best, each))
+    return next(i for i, each in enumerate(values) if each is best or not _is_more(best, each, by))
 
 
 def _is_more(values: Floats, than: Floats, by: float = 0.0) -> bool:

@@ -30,7 +30,9 @@ class Pictures:
         """
         with kernels.one_worker_at_a_time():
             if len(self._which) < len(table):
-                self._which = _longer(self._which, len(table), -1)
+                known = len(self._which)
+                self._which = _longer(self._which, len(table))
+                self._which[known:] = -1
             which = self._which[places]
             missing = places[which < 0]
             if len(missing):
@@ -72,10 +74,10 @@ class Pictures:
         end = start + len(places)
         if end > len(self._images):
             size = max(end, 2 * len(self._images))
-            self._images, self._of = _longer(self._images, size, 0), _longer(self._of, size, 0)
+            self._images, self._of = _longer(self._images, size), _longer(self._of, size)
         if len(places) > FEW or self._K.ndim == 1:
-            Z = (table[places] - self.geometry.origin).astype(self._K.dtype)
-            self._images[start:end] = Z * self._K if self._K.ndim == 1 else self._product(Z)
+            Z = (table[places] - self.geometry.origin).astype(self._K.dtype, copy=False)
+            self._multiply(Z, self._images[start:end])
         else:
             for i, place in enumerate(places.tolist()):
                 self._picture(table[place], self._images[start + i])
@@ -90,13 +92,16 @@ class Pictures:
             lambda part: kernels.images(self._K[part], x, self.geometry.origin, out[part]), parts
         )
 
-    def _product(self, Z: Floats) -> Floats:
+    def _multiply(self, Z: Floats, out: Floats) -> None:
+        if self._K.ndim == 1:
+            np.multiply(Z, self._K, out=out)
+            return
         half = len(Z) // 2
-        parts = [Z] if len(Z) < 64 else [Z[:half], Z[half:]]
-        return np.concatenate(kernels.in_threads(lambda part: part @ self._K, parts))
+        parts = [slice(None)] if len(Z) < 64 else [slice(0, half), slice(half, None)]
+        kernels.in_threads(lambda part: np.matmul(Z[part], self._K, out=out[part]), parts)
 
 
-def _longer(array: Any, length: int, filling: int) -> Any:
-    longer = np.full((length, *array.shape[1:]), filling, dtype=array.dtype)
+def _longer(array: Any, length: int) -> Any:
+    longer = np.zeros((length, *array.shape[1:]), dtype=array.dtype)  # no memory until written to
     longer[: len(array)] = array
     return longer
