@@ -3,16 +3,18 @@
 import csv
 import io
 import json
+from functools import partial
 
 import numpy as np
 import pytest
 from PIL import Image
+from rich.console import Console
 from sklearn.datasets import load_digits
 from typer.testing import CliRunner
 
 from minout import Learner, classifier
 from minout.cli import app as cli
-from minout.cli import asking
+from minout.cli import asking, say
 from minout.streams.files import read
 
 
@@ -104,24 +106,69 @@ def test_score_counts_what_is_right(run, run_json, wines, wine_rows, write_csv):
     assert "(all),178,172,96.63%" in run("score", wines, file)
 
 
+def test_a_file_of_which_no_label_is_known_is_not_scored(refused, wines, wine_rows, write_csv):
+    file = write_csv(
+        "other.csv", [wine_rows[0], *([*row[:13], "port", "?"] for row in wine_rows[1:])]
+    )
+    assert refused("score", wines, file) == (
+        f"No label in {file} is a label of this model: there port, "
+        "here barbera, sweet, barolo, grignolino; name another column with --label."
+    )
+
+
 def test_whatif_says_what_teaching_would_touch_and_teaches_nothing(
     run, wines, write_csv, wine_rows, learner, numbers
 ):
-    changed = [list(row) for row in wine_rows[:6]]
-    changed[1][13], changed[2][13], changed[3][14] = "grignolino", "port", "new"
+    changed = [list(row) for row in wine_rows[:4]]
+    changed[1][13], changed[2][13] = "grignolino", "port"
+    for row in changed[1:]:
+        row[14] += ", new"
     file = write_csv("changed.csv", changed)
     before = (wines / "model.minout").read_bytes()
     short, long = table(run("whatif", wines, file)), objects(run("whatif", wines, file, "--json"))
     for i, (line, said) in enumerate(zip(short, long, strict=True)):
         asked = learner.interfered(numbers[i], changed[i + 1][13])
-        assert [tuple(each) for each in said["moved"]] == list(asked.neurons)
+        tied = [tuple(each) for each in said["separators"]]
+        assert {frozenset(each) for each in tied} == {frozenset(each) for each in asked.neurons}
+        assert len({frozenset(each) for each in tied}) == len(tied)
         assert tuple(said["at_risk"]) == asked.ids
         assert said["refresh"] == asked.refresh
-        assert [int(line["moved"]), int(line["at_risk"])] == [len(asked.neurons), len(asked.ids)]
+        assert [int(line["separators"]), int(line["at_risk"])] == [len(tied), len(asked.ids)]
         assert line["refresh"] == ("yes" if asked.refresh else "no")
-        assert said["known"] is (i != 2)
-    assert [len(said["moved"]) > 0 for said in long] == [True, True, False, False, False]
+        assert (line["known"], said["known"]) == ("no", False)
+    assert long[0]["separators"] == [["barolo", "grignolino"]]
+    assert [len(said["separators"]) for said in long[1:]] == [3, 0]
     assert (wines / "model.minout").read_bytes() == before
+
+
+def test_whatif_says_that_known_rows_change_nothing(
+    run, refused, wines, wine, write_csv, wine_rows
+):
+    run("correct", wines, "b5", "grignolino")  # the file still has the old label
+    lines = table(run("whatif", wines, wine))
+    assert [line["id"] for line in lines] == [f"b{i}" for i in range(178)]
+    assert {tuple(line.values())[3:] for line in lines} == {("0", "0", "no", "yes")}
+    changed = [list(row) for row in wine_rows]
+    changed[1][13] = "port"
+    file = write_csv("changed.csv", changed)
+    for command in ("whatif", "learn"):
+        said = refused(command, wines, file)
+        assert said.startswith(f"{file}, line 2: Example 'b0' is stored with another label;")
+
+
+def test_on_a_terminal_numbers_are_rounded_and_stand_in_columns(
+    run, wines, wine, learner, numbers, monkeypatch
+):
+    monkeypatch.setattr(asking, "AT_A_TIME", 30)
+    piped = run("predict", wines, wine)
+    monkeypatch.setattr(say, "Console", partial(Console, force_terminal=True))
+    lines = run("predict", wines, wine).splitlines()
+    assert lines[0].split()[:5] == ["line", "id", "label", "probability", "score:barbera,"]
+    assert len(lines) == len(piped.splitlines()) == 179
+    starts = {tuple(line.index(word) for word in ("b", "barolo")) for line in lines[1:60]}
+    assert starts == {(lines[0].index("id"), lines[0].index("label"))}
+    scores = [f"{each:.4g}" for each in learner.scores(numbers[:1])[0]]
+    assert lines[1].split()[-3:] == scores
 
 
 def test_explain_gives_the_learners_explanation(run, run_json, wines, wine, learner, numbers):
@@ -143,6 +190,9 @@ def test_explain_gives_the_learners_explanation(run, run_json, wines, wine, lear
     printed = run("explain", wines, wine, "--row", 3, "-n", 2)
     assert f"label:               {expected.label}" in printed
     assert len(printed.split("id,label,weight\n")[1].splitlines()) == 2
+    less = run_json("explain", wines, wine, "--row", 3, "-n", 2)
+    assert less == {**by_row, "supports": by_row["supports"][:2]}
+    assert len(by_row["supports"]) > 2
 
 
 @pytest.mark.parametrize(
@@ -202,5 +252,7 @@ def test_a_picture_shows_the_image_and_its_supporters(tmp_path, run, monkeypatch
 def test_a_picture_is_refused_where_there_is_no_image(tmp_path, refused, wines, wine):
     words = ["explain", wines, wine, "--row", 1, "--picture"]
     assert "one of .png, .pdf, .svg, not 'why.doc'" in refused(*words, tmp_path / "why.doc")
-    assert "image" in refused(*words, tmp_path / "why.png")
+    assert refused(*words, tmp_path / "why.png") == (
+        "A row of 13 numbers is no square image; --picture is for models of images."
+    )
     assert not (tmp_path / "why.png").exists()

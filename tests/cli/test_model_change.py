@@ -26,8 +26,23 @@ def test_a_corrected_model_equals_one_that_was_taught_rightly(
     assert len(suspects) <= 10
     told = run_json("correct", tmp_path / "m", "b19", "barolo")
     assert told["moved"]
+    assert (told["from"], told["to"]) == ("grignolino", "barolo")
     assert told["examples"] == 178
     assert (kept(tmp_path / "m").scores(numbers) == kept(wines).scores(numbers)).all()
+
+
+def test_a_correction_says_from_what_to_what(run, run_json, wines):
+    said = run("correct", wines, "b0", "port")
+    assert said.startswith("label:             barolo → port (new label)\n")
+    before = (wines / "model.minout").read_bytes()
+    told = run_json("correct", wines, "b0", "port")
+    assert (told["from"], told["to"], told["changed"]) == ("port", "port", False)
+    assert "port → port (nothing changed)\n" in run("correct", wines, "b0", "port")
+    assert (wines / "model.minout").read_bytes() == before
+    assert "port → barolo\n" in run("correct", wines, "b0", "barolo")
+    told = run_json("correct", wines, "b0", "sherry")
+    assert (told["is_new_label"], told["changed"]) == (True, True)
+    assert run_json("correct", wines, "b0", "grignolino")["is_new_label"] is False
 
 
 def test_a_model_that_forgot_equals_one_that_never_knew(
@@ -61,16 +76,22 @@ def test_everything_can_be_forgotten_and_taught_again(run, run_json, refused, tm
     file = write_csv("two.csv", [["a", "kind"], [1, "cat"], [2, "dog"]])
     run("learn", tmp_path / "m", file, "--label", "kind")
     assert run_json("forget", tmp_path / "m", "0", "1")["examples"] == 0
-    assert "there is nothing to predict" in refused("predict", tmp_path / "m", file)
+    for command in ("predict", "score"):
+        assert refused(command, tmp_path / "m", file) == (
+            "This model holds no examples, so there is nothing to predict; teach it some first."
+        )
+    assert "least above 0:     none" in run("audit", tmp_path / "m")
     assert run_json("info", tmp_path / "m")["classes"] == {}
     assert "classes:      none" in run("info", tmp_path / "m")
     assert run_json("learn", tmp_path / "m", file)["examples"] == 2
 
 
 def test_a_word_means_the_string_before_the_number(tmp_path, run, refused):
-    lines = [{"a": i, "kind": k, "n": n} for i, (k, n) in enumerate([(1, 7), (2, "7"), (1, 8)])]
-    text = "\n".join(map(json.dumps, lines))
-    run("learn", tmp_path / "m", "-", "--label", "kind", "--id", "n", input=text)
+    learner = Learner()  # only in Python can a model have both
+    for i, (kind, id) in enumerate([(1, 7), (2, "7"), (1, 8)]):
+        learner.teach([i], kind, id=id)
+    learner.save(tmp_path / "f")
+    run("import", tmp_path / "f", tmp_path / "m")
     run("forget", tmp_path / "m", "7")
     assert kept(tmp_path / "m").ids == [7, 8]
     run("correct", tmp_path / "m", "8", "2")

@@ -160,7 +160,9 @@ def test_piped_output_is_plain(tmp_path, lines):
     words = ["learn", tmp_path / "m", "-", "--label=kind"]
     done = finish(*words, input="".join(lines), env={**os.environ, "TERM": "xterm"})
     assert done.returncode == 0
-    assert done.stderr == ""
+    assert done.stderr == (
+        "Columns of numbers: n, a, b (3); label: kind; id: none, so examples are numbered.\n"
+    )
     assert done.stdout.startswith("Taught 40 examples")
     assert "\x1b" not in done.stdout
     table = finish("suspects", tmp_path / "m")

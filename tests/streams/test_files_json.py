@@ -53,9 +53,9 @@ def test_the_first_object_names_the_columns_and_others_may_order_them_otherwise(
         ("é, b", "é, b"),
     ],
 )
-def test_whole_numbers_stay_whole_numbers_and_strings_strings(written, written_as, label):
+def test_labels_stay_numbers_or_strings_and_ids_are_strings(written, written_as, label):
     (only,) = everything(written({"a": 1, "y": written_as, "i": written_as}), label="y", id="i")
-    assert (only.label, only.id) == (label, label)
+    assert (only.label, only.id) == (label, str(label))
     assert type(only.label) is type(label)
 
 

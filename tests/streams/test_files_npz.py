@@ -32,10 +32,10 @@ def everything(source, **asked):
         (np.array([True, False]), ["true", "false"]),
     ],
 )
-def test_labels_keep_their_type(written, y, labels):
+def test_labels_keep_their_type_and_ids_are_strings(written, y, labels):
     came = everything(written(X=np.eye(2, dtype=np.float32), y=y, ids=y))
     assert [each.label for each in came] == labels
-    assert [each.id for each in came] == labels
+    assert [each.id for each in came] == [str(label) for label in labels]
     assert [type(each.label) for each in came] == [type(label) for label in labels]
     assert [each.row.tolist() for each in came] == [[1.0, 0.0], [0.0, 1.0]]
     assert came[0].row.dtype == np.float64

@@ -46,7 +46,7 @@ def test_every_kind_of_number_is_read(written):
     assert reader.columns == ("whole", "half", "truth", "money", "coded")
     assert first.row.tolist() == [1.0, 0.5, 1.0, 1.25, 3.0]
     assert second.row.tolist() == [2.0, 1.5, 0.0, 2.5, 4.0]
-    assert (second.label, second.id, second.where) == ("dog", 8, "row 2")
+    assert (second.label, second.id, second.where) == ("dog", "8", "row 2")
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,15 @@ def loaded(model: Path) -> Learner:
         return Learner.load(folder.file)
 
 
+def needs_examples(learner: Learner) -> Learner:
+    """Refuses a model from which everything was forgotten."""
+    if not len(learner):
+        raise InvalidInputError(
+            "This model holds no examples, so there is nothing to predict; teach it some first."
+        )
+    return learner
+
+
 @contextmanager
 def opened(model: Path, asked: Asked) -> Iterator[tuple[Learner, Reader]]:
     """Gives a model and a file as it knows it; a bad row is told with the way to go on."""

@@ -1,11 +1,13 @@
 """`minout correct` and `minout forget`: what was taught is changed or taken back."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from minout.cli import options
+from minout.cli.again import drop_corrections, note_correction
 from minout.cli.remembered import id_for, kind_of_labels, label_as
 from minout.cli.say import command, say_facts, say_json
 from minout.learner import Certificate, Learner
@@ -23,16 +25,27 @@ def correct(
 ) -> None:
     """Gives a stored example another label.
 
+    A file in which it has the old one can be learned again; that changes nothing.
+
     Example: minout correct wines bottle-17 barolo
     """
     with ModelFolder(model) as folder:
         learner = Learner.load(folder.file)
         before = learner.exceptions
-        right = label_as(kind_of_labels(learner), label)
-        certificate = learner.correct(id_for(learner, id), right).certificate
+        stored = id_for(learner, id)
+        old, new = learner.example(stored)[1], label_as(kind_of_labels(learner), label)
+        is_new = new not in learner.classes.tolist()
+        certificate = learner.correct(stored, new).certificate
         assert certificate is not None
-        _save(learner, folder.file, consolidate)
-    _say(learner, certificate, before, as_json)
+        if new != old:
+            note_correction(learner, stored, old, new)
+            _save(learner, folder.file, consolidate)
+    if as_json:
+        told = {"from": old, "to": new, "is_new_label": is_new, "changed": new != old}
+    else:
+        remark = " (nothing changed)" if new == old else " (new label)" if is_new else ""
+        told = {"label": f"{old} → {new}{remark}"}
+    _say(learner, certificate, before, as_json, told)
 
 
 @command
@@ -49,6 +62,9 @@ def forget(
 ) -> None:
     """Takes stored examples out; consolidated, the model is as if it had never seen them.
 
+    It does not remember what it forgot: take it out of your files as well, or it comes back when
+    one that holds it is learned again.
+
     Example: minout forget wines bottle-17 bottle-18, or minout forget wines --class barolo
     """
     if bool(ids) == (label is not None):
@@ -58,10 +74,13 @@ def forget(
         before = learner.exceptions
         if label is None:
             certificate = learner.forget([id_for(learner, each) for each in ids or []])
+            drop_corrections(learner)
         else:
-            certificate = learner.forget_class(label_as(kind_of_labels(learner), label))
+            forgotten = label_as(kind_of_labels(learner), label)
+            certificate = learner.forget_class(forgotten)
+            drop_corrections(learner, forgotten)
         _save(learner, folder.file, consolidate)
-    _say(learner, certificate, before, as_json)
+    _say(learner, certificate, before, as_json, {})
 
 
 def _save(learner: Learner, file: Path, consolidate: bool) -> None:
@@ -70,17 +89,24 @@ def _save(learner: Learner, file: Path, consolidate: bool) -> None:
     learner.save(file)
 
 
-def _say(learner: Learner, certificate: Certificate, before: list[Id], as_json: bool) -> None:
+def _say(
+    learner: Learner,
+    certificate: Certificate,
+    before: list[Id],
+    as_json: bool,
+    told: Mapping[str, object],
+) -> None:
     # Who is an exception is told as of now, after consolidating.
     now = learner.exceptions if len(learner) else []
     appeared = [each for each in now if each not in before]
     cleared = [each for each in before if each not in now]
     if as_json:
         changed = {"exceptions": appeared, "cleared": cleared, "all_exceptions": now}
-        say_json({**certificate._asdict(), **changed, "examples": len(learner)})
+        say_json({**told, **certificate._asdict(), **changed, "examples": len(learner)})
         return
     say_facts(
         {
+            **told,
             "separators moved": len(certificate.moved),
             "margins checked": certificate.checked,
             "became exceptions": _listed(appeared),

@@ -14,13 +14,18 @@ from minout.cli.say import command, say_facts, say_json, say_table
 from minout.errors import InvalidInputError
 from minout.features import Identity
 from minout.learner import Explanation, Learner
-from minout.streams.files import BadRowError, Example, Id
+from minout.learner.certificate import Id
+from minout.streams.files import BadRowError, Example
 
 Row = Annotated[int | None, typer.Option("--row", min=1, help="Which row of the file, from 1 on.")]
 Line = Annotated[int | None, typer.Option("--line", min=1, help="The same by its line's number.")]
 ById = Annotated[
     str | None,
     typer.Option("--id", metavar="ID", help="The same by its id; without a file, what is stored."),
+]
+Count = Annotated[
+    int | None,
+    typer.Option("-n", min=0, help="How many supporters: 10 if not said, with --json all."),
 ]
 Picture = Annotated[
     Path | None, typer.Option("--picture", metavar="FILE", help="Draw it: a PNG, PDF or SVG.")
@@ -43,15 +48,17 @@ def explain(
     row: Row = None,
     line: Line = None,
     id: ById = None,
-    count: Annotated[int, typer.Option("-n", min=0, help="How many supporters.")] = 10,
+    count: Count = None,
     picture: Picture = None,
     ignore: options.Ignore = None,
     as_json: options.Json = False,
 ) -> None:
     """Says which separator decides about a row, by how much, and which stored examples bear it.
 
-    The margin is the sum of what the linear discriminant says, a bias, and the weights of the
-    supporters: positive ones speak for the label, negative ones against.
+    A separator is the straight cut between two labels; the margin says how far the row is on the
+    label's side of it, 1 where a stored example fits well. It is the sum of what the linear
+    discriminant says, a bias, and the weights of the supporters: positive ones speak for the label,
+    negative ones against.
 
     Example: minout explain wines new.csv --row 3 --picture why.png
     """
@@ -64,11 +71,11 @@ def explain(
     if picture is not None:
         draw_picture(learner, said, asked.row, picture, file)
     if as_json:
-        supports = [support._asdict() for support in said.supports]
+        supports = [support._asdict() for support in said.supports[:count]]
         arrays = {"supports": supports, "separator": said.separator.tolist()}
         say_json({"where": asked.where, "id": asked.id, **said._asdict(), **arrays})
     else:
-        _say(asked, said, count)
+        _say(asked, said, 10 if count is None else count)
 
 
 def _stored(learner: Learner, id: str | None) -> _Asked:
@@ -109,7 +116,7 @@ def _is_meant(
         return count == row
     if line is not None:
         return example.number == line
-    return example.id is not None and str(example.id) == id
+    return example.id == id
 
 
 def _named(row: int | None, line: int | None, id: str | None) -> str:

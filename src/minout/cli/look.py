@@ -1,6 +1,7 @@
 """`minout suspects`, `minout audit` and `minout info`: looks at a model."""
 
 from collections import Counter
+from math import isfinite
 from typing import Annotated
 
 import typer
@@ -22,7 +23,11 @@ def suspects(
 ) -> None:
     """Lists the stored examples that the others speak against most: likely wrong labels.
 
-    leaning says how strongly, instead which label the others would give.
+    A margin says how far an example is on its own side of a separator, the straight cut between
+    two labels. leaning adds up how far its margins fall short of 1, and instead is the label that
+    the others would give. Clean data fills the list too, with the examples that are nearest to
+    another label: one that leans less than 1 is seldom wrong, from 1 on it is worth a look. With
+    many labels more adds up; begin with those that stand out.
 
     Example: minout suspects wines -n 10
     """
@@ -38,6 +43,8 @@ def suspects(
 def audit(model: options.Model, as_json: options.Json = False) -> None:
     """Computes every margin of every stored example again, plainly, and compares.
 
+    A margin says how far an example is on its own side of a separator: 0 or less is the wrong side.
+
     Exit code 1 if anything does not agree; a sentence each says what.
 
     Example: minout audit wines && echo fine
@@ -50,7 +57,7 @@ def audit(model: options.Model, as_json: options.Json = False) -> None:
             {
                 "examples": found.examples,
                 "margins computed": found.margins,
-                "least above 0": found.least_margin,
+                "least above 0": found.least_margin if isfinite(found.least_margin) else "none",
                 "exceptions": len(found.exceptions),
                 "too close to tell": found.too_close,
                 "verdict": "everything agrees" if found.ok else "something does not agree",
@@ -65,6 +72,10 @@ def audit(model: options.Model, as_json: options.Json = False) -> None:
 @command
 def info(model: options.Model, as_json: options.Json = False) -> None:
     """Tells what a model holds: examples, classes, columns, what was chosen, exceptions.
+
+    Exceptions are examples on the wrong side of a separator, the straight cut between two labels.
+    The price says how closely separators follow single examples: a low one closely, a high one less
+    so, with more exceptions. It is chosen from the examples, as are the metric and the prior.
 
     Example: minout info wines
     """

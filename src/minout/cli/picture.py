@@ -1,15 +1,16 @@
 """The picture of `minout explain`: an image, what decided, and the stored examples behind it."""
 
 import io
+from math import isqrt
 from pathlib import Path
 
 from minout._typing import Floats
-from minout.cli.remembered import Asked, reader_for, remembered
+from minout.cli.remembered import Asked, reader_for, remembered, stored_id
 from minout.errors import InvalidInputError
 from minout.features import Identity
 from minout.learner import Explanation, Learner
+from minout.learner.certificate import Id
 from minout.store import write_whole
-from minout.streams.files import Id
 
 SUFFIXES = (".png", ".pdf", ".svg")
 
@@ -24,6 +25,10 @@ def draw_picture(
     from minout.classifier import draw
 
     shape = remembered(learner).image_shape
+    if shape is None and isqrt(len(row)) ** 2 != len(row):
+        raise InvalidInputError(
+            f"A row of {len(row)} numbers is no square image; --picture is for models of images."
+        )
     figure = draw(said, row, image_shape=shape, images=_images(learner, said, asked))
     content = io.BytesIO()
     figure.savefig(content, format=suffix[1:], dpi=150)
@@ -38,4 +43,5 @@ def _images(learner: Learner, said: Explanation, asked: Asked | None) -> dict[Id
     if asked is None:
         return {}
     with reader_for(learner, asked) as reader:
-        return {each.id: each.row for each in reader if each.id is not None and each.id in wanted}
+        stored = ((each.id and stored_id(learner, each.id), each.row) for each in reader)
+        return {id: row for id, row in stored if id is not None and id in wanted}

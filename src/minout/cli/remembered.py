@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 from minout.errors import InvalidInputError
 from minout.learner import Learner
-from minout.streams.files import Id, Label, Reader, listed, read
+from minout.learner.certificate import Id
+from minout.streams.files import Label, Reader, listed, read
 
 NOTES = "files"
 """The key in a learner's notes."""
@@ -67,15 +68,21 @@ def reader_for(learner: Learner, asked: Asked) -> Reader:
     )
 
 
-def needs_label(reader: Reader) -> Reader:
+def needs_label(learner: Learner, reader: Reader) -> Reader:
     """Refuses a file in which no column is known to be the label."""
-    if reader.label is None and reader.columns is not None:
-        names = [*reader.columns, *reader.unused, *filter(None, [reader.id])]
-        reader.close()
+    if reader.label is not None or reader.columns is None:
+        return reader
+    known = remembered(learner).label
+    reader.close()
+    if known is not None:
         raise InvalidInputError(
-            f"Say with --label which column of {reader.source} is the label: {listed(names)}."
+            f"{reader.source} has no column {known!r}, from which this model takes its labels; "
+            "name another one with --label."
         )
-    return reader
+    names = [*reader.columns, *reader.unused, *filter(None, [reader.id])]
+    raise InvalidInputError(
+        f"Say with --label which column of {reader.source} is the label: {listed(names)}."
+    )
 
 
 def kind_of_labels(learner: Learner) -> type[int] | type[str] | None:
@@ -93,13 +100,22 @@ def label_as(kind: type[int] | type[str] | None, label: Label) -> Label:
     return int(label) if _is_written_whole(label) else label
 
 
-def id_for(learner: Learner, word: str) -> Id:
-    """Gives the stored id that a word on the command line means, or says that there is none."""
+def stored_id(learner: Learner, word: str) -> Id | None:
+    """Gives the stored id that a word means: "7" may be the number 7, if no string is stored so.
+
+    Numbers are the ids that a model gave itself, or was given in Python.
+    """
     if word in learner:
         return word
-    if _is_written_whole(word) and int(word) in learner:
-        return int(word)
-    raise InvalidInputError(f"There is no example {word!r} in this model.")
+    return int(word) if _is_written_whole(word) and int(word) in learner else None
+
+
+def id_for(learner: Learner, word: str) -> Id:
+    """Gives the stored id that a word on the command line means, or says that there is none."""
+    stored = stored_id(learner, word)
+    if stored is None:
+        raise InvalidInputError(f"There is no example {word!r} in this model.")
+    return stored
 
 
 def _is_written_whole(word: str) -> bool:

@@ -7,6 +7,7 @@ import math
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any, ParamSpec
 
 import typer
@@ -41,27 +42,41 @@ def _let_go() -> None:
 
 
 def say_json(said: Mapping[str, Any]) -> None:
-    """Prints one object on one line; numbers that JSON cannot write are null."""
-    print(json.dumps(_plain(said), ensure_ascii=False))
-
-
-def say_csv(lines: Iterable[Sequence[Any]]) -> None:
-    """Prints lines of CSV."""
-    csv.writer(sys.stdout, lineterminator="\n").writerows(lines)
+    """Prints one object on one line, at once; numbers that JSON cannot write are null."""
+    print(json.dumps(_plain(said), ensure_ascii=False), flush=True)
 
 
 def say_table(head: Sequence[str], lines: Sequence[Sequence[Any]]) -> None:
     """Prints a table: drawn on a terminal, CSV when piped."""
     console = Console(highlight=False)
     if not console.is_terminal:
-        say_csv([head, *lines])
+        _say_csv([head, *lines])
         return
     table = Table(*head, show_edge=False, pad_edge=False)
     for line in lines:
-        table.add_row(
-            *(Text(_short(cell) if isinstance(cell, float) else str(cell)) for cell in line)
-        )
+        table.add_row(*(Text(_cell(each)) for each in line))
     console.print(table)
+
+
+def say_lines(head: Sequence[str], batches: Iterable[Sequence[Sequence[Any]]]) -> None:
+    """Prints a table while it comes: in columns on a terminal, CSV when piped.
+
+    The first batch settles how wide the columns are; if it is refused, there is no head either.
+    """
+    is_terminal = Console(highlight=False).is_terminal
+    widths: list[int] = []
+    before: list[Sequence[Any]] = [head]
+    for batch in chain(batches, [[]]):
+        lines = [*before, *batch]
+        if is_terminal:
+            cells = [[_cell(each) for each in line] for line in lines]
+            widths = widths or [max(map(len, column)) for column in zip(*cells, strict=True)]
+            for line in cells:
+                print("  ".join(map(str.ljust, line, widths)).rstrip())
+        else:
+            _say_csv(lines)
+        sys.stdout.flush()
+        before = []
 
 
 def say_facts(facts: Mapping[str, Any]) -> None:
@@ -71,14 +86,19 @@ def say_facts(facts: Mapping[str, Any]) -> None:
         print(f"{name + ':':<{width + 1}} {_short(value)}")
 
 
-def flush() -> None:
-    """Lets whoever reads have what has been printed so far."""
-    sys.stdout.flush()
-
-
 def say_aside(words: str) -> None:
     """Prints a remark where it does not disturb what is printed for scripts."""
     Console(stderr=True, highlight=False).print(Text(words, style="dim"), soft_wrap=True)
+
+
+def _say_csv(lines: Iterable[Sequence[Any]]) -> None:
+    csv.writer(sys.stdout, lineterminator="\n").writerows(lines)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return _short(value)
+    return "" if value is None else str(value)
 
 
 def _plain(value: Any) -> Any:

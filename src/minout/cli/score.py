@@ -3,10 +3,11 @@
 from collections import Counter
 
 from minout.cli import options
-from minout.cli.asking import answers, opened
+from minout.cli.asking import answers, needs_examples, opened
 from minout.cli.remembered import Asked, kind_of_labels, label_as, needs_label
 from minout.cli.say import command, say_json, say_table
 from minout.errors import InvalidInputError
+from minout.streams.files import Label, listed
 
 
 @command
@@ -23,11 +24,12 @@ def score(
 
     Example: minout score wines test.csv --json
     """
-    there: Counter[int | str] = Counter()
-    right: Counter[int | str] = Counter()
+    there: Counter[Label] = Counter()
+    right: Counter[Label] = Counter()
     with opened(model, Asked(data, label, id, ignore, from_line)) as (learner, reader):
+        known = needs_examples(learner).classes.tolist()
         kind = kind_of_labels(learner)
-        for batch, labels in answers(needs_label(reader), learner.predict):
+        for batch, labels in answers(needs_label(learner, reader), learner.predict):
             for example, predicted in zip(batch, labels.tolist(), strict=True):
                 if example.label is None:
                     raise InvalidInputError(f"{reader.source}, {example.where}: it has no label.")
@@ -35,6 +37,11 @@ def score(
                 there[true] += 1
                 right[true] += predicted == true
     classes = sorted(there, key=lambda each: (isinstance(each, str), each))
+    if classes and not set(classes) & set(known):
+        raise InvalidInputError(
+            f"No label in {data} is a label of this model: there {listed([*map(str, classes)])}, "
+            f"here {listed([*map(str, known)])}; name another column with --label."
+        )
     count, hits = there.total(), right.total()
     if as_json:
         by_class = {each: {"examples": there[each], "right": right[each]} for each in classes}

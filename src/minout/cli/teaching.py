@@ -4,8 +4,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from minout.cli.again import Again
 from minout.cli.bar import Bar
-from minout.cli.remembered import kind_of_labels, label_as
 from minout.cli.stop import Stop
 from minout.errors import InvalidInputError, MinoutError, MissingDataError
 from minout.learner import Learner
@@ -24,9 +24,9 @@ class Teaching:
         self._learner, self._file = learner, file
         self._started = self._saved = time.monotonic()
         self._saving = 0.0
-        self._kind = kind_of_labels(learner)
+        self._again = Again(learner)
         self.seconds = 0.0
-        self.taught = self.known = self.moved = self.last = 0
+        self.taught = self.known = self.corrected = self.moved = self.last = 0
         self.exceptions = len(learner.exceptions) if len(learner) else 0
         self.is_consolidated = False
 
@@ -75,6 +75,7 @@ class Teaching:
         return {
             "taught": self.taught,
             "known": self.known,
+            "corrected": self.corrected,
             "moved": self.moved,
             "exceptions": len(self._learner.exceptions) if len(self._learner) else 0,
             "examples": len(self._learner),
@@ -87,12 +88,19 @@ class Teaching:
     def summary(self) -> str:
         """Says the same to a person."""
         facts = self.facts()
-        known = f" ({self.known:,} were known already)" if self.known else ""
+        holds = (
+            f"{facts['examples']:,} examples of {facts['classes']:,} classes; "
+            f"exceptions: {facts['exceptions']:,}"
+        )
+        known = f"{self.known:,} were known already" if self.known else ""
+        if self.corrected:
+            known += f", of which {self.corrected:,} were corrected since"
+        if not self.taught:
+            return f"Nothing new{known and f': {known}'}. The model is as it was: {holds}."
         return (
-            f"Taught {self.taught:,} examples{known}, {self._speed():,.0f} per second; separators "
-            f"moved {self.moved:,} times. The model holds {facts['examples']:,} examples of "
-            f"{facts['classes']:,} classes; exceptions: {facts['exceptions']:,}"
-            f"{'; consolidated' if self.is_consolidated else ''}."
+            f"Taught {self.taught:,} examples{known and f' ({known})'}, "
+            f"{self._speed(self.taught):,.0f} per second; separators moved {self.moved:,} times. "
+            f"The model holds {holds}; {'' if self.is_consolidated else 'not '}consolidated."
         )
 
     def _teach(self, example: Example, source: str) -> None:
@@ -100,16 +108,15 @@ class Teaching:
         try:
             if example.label is None:
                 raise InvalidInputError("it has no label; put it in the folder of a class.")
-            is_known = example.id is not None and example.id in learner
-            label = label_as(self._kind, example.label)
-            certificate = learner.teach(example.row, label, id=example.id).certificate
+            meant = self._again.meant(example.id, example.label)
+            certificate = learner.teach(example.row, meant.label, id=meant.id).certificate
         except InvalidInputError as error:
             raise BadRowError(source, example.where, str(error), example.number + 1) from None
         assert certificate is not None
-        self._kind = type(label)
         self.last = example.number
-        self.known += is_known
-        self.taught += not is_known
+        self.known += meant.is_known
+        self.corrected += meant.was_corrected
+        self.taught += not meant.is_known
         self.moved += len(certificate.moved)
         self.exceptions += len(certificate.exceptions) - len(certificate.cleared)
 
@@ -121,13 +128,14 @@ class Teaching:
         self._saved = time.monotonic()
         self._saving = self._saved - now
 
-    def _speed(self) -> float:
+    def _speed(self, examples: int) -> float:
         seconds = self.seconds or time.monotonic() - self._started
-        return (self.taught + self.known) / seconds if seconds else 0.0
+        return examples / seconds if seconds else 0.0
 
     def _words(self) -> str:
+        read = self.taught + self.known
         return (
-            f"{self.taught + self.known:,} examples, {self._speed():,.0f} per second, "
+            f"{read:,} examples, {self._speed(read):,.0f} per second, "
             f"moved {self.moved:,}, exceptions {self.exceptions:,}"
         )
 

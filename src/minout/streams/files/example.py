@@ -9,7 +9,6 @@ from minout._typing import Floats
 from minout.errors import InvalidInputError
 
 Label = int | str
-Id = int | str
 
 
 class Example(NamedTuple):
@@ -21,7 +20,7 @@ class Example(NamedTuple):
 
     row: Floats
     label: Label | None
-    id: Id | None
+    id: str | None
     number: int
     where: str
 

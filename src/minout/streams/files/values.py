@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from minout.errors import InvalidInputError
-from minout.streams.files.example import Id, Label
+from minout.streams.files.example import Label
 
 
 def label_of(value: Any) -> Label:
@@ -12,9 +12,9 @@ def label_of(value: Any) -> Label:
     return _whole_or_word(value, "label")
 
 
-def id_of(value: Any) -> Id:
-    """Gives the id that a value of JSON, Parquet or NPZ stands for."""
-    return _whole_or_word(value, "id")
+def id_of(value: Any) -> str:
+    """Gives the id that a value of JSON, Parquet or NPZ stands for, as a CSV would write it."""
+    return str(_whole_or_word(value, "id"))
 
 
 def word_of(text: str, what: str) -> str:

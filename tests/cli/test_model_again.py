@@ -1,0 +1,123 @@
+"""Rows that come again: from another kind of file, and with a label that was corrected since."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from sklearn.datasets import load_iris
+
+from minout import Learner
+from minout.cli.teaching import Teaching
+
+MODEL = "model.minout"
+
+
+@pytest.fixture
+def irises(tmp_path, write_csv):
+    """The same flowers, numbered, in four kinds of file."""
+    X, y = load_iris(return_X_y=True)
+    columns = {**{f"c{i}": X[:, i] for i in range(4)}, "kind": y, "no": np.arange(150)}
+    pq.write_table(pa.table(columns), tmp_path / "iris.parquet")
+    rows = [[*x, kind, no] for no, (x, kind) in enumerate(zip(X.tolist(), y.tolist(), strict=True))]
+    write_csv("iris.csv", [list(columns), *rows])
+    lines = (json.dumps(dict(zip(columns, row, strict=True))) for row in rows)
+    (tmp_path / "iris.jsonl").write_text("\n".join(lines))
+    np.savez(tmp_path / "iris.npz", X=X, kind=y, no=np.arange(150))
+    return [tmp_path / f"iris.{suffix}" for suffix in ("parquet", "csv", "jsonl", "npz")]
+
+
+@pytest.mark.parametrize("first", range(4))
+def test_an_id_means_one_example_whatever_file_it_comes_from(tmp_path, run_json, irises, first):
+    model = tmp_path / "m"
+    run_json("learn", model, irises[first], "--label", "kind", "--id", "no")
+    for file in irises:
+        told = run_json("learn", model, file)
+        assert (told["taught"], told["known"], told["examples"]) == (0, 150, 150)
+    assert run_json("explain", model, irises[2], "--id", "7")["id"] == "7"
+    assert run_json("explain", model, "--id", "7")["id"] == "7"
+    assert str(run_json("correct", model, "7", "2")["from"]) == "0"
+    assert run_json("forget", model, "7")["examples"] == 149
+
+
+def test_predict_and_whatif_give_ids_as_strings(tmp_path, run, irises):
+    run("learn", tmp_path / "m", irises[0], "--label", "kind", "--id", "no")
+    for command in ("predict", "whatif"):
+        said = [run(command, tmp_path / "m", file, "--json").splitlines()[7] for file in irises]
+        assert [json.loads(line)["id"] for line in said] == ["7"] * 4
+
+
+def test_ids_that_are_numbers_are_known_too(tmp_path, run, run_json, irises):
+    learner = Learner()
+    learner.teach_many(*load_iris(return_X_y=True))  # numbered from 0 on, as in the files
+    learner.save(tmp_path / "f")
+    run("import", tmp_path / "f", tmp_path / "m")
+    for file in irises:
+        told = run_json("learn", tmp_path / "m", file, "--label", "kind", "--id", "no")
+        assert (told["taught"], told["known"]) == (0, 150)
+
+
+def test_a_file_whose_labels_were_corrected_can_be_learned_again(run, run_json, wines, wine):
+    run("correct", wines, "b0", "port")
+    run("correct", wines, "b1", "port")
+    run("correct", wines, "b1", "grignolino")
+    run("correct", wines, "b2", "port")
+    run("correct", wines, "b2", "barolo")
+    before = (wines / MODEL).read_bytes()
+    told = run_json("learn", wines, wine)
+    assert (told["taught"], told["known"], told["corrected"]) == (0, 178, 2)
+    said = run("learn", wines, wine)
+    assert said.startswith("Nothing new: 178 were known already, of which 2 were corrected since.")
+    assert (wines / MODEL).read_bytes() == before
+
+
+@pytest.mark.parametrize(("column", "value", "what"), [(0, "99", "row"), (13, "port", "label")])
+def test_a_corrected_row_with_other_numbers_or_a_third_label_is_refused(
+    run, refused, write_csv, wines, wine_rows, column, value, what
+):
+    run("correct", wines, "b0", "grignolino")
+    changed = [list(row) for row in wine_rows]
+    changed[1][column] = value
+    said = refused("learn", wines, write_csv("changed.csv", changed))
+    assert f"line 2: Example 'b0' is stored with another {what}; use `correct`" in said
+
+
+def test_of_what_is_forgotten_no_note_stays(run, wines):
+    for id in ("b0", "b1", "b60"):
+        run("correct", wines, id, "port")
+    assert Learner.load(wines / MODEL).notes["corrected"] == [
+        ["b0", "barolo"],
+        ["b1", "barolo"],
+        ["b60", "grignolino"],
+    ]
+    run("forget", wines, "b1")
+    assert b'"b1"' not in (wines / MODEL).read_bytes()
+    run("forget", wines, "--class", "barolo")
+    assert b"barolo" not in (wines / MODEL).read_bytes()
+    assert Learner.load(wines / MODEL).notes["corrected"] == [["b60", "grignolino"]]
+    run("forget", wines, "--class", "port")
+    assert "corrected" not in Learner.load(wines / MODEL).notes
+
+
+def test_a_forgotten_row_comes_back_with_its_file(run, run_json, wines, wine):
+    run("correct", wines, "b0", "port")
+    run("forget", wines, "b0")
+    told = run_json("learn", wines, wine)
+    assert (told["taught"], told["known"], told["corrected"]) == (1, 177, 0)
+    assert Learner.load(wines / MODEL).example("b0")[1] == "barolo"
+
+
+def test_what_was_not_consolidated_is_told_so(tmp_path, run, write_csv, wine_rows):
+    words = ["--label", "kind", "--id", "bottle", "--no-consolidate"]
+    said = run("learn", tmp_path / "m", write_csv("some.csv", wine_rows[:60]), *words)
+    assert said.endswith("; not consolidated.\n")
+    said = run("learn", tmp_path / "m", write_csv("more.csv", wine_rows[:64]))
+    assert said.startswith("Taught 4 examples (59 were known already), ")
+    assert said.endswith("; consolidated.\n")
+
+
+def test_speed_counts_what_was_taught(wines):
+    teaching = Teaching(Learner.load(wines / MODEL), wines / MODEL)
+    teaching.taught, teaching.known, teaching.seconds = 10, 170, 2.0
+    assert "Taught 10 examples (170 were known already), 5 per second;" in teaching.summary()
