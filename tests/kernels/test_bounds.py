@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from minout import kernels
 from oracle.eighths import drawn
 
-LEVELS = np.array([0, 8, 24])
-WIDTH = 30
+LEVELS = kernels.LEVELS
+WIDTH = LEVELS[-1] + 44
 
 
 class Described:
-    """Describes rows along the first 24 axes, as float32, with the lengths of what is left."""
+    """Describes rows along the first axes, as float32, with the lengths of what is left."""
 
     def __init__(self, X, v):
         self.X, self.v = X, v
@@ -24,7 +24,7 @@ class Described:
     def doubtful(self, known, places, shift, sign, bound):
         out = np.full(len(places) + 1, -7)
         count = kernels.doubtful(
-            *(known, places, self.rows, self.rest, LEVELS, self.along, self.across),
+            *(known, places, self.rows, self.rest, self.along, self.across),
             *(shift, sign, bound, out),
         )
         assert out[count:].tolist() == [-7] * (len(out) - count)
@@ -42,11 +42,15 @@ def lengths(X):
     length=st.sampled_from([0.0, 1e-6, 1.0, 1e6]),
     sign=st.sampled_from([1.0, -1.0]),
     inside=st.booleans(),
+    aligned=st.booleans(),
     nudge=st.sampled_from([0.0, 1e-12, 1e-7, 1e-5, 0.1]),
 )
-def test_whoever_is_below_the_bound_is_listed(seed, size, length, sign, inside, nudge):
+def test_whoever_is_below_the_bound_is_listed(seed, size, length, sign, inside, aligned, nudge):
     rng = np.random.default_rng(seed)
     X, v = size * rng.normal(size=(12, WIDTH)), length * rng.normal(size=WIDTH)
+    if aligned:  # then nothing but the whole product of the lengths will do
+        X = rng.choice([-1.0, 1.0], (12, 1)) * X[:1]
+        v = length * X[0] / np.linalg.norm(X[0])
     if inside:
         X[:, LEVELS[-1] :] = v[LEVELS[-1] :] = 0.0
     shift, places = rng.normal(), rng.permutation(12)[:9]

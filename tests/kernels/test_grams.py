@@ -30,14 +30,6 @@ def test_gram_fills_in_what_is_not_known(n, known, seed, dtype):
     assert (out == out.T).all()
 
 
-def test_images_are_rows_of_k_times_the_row():
-    rng = np.random.default_rng(1)
-    K, x, origin = drawn(rng, 5, 5), drawn(rng, 5), drawn(rng, 5)
-    out = np.zeros(3)
-    kernels.images(K[2:], x, origin, out)
-    assert out.tolist() == (K[2:] @ (x - origin)).tolist()
-
-
 def test_combine_adds_multiples_one_after_the_other():
     rng = np.random.default_rng(2)
     pictures, out = drawn(rng, 4, 3), drawn(rng, 3)

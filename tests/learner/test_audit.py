@@ -156,7 +156,7 @@ def test_an_example_that_leans_on_nothing_is_noticed():
 
 def test_the_audit_asks_no_kernel_for_a_margin(monkeypatch):
     learner = taught()
-    for name in ("activations", "class_margins", "scores", "gram", "combine", "images"):
+    for name in ("activations", "class_margins", "scores", "gram", "combine"):
         monkeypatch.setattr(f"minout.kernels.{name}", None)
     assert learner.audit().ok
 

@@ -27,7 +27,6 @@ def small(monkeypatch):
 
 def shrink(patch):
     patch.setattr(_sketch, "DIRECTIONS", 8)
-    patch.setattr(_sketch, "LEVELS", (0, 2, 4, 8))
     patch.setattr(_sketch, "BLOCK", 5)
     patch.setattr(_margin, "DIRECTIONS", 8)
     patch.setattr(_margin, "MANY", 8)

@@ -180,28 +180,28 @@ def test_a_solve_that_fails_says_so_and_nothing_torn_is_kept(monkeypatch):
     assert_optimal(made, here)
 
 
-def test_a_large_pool_keeps_what_there_is_room_for(monkeypatch):
-    monkeypatch.setattr(pool, "CHEAP", 0)
-    here = ground(np.random.default_rng(8), 3, price=0.1)
-    for separators, is_kept in ((1, True), (10**9, False)):
-        made = Pool(Prior(np.zeros(3), 0.0))
-        made.join(np.arange(6), np.where(np.arange(6) % 2, 1.0, -1.0))
-        made.solve(here)
-        made.rest(here._replace(separators=separators))
-        assert [each is not None for each in made.carried()] == [is_kept, False, False]
-        made.join(np.arange(6, 9), np.ones(3))
-        made.solve(here)
-        assert_optimal(made, here)
-
-
-def test_a_small_pool_keeps_no_factor():
+@pytest.mark.parametrize(
+    ("cheap", "separators", "is_kept"),
+    [
+        (0, 1, True),
+        (0, 500_000, True),
+        (0, 10**9, False),
+        (pool.CHEAP, 1, True),
+        (pool.CHEAP, 500_000, False),
+    ],
+)
+def test_a_pool_keeps_what_there_is_room_for(monkeypatch, cheap, separators, is_kept):
+    monkeypatch.setattr(pool, "CHEAP", cheap)
     here = ground(np.random.default_rng(8), 3, price=0.1)
     made = Pool(Prior(np.zeros(3), 0.0))
     made.join(np.arange(6), np.where(np.arange(6) % 2, 1.0, -1.0))
     made.solve(here)
-    assert made.is_small(here)
-    made.rest(here)
-    assert made.carried() == (None, None, None)
+    assert made.is_small(here) == (cheap > 0)
+    made.rest(here._replace(separators=separators))
+    assert [each is not None for each in made.carried()] == [is_kept, False, False]
+    made.join(np.arange(6, 9), np.ones(3))
+    made.solve(here)
+    assert_optimal(made, here)
 
 
 def test_an_empty_pool_is_its_prior():

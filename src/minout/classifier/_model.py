@@ -16,6 +16,8 @@ from minout.learner.certificate import Certificate, Id, Label
 
 NOTES = "classifier"
 """The key in a learner's notes."""
+FILES = "files"
+"""The key under which the command line notes the columns that it taught."""
 
 
 def takes_numbers(features: FeatureMap) -> bool:
@@ -82,16 +84,17 @@ class Model:
 
     @classmethod
     def around(cls, learner: Learner) -> "Model":
-        """Takes up a learner that was saved, by a classifier or by itself."""
+        """Takes up a learner that was saved, by a classifier, the command line or by itself."""
         noted = learner.notes.get(NOTES, {})
+        names = (noted or {"names": learner.notes.get(FILES, {}).get("columns")}).get("names")
         columns = Columns()
-        width = noted.get("width")
+        width = noted.get("width") if names is None else len(names)
         if not noted and isinstance(learner.features, Identity) and len(learner):
             width = len(learner.example(learner.ids[0])[0])
         if width is not None:
             columns.n_features_in_ = width
-        if noted.get("names") is not None:
-            columns.feature_names_in_ = np.array(noted["names"], dtype=object)
+        if names is not None:
+            columns.feature_names_in_ = np.array(names, dtype=object)
         spelled = STRINGS if learner.classes.dtype.kind == "U" else INT64
         dtype = np.dtype(noted["dtype"]) if noted else spelled
         return cls(learner, columns, Spelling(dtype, tuple(noted.get("announced", ()))))

@@ -9,8 +9,8 @@ from minout.kernels.bitmaps import (
     replace,
     write,
 )
-from minout.kernels.bounds import SLACK, doubtful, roughly
-from minout.kernels.grams import combine, gram, images
+from minout.kernels.bounds import LEVELS, SLACK, doubtful, roughly
+from minout.kernels.grams import combine, gram
 from minout.kernels.margins import activations, class_margins, scores
 from minout.kernels.newton import Factor, empty_factor, newton
 from minout.kernels.pairs import Leaning, pair_scores
@@ -31,6 +31,7 @@ from minout.kernels.threads import in_threads, one_blas_thread, one_worker_at_a_
 from minout.kernels.training import Pull, clipped, follow, follow_and_clip, least, least_of, pull
 
 __all__ = [
+    "LEVELS",
     "SETTLED",
     "SLACK",
     "UNSOLVED",
@@ -61,7 +62,6 @@ __all__ = [
     "follow",
     "follow_and_clip",
     "gram",
-    "images",
     "in_threads",
     "interfered",
     "least",

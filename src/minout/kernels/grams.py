@@ -8,14 +8,6 @@ from minout.kernels.margins import LANES, dot
 
 
 @compiled
-def images(K: Floats, x: Floats, origin: Floats, out: Floats) -> None:
-    """Sets out[i] = K[i]·(x - origin) for the rows of K that are given."""
-    lanes = np.empty(LANES)
-    for i in range(out.shape[0]):
-        out[i] = dot(K[i], x, origin, lanes)
-
-
-@compiled
 def gram(
     pictures: Floats,
     which: Ints,

@@ -14,6 +14,8 @@ WORST = 24
 """So many of the worst, or half as many as the pool has, are added to it at a time."""
 OFF = 1e-3
 """How far a solved pool may leave a member from its target by rounding."""
+WASTED = 6
+"""A reference is made anew when one in so many of the rows had to be computed after all."""
 MANY = 2_000
 """From so many examples on it pays to bound margins before they are computed."""
 
@@ -50,7 +52,7 @@ def check(
     total = len(sides[0]) + len(sides[1])
     if sketch is None or total < MANY:
         return judge(w, b, sides, _margins(w, b, sides, ground), pool, ground, bound)
-    if reference.w is None or 2 * reference.spent > total:
+    if reference.w is None or WASTED * reference.spent > total:
         reference.start(w, b)
     doubtful = reference.doubtful(w, b, sides, ground, bound, sketch)
     found = judge(w, b, doubtful, _margins(w, b, doubtful, ground), pool, ground, bound)

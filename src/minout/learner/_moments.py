@@ -14,13 +14,14 @@ BLOCK = 2_048
 class RunningMoments:
     """Keeps the sums of maths.Moments in step with a memory, many rows at a time.
 
-    Rows whose place is `seen` and above are still to be added.
+    Rows whose place is `seen` and above are still to be added; to the scatter, once there is one,
+    those whose place is `scattered` and above.
     """
 
     def __init__(self, shift: Floats, *, exact: bool = False) -> None:
         self.shift = shift.astype(np.float64)
         self._precision = np.float64 if exact else shift.dtype.type
-        self.seen = 0
+        self.seen = self.scattered = 0
         self.counts = np.zeros(0)
         self.sums = np.zeros((0, len(shift)))
         self.squares = np.zeros(len(shift))
@@ -36,13 +37,15 @@ class RunningMoments:
         squares: Floats,
         scatter: Floats | None,
         seen: int,
+        scattered: int,
         exact: bool,
         dtype: DTypeLike,
     ) -> "RunningMoments":
         """Makes sums that stand where others stood."""
         moments = cls(shift.astype(dtype), exact=exact)
         moments.shift, moments.counts, moments.sums = shift, counts, sums
-        moments.squares, moments.scatter, moments.seen = squares, scatter, seen
+        moments.squares, moments.scatter = squares, scatter
+        moments.seen, moments.scattered = seen, scattered
         return moments
 
     @property
@@ -55,26 +58,29 @@ class RunningMoments:
         self.widen(classes)
         end = memory.end
         places = np.arange(self.seen, end)
-        self._account(memory, places[memory.alive(places)], 1.0)
+        self._account(memory, places[memory.alive(places)], 1.0, places[:0])
         self.seen = end
 
     def remove(self, memory: RamMemory, places: Ints) -> None:
         """Takes rows out, while they are still in the memory under their labels."""
-        self._account(memory, places[places < self.seen], -1.0)
+        self._account(memory, places[places < self.seen], -1.0, places[places < self.scattered])
 
     def put_back(self, memory: RamMemory, places: Ints) -> None:
         """Adds rows that were taken out, under the labels that they have now."""
-        self._account(memory, places[places < self.seen], 1.0)
+        self._account(memory, places[places < self.seen], 1.0, places[places < self.scattered])
 
     def with_scatter(self, memory: RamMemory, order: Ints) -> None:
-        """Sees to it that the scatter is there, from all rows if need be, in the order given."""
-        if self.scatter is None:
-            self.scatter = self._scattered(memory, order)
+        """Brings the scatter up to what was seen; all rows, if need be, in the order given."""
+        late = order if self.scatter is None else order[order >= self.scattered]
+        if len(late):
+            more = self._scattered(memory, late)
+            self.scatter = more if self.scatter is None else self.scatter + more
+        self.scattered = self.seen
 
     def take_in(self, memory: RamMemory, order: Ints, classes: int) -> None:
         """Adds all that is stored, in the order given."""
         self.widen(classes)
-        self._account(memory, order, 1.0)
+        self._account(memory, order, 1.0, order[:0])
         self.seen = memory.end
 
     def keep_classes(self, kept: list[int]) -> None:
@@ -90,7 +96,7 @@ class RunningMoments:
         """Gives the sums as they stand."""
         return Moments(self.shift, self.counts, self.sums, self.squares, self.scatter)
 
-    def _account(self, memory: RamMemory, places: Ints, sign: float) -> None:
+    def _account(self, memory: RamMemory, places: Ints, sign: float, scattered: Ints) -> None:
         # Into copies, and all at once: sums that are interrupted are what they were.
         labels = memory.labels(places)
         counts, sums, squares = self.counts.copy(), self.sums.copy(), self.squares.copy()
@@ -102,11 +108,8 @@ class RunningMoments:
                 sums[c] += sign * Z[mine == c].sum(axis=0)
             squares += sign * (Z * Z).sum(axis=0)
         scatter = self.scatter
-        if scatter is not None and len(places):
-            more = self._scattered(memory, places)
-            more *= sign
-            more += scatter
-            scatter = more
+        if scatter is not None and len(scattered):
+            scatter = scatter + sign * self._scattered(memory, scattered)
         self.counts, self.sums, self.squares, self.scatter = counts, sums, squares, scatter
 
     def _scattered(self, memory: RamMemory, places: Ints) -> Floats:

@@ -35,6 +35,7 @@ def packed(margin: Margin) -> tuple[dict[str, Any], Arrays]:
         "chosen_at": margin.chosen_at,
         "prior_at": margin.prior_at,
         "seen": moments.seen,
+        "scattered": moments.scattered,
         "exact_sums": moments.exact,
         "sketched": margin.sketch is not None,
     }
@@ -88,6 +89,7 @@ def unpacked(rule: MarginRule, about: dict[str, Any], arrays: Arrays) -> Margin:
         squares=arrays["sums.squares"],
         scatter=_squared("sums.scatter", arrays),
         seen=about["seen"],
+        scattered=about["scattered"],
         exact=about["exact_sums"],
         dtype=memory.dtype,
     )

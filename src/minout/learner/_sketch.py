@@ -11,9 +11,8 @@ from minout.memory import RamMemory
 
 Singles = NDArray[np.float32]
 
-DIRECTIONS = 256
-LEVELS = (0, 32, 96, DIRECTIONS)
-"""A row is looked at along none; if that leaves doubt along the first 32 directions, and so on."""
+LEVELS = kernels.LEVELS
+DIRECTIONS = LEVELS[-1]
 BLOCK = 4_096
 LARGEST = 1e15
 """The size up to which sums of squares stay finite in float32."""
@@ -47,8 +46,11 @@ class Sketch:
     def __init__(self, origin: Floats, sample: Floats) -> None:
         self._origin = origin.astype(np.float32)
         self._offset = self._origin - origin
-        self._directions = _principal(sample - origin).astype(np.float32)
-        self._rows: Singles = np.zeros((8, DIRECTIONS), dtype=np.float32)
+        found = _principal(sample - origin)
+        self._directions = np.zeros((len(found), LEVELS[-1]), dtype=np.float32)
+        self._directions[:, : found.shape[1]] = found
+        self._halves = [np.ascontiguousarray(half) for half in np.hsplit(self._directions, 2)]
+        self._rows: Singles = np.zeros((8, LEVELS[-1]), dtype=np.float32)
         self._rest: Singles = np.zeros((8, len(LEVELS)), dtype=np.float32)
         self._seen = 0
 
@@ -67,7 +69,7 @@ class Sketch:
             if np.abs(far).max() > LARGEST:
                 return False
             Z = far.astype(np.float32, copy=False)
-            self._rows[block] = part = Z @ self._directions
+            self._rows[block] = part = np.hstack(kernels.in_threads(Z.__matmul__, self._halves))
             square = np.einsum("ij,ij->i", Z, Z)
             for k, level in enumerate(LEVELS):
                 left = square - np.einsum("ij,ij->i", part[:, :level], part[:, :level])
@@ -100,13 +102,11 @@ class Sketch:
         The activation of places[i] was known[i]; since then weights and bias have moved.
         """
         out = np.empty(len(places), dtype=np.int64)
-        rows, levels = self._rows, np.array(LEVELS)
         count = kernels.doubtful(
             known,
             places,
-            rows,
+            self._rows,
             self._rest,
-            levels,
             move.along,
             move.rest,
             shift + move.shift,

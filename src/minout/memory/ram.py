@@ -10,6 +10,9 @@ from minout import kernels
 from minout._typing import Bools, Floats, Ints, Words
 from minout.errors import InvalidInputError
 
+MANY_ADDRESSES = 2_000_000_000
+"""Arrays of fewer bytes grow fourfold, larger ones twofold."""
+
 
 class RamMemory:
     """Keeps rows of `features` numbers, and with each its label, a whole number, and a digest.
@@ -59,10 +62,10 @@ class RamMemory:
         if example_id == len(self._rows):
             # All at once: a memory that is interrupted has grown, or has not.
             self._rows, self._labels, self._digests, self._alive = (
-                _doubled(self._rows),
-                _doubled(self._labels),
-                _doubled(self._digests),
-                _doubled(self._alive),
+                _longer(self._rows),
+                _longer(self._labels),
+                _longer(self._digests),
+                _longer(self._alive),
             )
         self._rows[example_id] = x
         self._labels[example_id] = label
@@ -200,7 +203,9 @@ class RamMemory:
         return asked
 
 
-def _doubled(array: NDArray[Any]) -> NDArray[Any]:
-    out = np.zeros((2 * len(array), *array.shape[1:]), dtype=array.dtype)
+def _longer(array: NDArray[Any]) -> NDArray[Any]:
+    # What is not written to takes addresses, but no memory; so there can be room for much more.
+    times = 4 if 4 * array.nbytes < MANY_ADDRESSES else 2
+    out = np.zeros((times * len(array), *array.shape[1:]), dtype=array.dtype)
     out[: len(array)] = array
     return out

@@ -8,8 +8,8 @@ from minout import kernels
 from minout._typing import Floats, Ints
 from minout.maths import Geometry
 
-FEW = 3
-"""Up to so many at a time are made one by one, from K in the precision of the rows."""
+FEW = 64
+"""Fewer than so many images are divided between threads by columns, more by rows."""
 
 
 class Pictures:
@@ -75,30 +75,26 @@ class Pictures:
         if end > len(self._images):
             size = max(end, 2 * len(self._images))
             self._images, self._of = _longer(self._images, size), _longer(self._of, size)
-        if len(places) > FEW or self._K.ndim == 1:
-            Z = (table[places] - self.geometry.origin).astype(self._K.dtype, copy=False)
-            self._multiply(Z, self._images[start:end])
-        else:
-            for i, place in enumerate(places.tolist()):
-                self._picture(table[place], self._images[start + i])
+        Z = (table[places] - self.geometry.origin).astype(self._K.dtype, copy=False)
+        self._multiply(Z, self._images[start:end])
         self._of[start:end] = places
         self._taken = end
         self._which[places] = np.arange(start, end)
 
-    def _picture(self, x: Floats, out: Floats) -> None:
-        half = len(out) // 2
-        parts = (slice(0, half), slice(half, None))
-        kernels.in_threads(
-            lambda part: kernels.images(self._K[part], x, self.geometry.origin, out[part]), parts
-        )
-
     def _multiply(self, Z: Floats, out: Floats) -> None:
-        if self._K.ndim == 1:
-            np.multiply(Z, self._K, out=out)
-            return
-        half = len(Z) // 2
-        parts = [slice(None)] if len(Z) < 64 else [slice(0, half), slice(half, None)]
-        kernels.in_threads(lambda part: np.matmul(Z[part], self._K, out=out[part]), parts)
+        K = self._K
+        if K.ndim == 1:
+            np.multiply(Z, K, out=out)
+        elif len(Z) < FEW:
+            parts = _halves(len(K))
+            kernels.in_threads(lambda part: np.matmul(Z, K[:, part], out=out[:, part]), parts)
+        else:
+            parts = _halves(len(Z))
+            kernels.in_threads(lambda part: np.matmul(Z[part], K, out=out[part]), parts)
+
+
+def _halves(n: int) -> tuple[slice, slice]:
+    return slice(0, n // 2), slice(n // 2, n)
 
 
 def _longer(array: Any, length: int) -> Any:

@@ -15,7 +15,7 @@ IDLE = 30
 CHEAP = 16_000_000
 """A pool whose inner products take fewer multiplications is small: it is solved from scratch."""
 SMALL_ROOM = 200_000_000
-"""So many bytes all small pools together may keep of their inner products."""
+"""So many bytes all small pools together may keep, inner products and factors."""
 LARGE_ROOM = 4_000_000_000
 """So many bytes all large pools together may keep, inner products and factors."""
 CARRIED_TOO_FAR = 1e-9
@@ -38,7 +38,7 @@ class Kept(NamedTuple):
     """Saves time from one solve to the next; without it the answer is the same but for rounding.
 
     By α: inner products of the first `known` members, and the factor. By w: the sums, and u.
-    r holds what each member's prior leaves it short of the target. `products` are the inner
+    r holds what the prior leaves the first members short of the target. `products` are the inner
     products of a small pool's first members: the lower half, row by row.
     """
 
@@ -101,6 +101,10 @@ class Pool:
         """Gives what is carried from solve to solve and bears the marks of the way it came."""
         return self._kept.factor, self._kept.sums, self._kept.u
 
+    def solved_by_alpha(self) -> bool:
+        """Says whether the weights are made of α and images, not found by themselves."""
+        return self._kept.u is None
+
     def forget_products(self) -> None:
         """Drops inner products and their factor: those of other images come in their place."""
         self._kept = self._kept._replace(gram=None, known=0, factor=None, products=None)
@@ -139,8 +143,7 @@ class Pool:
         if sums is not None:
             outside = np.zeros(len(places), dtype=bool)
             sums = sums._replace(inside=np.concatenate([sums.inside, outside]))
-        if self._kept.r is not None or sums is not None:
-            self._kept = self._kept._replace(r=None, sums=sums)
+            self._kept = self._kept._replace(sums=sums)
 
     def leave(self, places: Ints) -> None:
         """Lets rows go, wherever α stands."""
@@ -165,7 +168,7 @@ class Pool:
         """Moves α to the optimum over the members; raises ArithmeticError if it cannot."""
         # While this is at work nothing is kept: if it is interrupted, nothing torn is left behind.
         kept, self._kept = self._kept, NOTHING
-        r = self._targets(ground) if kept.r is None else kept.r
+        r = self._targets(ground, kept.r)
         if self._goes_by_alpha(ground):
             kept = self._solve_by_alpha(ground, kept, r)
         else:
@@ -188,12 +191,12 @@ class Pool:
         return w, self.prior.b + total
 
     def rest(self, ground: Ground) -> None:
-        """Lets long idle members go, and what is cheap to make anew or takes too much room."""
+        """Lets long idle members go, and what takes more room than it is worth."""
         if (self.idle > IDLE).any():
             self._keep(self.idle <= IDLE)
         gram, factor = self._kept.gram, self._kept.factor
         kept = sum(each.nbytes for each in (gram, factor and factor.L) if each is not None)
-        if self._is_cheap() or kept * ground.separators > LARGE_ROOM:
+        if kept * ground.separators > (SMALL_ROOM if self._is_cheap() else LARGE_ROOM):
             self._kept = self._kept._replace(gram=None, known=0, factor=None)
 
     def _is_cheap(self) -> bool:
@@ -203,11 +206,13 @@ class Pool:
         many = len(self.places) > max(len(self.prior.w) + 1, 64)
         return not many or ground.geometry.precision is None
 
-    def _targets(self, ground: Ground) -> Floats:
-        f0 = np.empty(len(self.places))
+    def _targets(self, ground: Ground, known: Floats | None) -> Floats:
+        known = np.empty(0) if known is None else known
+        late = slice(len(known), None)
+        f0 = np.empty(len(self.places) - len(known))
         origin = ground.geometry.origin
-        kernels.activations(self.prior.w, self.prior.b, ground.table, self.places, origin, f0)
-        return np.asarray(1.0 - self.signs * f0)
+        kernels.activations(self.prior.w, self.prior.b, ground.table, self.places[late], origin, f0)
+        return np.concatenate([known, 1.0 - self.signs[late] * f0])
 
     def _solve_by_alpha(self, ground: Ground, kept: Kept, r: Floats) -> Kept:
         gram = self._gram(ground, kept)
@@ -274,7 +279,8 @@ class Pool:
             gram, known, factor = None, 0, None
         if sums is not None:
             sums = sums._replace(inside=sums.inside[stays])
-        self._kept = Kept(None if r is None else r[stays], gram, known, factor, sums, u)
+        r = None if r is None else r[stays[: len(r)]]
+        self._kept = Kept(r, gram, known, factor, sums, u)
         self.places, self.signs = self.places[stays], self.signs[stays]
         self.alpha, self.idle = self.alpha[stays], self.idle[stays]
 
