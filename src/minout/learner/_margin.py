@@ -107,6 +107,8 @@ class Margin:
             before.put_back(self)
             raise
         before.let_go()
+        if step[1] is not None:  # a refresh has replaced large arrays
+            give_back()
         return step
 
     @kernels.one_blas_thread()
@@ -382,7 +384,6 @@ class Margin:
         self._measure(order)
         self.pictures = Pictures(self.geometry, self.memory.dtype)
         certificate = self._settle_all(LEFT_ALONE, before)
-        give_back()
         return certificate, Refresh(time.perf_counter() - start, self.choice, anew)
 
     def _settle_all(self, bound: float, before: Before) -> Certificate:

@@ -9,6 +9,9 @@ from minout.maths import Moments
 from minout.memory import RamMemory
 
 BLOCK = 2_048
+"""So many rows at a time are multiplied with themselves."""
+FEW = 256
+"""So many at a time are added up: what they need meanwhile should not stay with the process."""
 
 
 class RunningMoments:
@@ -100,9 +103,9 @@ class RunningMoments:
         # Into copies, and all at once: sums that are interrupted are what they were.
         labels = memory.labels(places)
         counts, sums, squares = self.counts.copy(), self.sums.copy(), self.squares.copy()
-        for start in range(0, len(places), BLOCK):
-            mine = labels[start : start + BLOCK]
-            Z = self._rows(memory, places[start : start + BLOCK])
+        for start in range(0, len(places), FEW):
+            mine = labels[start : start + FEW]
+            Z = self._rows(memory, places[start : start + FEW])
             for c in np.unique(mine).tolist():
                 counts[c] += sign * np.count_nonzero(mine == c)
                 sums[c] += sign * Z[mine == c].sum(axis=0)

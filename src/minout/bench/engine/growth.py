@@ -7,7 +7,7 @@ import numpy as np
 
 from minout.bench.engine.material import Material
 from minout.bench.engine.table import Claim, Table, ms
-from minout.bench.engine.taught import Taught, new_learner, teach
+from minout.bench.engine.taught import WITH_METRIC, Taught, new_learner, teach
 from minout.bench.engine.tell import Tell
 
 
@@ -45,7 +45,11 @@ def measure(material: Material, tell: Tell) -> list[Growth]:
     order = np.random.default_rng(settings.seed).permutation(len(featured.labels))
     order = order[: max((stored for stored, _ in settings.grown), default=0)]
     taught = teach(
-        new_learner(), featured.rows[order], featured.labels[order], tell, what="shuffled stream"
+        new_learner(WITH_METRIC),
+        featured.rows[order],
+        featured.labels[order],
+        tell,
+        what="shuffled stream",
     )
     return grown("shuffled", taught, settings.grown)
 

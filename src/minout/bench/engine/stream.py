@@ -11,7 +11,7 @@ from minout.bench.engine.growth import Growth, grown
 from minout.bench.engine.inside import chosen
 from minout.bench.engine.lda import lda_predictions
 from minout.bench.engine.material import Featured, Material, in_label_order
-from minout.bench.engine.taught import Ids, Taught, joined, new_learner, teach
+from minout.bench.engine.taught import WITH_METRIC, Ids, Taught, joined, new_learner, teach
 from minout.bench.engine.tell import Tell
 from minout.learner import Learner
 from minout.metrics import accuracy
@@ -82,7 +82,7 @@ def measure(material: Material, tell: Tell) -> list[Row]:
     settings = material.settings
     featured = material.featured(settings.features, tell)
     material.warm_up(tell)
-    learner = new_learner()
+    learner = new_learner(WITH_METRIC)
     taught, floors, audits = _taught(learner, featured, settings.audits, settings.seed, tell)
     before = accuracy(learner.predict(featured.test_rows), featured.test_labels)
     exceptions = len(learner.exceptions)

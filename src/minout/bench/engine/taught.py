@@ -29,6 +29,10 @@ class Taught(NamedTuple):
     changes: list[tuple[Ids, Ids]]
 
 
+WITH_METRIC = MarginRule(metric=True, prior=True)
+"""What `consolidate()` chooses for all of MNIST, from its training rows, held on to all along."""
+
+
 def new_learner(rule: MarginRule | None = None) -> Learner:
     """Makes the learner that every part measures: the defaults, and rows kept as float32."""
     return Learner(rule=rule, features=Identity("float32"))
