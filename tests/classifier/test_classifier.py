@@ -111,7 +111,8 @@ def test_one_class_is_certain():
 def test_a_row_in_no_unit_is_called_unknown(labels, unknown, dtype):
     rng = np.random.default_rng(0)
     corners = np.repeat(5.0 * rng.normal(size=(4, 2)), 2, axis=0) + rng.normal(size=(8, 2))
-    classifier = MinoutClassifier(metric=False, prior=False).fit(corners, np.repeat(labels, 2))
+    pinned = MinoutClassifier(metric=False, prior=False, price=1e-3)
+    classifier = pinned.fit(corners, np.repeat(labels, 2))
     probes = 5.0 * rng.normal(size=(2000, 2))
     nowhere = classifier.decision_function(probes).max(axis=1) <= 0.0
     assert nowhere.any()

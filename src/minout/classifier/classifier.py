@@ -231,7 +231,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Computes every margin of every stored example again, plainly, and compares."""
         return self._fitted().learner.audit()
 
-    def suspects(self, n: int) -> list[Suspect]:
+    def suspects(self, n: int = 10) -> list[Suspect]:
         """Lists the n stored examples that lean most on their private parameter, the most first."""
         return self._fitted().learner.suspects(n)
 

@@ -119,7 +119,7 @@ def _show(axes: "Axes", image: NDArray[Any]) -> None:
         axes.imshow(bright, interpolation="nearest")
     else:
         gray = bright.reshape(*image.shape[:2], -1).mean(axis=2)
-        axes.imshow(gray, cmap="gray_r", vmin=0.0, vmax=1.0, interpolation="nearest")
+        axes.imshow(gray, cmap="gray", vmin=0.0, vmax=1.0, interpolation="nearest")
     _bare(axes)
 
 

@@ -185,7 +185,7 @@ class Learner:
         return audit(self._needs_margin("audit"))
 
     @looks
-    def suspects(self, n: int) -> list[Suspect]:
+    def suspects(self, n: int = 10) -> list[Suspect]:
         """Lists the n stored examples that lean most on their private parameter, the most first."""
         if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 0:
             raise InvalidInputError(f"`n` is a whole number from 0 on, not {n!r}.")

@@ -20,7 +20,8 @@ FOLDS = 3
 STANDARD_ERRORS = 2.0
 WORTH = 0.005
 """By how much more probable labels must be made for a higher price, or to start from the means."""
-PRICES = (1e-3, 1e-2, 1e-1, 1.0)
+PRICES = (0.1, 1.0)
+"""Lower ones were tried: they fit no more of what is taught, and name new rows less well."""
 SHARPNESS = (0.1, 100.0)
 """Between these bounds sharpness is looked for."""
 
