@@ -427,3 +427,17 @@ def test_the_callers_arrays_are_neither_kept_nor_changed():
     classifier.partial_fit(one, ["a"])
     one[:] = 1e9
     assert classifier.audit().ok
+
+
+@pytest.mark.parametrize("x", [[[10**400, 1, 2]], [10**400, 1, 2], [[1, 2], [1]], [1, [2, 3]]])
+def test_a_row_that_is_none_is_not_explained(x):
+    classifier = MinoutClassifier().fit([[0.0, 1.0, 2.0], [1.0, 0.0, 2.0]], ["a", "b"])
+    with pytest.raises(InvalidInputError, match=r"too large|one row of numbers|rows differ"):
+        classifier.explain(x)
+
+
+@pytest.mark.parametrize("ids", [b"\x01\x02", np.array(5), "xy"])
+def test_ids_that_are_no_list_are_refused(ids):
+    classifier = MinoutClassifier()
+    with pytest.raises(InvalidInputError, match="one id per row"):
+        classifier.partial_fit([[0.0], [1.0]], ["a", "b"], ids=ids)

@@ -164,3 +164,19 @@ def test_a_copy_made_while_another_thread_teaches_is_whole():
     for each in copies:
         assert each.audit().ok
         assert len(each.all_ids_) in (51, 150)
+
+
+def test_what_is_handed_out_to_be_copied_stays_as_it_is():
+    classifier = MinoutClassifier().partial_fit(IRIS.data[::2], NAMES[::2])
+    scores, ids = classifier.decision_function(IRIS.data), classifier.all_ids_
+    states = classifier.__getstate__(), classifier.learner_.__getstate__()
+    classifier.partial_fit(IRIS.data[1::2], NAMES[1::2])
+    classifier.forget(ids[:9])
+    copied, learner = MinoutClassifier(), Learner()
+    copied.__setstate__(states[0])
+    learner.__setstate__(states[1])
+    assert copied.all_ids_ == learner.ids == ids
+    assert copied.audit().ok
+    assert learner.audit().ok
+    assert (copied.decision_function(IRIS.data) == scores).all()
+    assert (learner.scores(IRIS.data) == scores).all()

@@ -148,3 +148,35 @@ def test_a_float_model_refuses_a_number_that_floats_do_not_tell_apart():
     with pytest.raises(InvalidInputError, match="neighbours"):
         classifier.partial_fit(X[3:4], [2**53 + 1])
     assert classifier.classes_.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("y", [["a\udc00"], [10**5000], np.array(["a\udc00"])])
+def test_labels_that_no_file_can_hold_are_neither_taught_nor_announced(y):
+    known = ["a", "b"] if isinstance(y[0], str) else [1, 2]
+    classifier = MinoutClassifier().partial_fit([[0.0], [1.0]], known)
+    for call in (
+        lambda: classifier.partial_fit([[2.0]], y),
+        lambda: classifier.partial_fit([[2.0]], known[:1], classes=y),
+        lambda: classifier.correct(0, y[0]),
+    ):
+        with pytest.raises(InvalidInputError, match=r"64 bits|UTF-8"):
+            call()
+    assert classifier.classes_.tolist() == known
+    assert len(classifier.all_ids_) == 2
+
+
+def test_a_label_that_pandas_calls_missing_is_refused():
+    pd = pytest.importorskip("pandas")
+    for y in ([pd.NA, 1], pd.Series([pd.NA, 1]), np.array([pd.NA, 1], dtype=object)):
+        with pytest.raises(InvalidInputError, match="missing"):
+            MinoutClassifier().fit([[0.0], [1.0]], y)
+
+
+@pytest.mark.parametrize("known", [["a", "b"], [1, 2]])
+def test_no_classes_at_all_are_not_announced(known):
+    for classifier in (
+        MinoutClassifier(),
+        MinoutClassifier().partial_fit([[0.0], [1.0]], known),
+    ):
+        with pytest.raises(InvalidInputError, match="`classes` is empty"):
+            classifier.partial_fit([[2.0], [3.0]], known, classes=[])

@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 from minout import Learner
 from minout.cli import app as cli
 from minout.cli import look
+from minout.store import write_archive
 
 
 def kept(folder) -> Learner:
@@ -175,3 +176,17 @@ def test_a_damaged_or_foreign_file_is_not_imported(tmp_path, run, refused, wines
     assert str(tmp_path / "f") in refused("import", tmp_path / "f", tmp_path / "m")
     assert not (tmp_path / "m").exists()
     refused("import", tmp_path / "nowhere", tmp_path / "m")
+
+
+def test_very_many_digits_are_no_id_and_no_unicode_is_no_label(refused, wines):
+    assert "There is no example '1111" in refused("forget", wines, "1" * 5000)
+    assert "'\\udce9' is not UTF-8" in refused("correct", wines, "b1", "\udce9")
+
+
+def test_a_sealed_file_whose_parts_are_missing_is_not_imported(tmp_path, run, refused, wines):
+    about = {"format": "minout model", "version": 1}
+    write_archive(tmp_path / "f", about, {}, "The model")
+    assert "cut short or altered" in refused("import", tmp_path / "f", tmp_path / "m")
+    write_archive(wines / "model.minout", {**about, "rule": [1]}, {}, "The model")
+    for words in (["info"], ["forget", "b1"], ["suspects"]):
+        assert "cut short or altered" in refused(words[0], wines, *words[1:])

@@ -181,3 +181,32 @@ def test_piped_output_is_plain(tmp_path, lines):
 )
 def test_exit_codes(tmp_path, words, code):
     assert finish(*words, cwd=tmp_path).returncode == code
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full disk to write to")
+def test_output_that_cannot_be_written_is_one_sentence(tmp_path):
+    (tmp_path / "f.csv").write_text("a,kind\n1,é\n2,b\n3,é\n", encoding="utf-8")
+    model, data = tmp_path / "m", tmp_path / "f.csv"
+    shell = 'exec "$0" -c "from minout.cli import main; main()" "$@"'
+
+    def ends(redirected, *words, **env):
+        done = subprocess.run(
+            ["sh", "-c", f"{shell} {redirected}", sys.executable, *map(str, words)],
+            capture_output=True,
+            env={**os.environ, **env},
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 1
+        assert done.stderr.splitlines()[-1].startswith("error: ")
+        assert "Traceback" not in done.stderr
+        assert "Exception ignored" not in done.stderr
+        return done.stderr
+
+    assert "No space left" in ends(">/dev/full", "learn", model, data, "--label=kind")
+    assert "No space left" in ends(">/dev/full", "predict", model, data)
+    assert "No space left" in ends(">/dev/full", "info", model, "--json")
+    assert "Standard output is closed" in ends(">&-", "info", model)
+    assert "Standard input is closed" in ends("<&-", "predict", model, "-")
+    said = ends("", "predict", model, data, PYTHONIOENCODING="ascii")
+    assert "Standard output is ascii, which cannot write '\\xe9'" in said

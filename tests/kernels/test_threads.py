@@ -69,3 +69,30 @@ def test_a_loop_can_be_used_again_after_an_error():
     with pytest.raises(ValueError, match=r"^$"):
         kernels.in_threads(work, range(3))
     assert kernels.in_threads(lambda item: -item, range(3)) == [0, -1, -2]
+
+
+def test_an_interruption_while_work_is_handed_out_leaves_nobody_at_work(monkeypatch):
+    from minout.kernels import threads
+
+    begun, ended = [], []
+
+    def work(item):
+        begun.append(item)
+        time.sleep(0.02)
+        ended.append(item)
+
+    pool = threads._workers()
+    real = pool.submit
+
+    def submit(do, number, item):
+        real(do, number, item)
+        if number == 3:
+            raise KeyboardInterrupt  # the work is under way, but nobody was told
+
+    monkeypatch.setattr(pool, "submit", submit)
+    with pytest.raises(KeyboardInterrupt):
+        kernels.in_threads(work, range(8))
+    told = list(begun)
+    assert sorted(told) == sorted(ended)
+    time.sleep(0.1)
+    assert begun == told

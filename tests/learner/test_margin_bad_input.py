@@ -577,3 +577,56 @@ def test_what_a_caller_does_with_his_row_afterwards_is_his_own_affair():
     learner.ids.append("x")
     assert learner.classes.tolist() == [0, 1]
     assert len(learner.ids) == 2
+
+
+NOT_LISTS = [b"\x01\x02", bytearray(b"\x01\x02"), np.array(3)]
+
+
+@pytest.mark.parametrize("ids", NOT_LISTS)
+def test_bytes_and_arrays_without_a_length_are_no_ids(ids):
+    learner = taught()
+    assert "one id or a list of ids" in refused(learner, "forget", ids)
+    refused(learner, "teach_many", np.ones((2, 3)), [0, 1], ids)
+
+
+def test_a_string_is_no_list_of_ids():
+    assert "one id per row" in refused(taught(), "teach_many", taught_rows(2), [0, 1], "xy")
+
+
+def taught_rows(count):
+    """Gives rows as wide as those that were taught."""
+    return np.asarray(stream(2, examples=12)[0])[:count] + 1.0
+
+
+@pytest.mark.parametrize(
+    "name", ["a\udc00", "\ud800", 10**5000, -(2**63)], ids=["end", "start", "huge", "least"]
+)
+def test_names_that_no_file_can_hold_are_refused(name):
+    learner = taught(words=isinstance(name, str))
+    known = "fig" if isinstance(name, str) else 0
+    x = taught_rows(1)
+    refused(learner, "teach", x[0], name)
+    refused(learner, "teach", x[0], known, name)
+    refused(learner, "teach_many", x, [name])
+    refused(learner, "teach_many", x, [known], [name])
+    refused(learner, "correct", "a", name)
+    refused(learner, "forget", name)
+
+
+def test_only_ids_are_in_a_learner():
+    learner = Learner()
+    learner.teach_many(taught_rows(3), [0, 1, 0])
+    assert 1 in learner
+    assert np.int64(1) in learner
+    for other in (True, np.True_, 1.0, None, [1]):
+        assert other not in learner
+
+
+def test_a_frame_is_a_table():
+    pd = pytest.importorskip("pandas")
+    rows = taught_rows(6)
+    frame = pd.DataFrame(rows, columns=[f"c{i}" for i in range(rows.shape[1])])
+    of_frame, of_rows = Learner(), Learner()
+    of_frame.teach_many(frame, pd.Series([0, 1] * 3))
+    of_rows.teach_many(rows, [0, 1] * 3)
+    assert differs(snapshot(of_frame), snapshot(of_rows)) == []

@@ -14,6 +14,7 @@ import pytest
 import minout
 from minout import Learner, kernels
 from minout.learner import _check, _consolidate, _margin, _settle
+from minout.learner._saved import packed
 from minout.rules import MarginRule, Pictures, Pool
 from oracle.margin import differs, model_bits, snapshot, stream
 
@@ -302,3 +303,24 @@ def test_an_interrupted_check_of_many_rows_is_made_again(monkeypatch):
         twin.teach(ROWS[i], "abc"[LABELS[i]], id=i)
     assert model_bits(learner._margin) == model_bits(twin._margin)
     assert np.isfinite(learner._margin.W).all()
+
+
+def test_an_interrupted_consolidation_leaves_every_bit(monkeypatch):
+    rows, labels = stream(4, examples=60)
+    learner = Learner()
+    learner.teach_many(rows, labels.tolist())
+
+    def bits():
+        about, arrays = packed(learner._margin)
+        return repr(about), {name: array.tobytes() for name, array in arrays.items()}
+
+    before = bits()
+    assert before[1]["images.of"]
+
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("minout.learner._consolidate.Before", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        learner.consolidate()
+    assert bits() == before

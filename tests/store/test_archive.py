@@ -1,5 +1,6 @@
 """One sealed file: what was written comes back, and nothing else is taken for it."""
 
+import io
 import json
 import os
 import pickle
@@ -8,7 +9,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from minout.errors import MissingDataError, UnwritableError
+from minout.errors import InvalidInputError, MissingDataError, UnwritableError
 from minout.store import read_archive, replacing, write_archive, write_whole
 
 ABOUT = {"format": "things", "version": 3, "words": ["ä", "b,c", ""]}
@@ -157,3 +158,42 @@ def test_a_file_keeps_who_may_read_it(tmp_path):
     path.chmod(0o600)
     write_whole(path, b"new", "A file")
     assert path.stat().st_mode & 0o777 == 0o600
+
+
+def huge():
+    out = io.BytesIO()
+    shape = {"descr": "<f8", "fortran_order": False, "shape": (1 << 50,)}
+    np.lib.format.write_array_header_1_0(out, shape)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"about": b"{}", "seal": b"no array"},
+        {"about.npy": b"no array", "seal.npy": b"no array"},
+        {"about.npy": huge(), "seal.npy": huge()},
+    ],
+    ids=["words", "no header", "huge"],
+)
+def test_archives_of_what_is_no_array_are_refused(tmp_path, members):
+    with zipfile.ZipFile(tmp_path / "f", "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    with pytest.raises(MissingDataError, match="cut short or altered"):
+        read_archive(tmp_path / "f", "things", 3)
+
+
+def test_a_zip_of_a_version_to_come_is_refused(tmp_path):
+    path = written(tmp_path)
+    whole = bytearray(path.read_bytes())
+    whole[whole.index(b"PK\x01\x02") + 6] = 255
+    path.write_bytes(whole)
+    with pytest.raises(MissingDataError, match="cut short or altered"):
+        read_archive(path, "things", 3)
+
+
+def test_words_that_are_no_unicode_are_refused_and_nothing_is_written(tmp_path):
+    with pytest.raises(InvalidInputError, match="is not a character"):
+        written(tmp_path, {**ABOUT, "id": "a\udce9"})
+    assert not list(tmp_path.iterdir())

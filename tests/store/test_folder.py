@@ -70,3 +70,22 @@ def test_two_processes_do_not_change_one_model(tmp_path):
         other.kill()
     with ModelFolder(path):  # and a process that was killed holds nothing
         pass
+
+
+def test_what_a_killed_save_left_is_taken_away_under_the_lock(tmp_path):
+    path = tmp_path / "m"
+    path.mkdir()
+    for name in (".model.minout.abc", ".lock"):
+        (path / name).write_bytes(b"half")
+    with pytest.raises(MissingDataError, match="There is no model in"), ModelFolder(path):
+        pass
+    with ModelFolder(path, create=True) as folder:
+        write_whole(folder.file, b"model", "A model")
+        (path / ".model.minout.def").write_bytes(b"of whoever holds the lock")
+        with pytest.raises(UnwritableError, match="Another process"), ModelFolder(path):
+            pass
+        assert (path / ".model.minout.def").exists()
+    with ModelFolder(path, shared=True):
+        assert (path / ".model.minout.def").exists()
+    with ModelFolder(path):
+        assert {each.name for each in path.iterdir()} == {".lock", "model.minout"}

@@ -223,3 +223,16 @@ def test_a_file_that_is_not_there_or_of_another_kind_is_refused(tmp_path, name, 
 
 def test_lines_are_counted_from_1(written):
     assert "lines are counted from 1" in refusal(written("a\n1\n"), from_line=0)
+
+
+def test_a_field_that_is_too_long_is_called_so_and_the_next_line_can_be_read(written):
+    path = written(f"a,kind\n1,cat\n2,{'x' * 131_073}\n3,dog\n")
+    with (
+        read(path, label="kind") as reader,
+        pytest.raises(BadRowError, match="line 3: a field has more than 131,072") as caught,
+    ):
+        list(reader)
+    assert caught.value.following == 4
+    assert [each.label for each in everything(path, label="kind", from_line=4)] == ["dog"]
+    long_header = written(f"a,{'x' * 131_073}\n1,2\n")
+    assert "line 1: a field has more than 131,072" in refusal(long_header)

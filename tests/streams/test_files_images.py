@@ -126,3 +126,11 @@ def test_without_pillow_one_sentence_says_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "PIL.Image", None)
     with pytest.raises(MissingExtraError, match=r'pip install "minout\[images\]"'):
         read(tmp_path)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names there are always Unicode")
+def test_a_name_that_is_not_utf8_is_refused_before_anything_is_read(tmp_path):
+    save(tmp_path / "photos/cat/a.png", grey())
+    (tmp_path / "photos/cat/a.png").rename(tmp_path / "photos/cat/b\udce9.png")
+    with pytest.raises(InvalidInputError, match=r"b\\udce9.png' in .* is not UTF-8; rename it"):
+        read(tmp_path / "photos")

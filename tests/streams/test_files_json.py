@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from minout.errors import InvalidInputError
+from minout.errors import InvalidInputError, MissingDataError
 from minout.streams.files import BadRowError, read
 
 
@@ -137,3 +137,15 @@ def test_a_bad_line_is_named_and_can_be_passed_over(written, line, sentence):
 def test_an_empty_file_and_a_missing_column_are_refused(written):
     assert "is empty" in refusal(written(""))
     assert "has no column 'kind'; its columns are: a." in refusal(written({"a": 1}), label="kind")
+
+
+def test_names_and_words_that_are_no_unicode_are_refused(written):
+    assert "'\\ud800' of" in refusal(written('{"\\ud800": 1, "kind": "cat"}'), label="kind")
+    assert "the label is not UTF-8" in refusal(written('{"a": 1, "y": "\\ud800"}'), label="y")
+    assert "the id is not UTF-8" in refusal(written('{"a": 1, "n": "\\ud800"}'), id="n")
+
+
+def test_standard_input_that_is_closed_says_so(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(MissingDataError, match="Standard input is closed"):
+        read("-")

@@ -1,5 +1,7 @@
 """NPZ: the arrays X, y and ids."""
 
+import zipfile
+
 import numpy as np
 import pytest
 
@@ -120,3 +122,41 @@ def test_one_array_alone_is_refused(tmp_path):
         np.save(file, np.eye(2))
     with pytest.raises(InvalidInputError, match=r"one array; save X and y with np\.savez"):
         read(tmp_path / "data.npz")
+
+
+def with_header(shape):
+    text = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}"
+    header = text.encode().ljust(117) + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("X", b"no array"),
+        ("X.npy", with_header("(1 << 2, }")),
+        ("X.npy", with_header("(((((")),
+        ("X.npy", with_header(f"({1 << 50},)}}")),
+    ],
+    ids=["no npy", "bad header", "open header", "huge"],
+)
+def test_members_that_are_no_arrays_are_refused(tmp_path, name, content):
+    with zipfile.ZipFile(tmp_path / "data.npz", "w") as archive:
+        archive.writestr(name, content)
+    with pytest.raises(MissingDataError, match=r"data\.npz is "):
+        read(tmp_path / "data.npz")
+
+
+def test_an_unknown_compression_is_refused(written):
+    path = written(X=np.eye(2))
+    whole = bytearray(path.read_bytes())
+    whole[whole.index(b"PK\x01\x02") + 10] = 99
+    path.write_bytes(whole)
+    with pytest.raises(MissingDataError, match=r"data\.npz is not an NPZ file"):
+        read(path)
+
+
+def test_labels_of_bytes_that_are_not_utf8_are_refused(written):
+    path = written(X=np.eye(2), y=np.array([b"caf\xe9", b"tea"]))
+    with pytest.raises(InvalidInputError, match=r"y in .*data\.npz holds bytes that are not UTF-8"):
+        read(path)

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from minout.errors import InvalidInputError, MissingDataError, MissingExtraError
+from minout.errors import InvalidInputError, MinoutError, MissingDataError, MissingExtraError
 from minout.streams.files import BadRowError, parquet, read
 
 
@@ -170,3 +170,33 @@ def test_csv_needs_no_pyarrow(tmp_path, monkeypatch):
     (tmp_path / "data.csv").write_text("a\n1\n")
     monkeypatch.setattr(builtins, "__import__", refuse)
     assert len(everything(tmp_path / "data.csv")) == 1
+
+
+def test_lists_of_lists_and_two_lists_of_one_name_are_refused(written, tmp_path):
+    with pytest.raises(InvalidInputError, match=r"Column 'x' of .*data\.parquet holds list"):
+        read(written({"x": [[[1.0], [2.0]]], "y": [1]}), label="y")
+    lists = pa.array([[1.0, 2.0]])
+    pq.write_table(pa.table([lists, lists], names=["x", "x"]), tmp_path / "two.parquet")
+    with pytest.raises(InvalidInputError, match=r"two\.parquet has two columns 'x'"):
+        read(tmp_path / "two.parquet")
+
+
+def test_an_altered_byte_is_one_sentence_or_nothing(written):
+    path = written({"säule": [1.0, 2.0], "x": [[1.0], [2.0]], "y": ["kä", "hü"]})
+    whole = path.read_bytes()
+    for word in ("kä", "hü", "säule"):
+        assert word.encode() in whole
+        path.write_bytes(whole.replace(word.encode(), word.encode().replace(b"\xc3", b"\xff")))
+        with pytest.raises(MinoutError, match=r"data\.parquet"):
+            everything(path, label="y")
+
+
+def test_an_altered_footer_is_one_sentence(written):
+    path = written({"a": [1.0, 2.0]})
+    whole = path.read_bytes()
+    start = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
+    path.write_bytes(whole[:start] + b"\xff" + whole[start + 1 :])
+    with pytest.raises(
+        MissingDataError, match=r"data\.parquet is not a Parquet file, or a damaged"
+    ):
+        read(path)

@@ -1,5 +1,7 @@
 """What a caller hands in, looked at with scikit-learn's own checks."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from numpy.typing import NDArray
@@ -18,14 +20,16 @@ class Columns(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def table(self, X: Any, *, first: bool = False) -> NDArray[Any]:
         """Gives X as rows (n, columns) of finite numbers, n at least 1."""
-        rows: NDArray[Any] = validate_data(self, X, reset=first)
+        with _no_overflow():
+            rows: NDArray[Any] = validate_data(self, X, reset=first)
         return rows
 
     def table_and_labels(
         self, X: Any, y: Any, *, first: bool = False
     ) -> tuple[NDArray[Any], NDArray[Any]]:
         """Gives X likewise, and y (n,), neither missing nor infinite."""
-        rows, labels = validate_data(self, X, as_written(y), reset=first)
+        with _no_overflow():
+            rows, labels = validate_data(self, X, as_written(y), reset=first)
         return rows, labels
 
     def batch_and_labels(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
@@ -36,6 +40,16 @@ class Columns(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 Columns.__name__ = "MinoutClassifier"  # this is how scikit-learn's sentences call it
+
+
+@contextmanager
+def _no_overflow() -> Iterator[None]:
+    try:
+        yield
+    except OverflowError as error:
+        raise InvalidInputError(
+            "X holds a whole number that is too large; scale the features first."
+        ) from error
 
 
 def batch(X: Any) -> Any:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
 from minout.errors import InvalidInputError
+from minout.learner._names import savable, within_64_bits
 from minout.learner.certificate import Label
 
 DType = np.dtype[Any]
@@ -59,7 +60,13 @@ def as_written(y: Any) -> Any:
         _of_objects(list(y))  # NumPy would make strings of everything
         if any("\0" in each for each in y):  # and cut this off at an end
             raise InvalidInputError(_NUL)
-    return y.to_numpy() if hasattr(y, "to_numpy") else y
+    written = y.to_numpy() if hasattr(y, "to_numpy") else y
+    looked_at: Any = written if isinstance(written, Sequence) else ()
+    if isinstance(written, np.ndarray) and written.dtype == OBJECTS:
+        looked_at = written.flat
+    if any(type(each).__name__ == "NAType" for each in looked_at):  # pandas' own
+        raise InvalidInputError("y holds a label that is missing; fill or drop such rows.")
+    return written
 
 
 def _plain(y: NDArray[Any]) -> tuple[list[Label], DType]:
@@ -78,10 +85,10 @@ def _plain(y: NDArray[Any]) -> tuple[list[Label], DType]:
         raise InvalidInputError(f"A label is a whole number or a string, not {y.dtype}.")
     for each in labels:
         if isinstance(each, str):
-            if "\0" in each:
+            if "\0" in savable(each, "label"):
                 raise InvalidInputError(_NUL)
-        elif abs(each) >= BITS:
-            raise InvalidInputError(f"A label that is a number has 64 bits; {each} has more.")
+        else:
+            within_64_bits(each, "label")
     return labels, own
 
 

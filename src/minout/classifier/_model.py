@@ -20,6 +20,13 @@ FILES = "files"
 """The key under which the command line notes the columns that it taught."""
 
 
+def _array(given: Any, expected: str) -> NDArray[Any]:
+    try:
+        return np.asarray(given)
+    except ValueError as error:
+        raise InvalidInputError(f"{expected}, but its rows differ in length.") from error
+
+
 def takes_numbers(features: FeatureMap) -> bool:
     """Says whether a map is one of ours, which want rows of numbers."""
     return isinstance(features, Identity | RandomFourier | Scattering)
@@ -74,11 +81,13 @@ class Model:
 
     def announcing(self, classes: Any, spelling: Spelling) -> Spelling:
         """Adds announced labels to a spelling."""
-        column = np.asarray(as_written(classes))
+        column = _array(as_written(classes), "`classes` is a list of labels")
         if column.ndim != 1:
             raise InvalidInputError(
                 f"`classes` is a list of labels, but has the shape {column.shape}."
             )
+        if not len(column):
+            raise InvalidInputError("`classes` is empty; leave it out or name a label.")
         labels, dtype = kept(column, spelling.dtype)
         return Spelling(dtype, tuple(sorted({*spelling.announced, *labels})))
 
@@ -119,7 +128,7 @@ class Model:
         if not self.takes_numbers:
             return x
         if isinstance(x, list | tuple):
-            x = np.asarray(x)
+            x = _array(x, "One row of numbers was expected")
         if len(getattr(x, "shape", (1,))) == 1:
             return np.asarray(x)
         rows = self.rows(x)

@@ -311,9 +311,25 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return "_model" in vars(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leaves the lock out: a copy has its own."""
+        """Gives a state that later teaching does not change; the lock is left out.
+
+        What the learner holds is copied here, under the turn: whoever asked goes through it later.
+        """
         with self._turn():
-            return {name: each for name, each in super().__getstate__().items() if name != "_lock"}
+            state = {name: each for name, each in super().__getstate__().items() if name != "_lock"}
+            if (model := self._model_or_none()) is not None:
+                rest = {name: each for name, each in vars(model).items() if name != "learner"}
+                state["_model"] = (rest, model.learner.__getstate__())
+            return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Takes over what was copied."""
+        super().__setstate__(state)
+        if isinstance(taken := vars(self).get("_model"), tuple):
+            model, learner = Model.__new__(Model), Learner.__new__(Learner)
+            learner.__setstate__(taken[1])
+            vars(model).update(taken[0], learner=learner)
+            self._model = model
 
     def _turn(self) -> AbstractContextManager[object]:
         # Whose turn it is to change something. Made on first use: scikit-learn wants __init__ bare.

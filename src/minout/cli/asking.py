@@ -8,10 +8,10 @@ from typing import TypeVar
 import numpy as np
 
 from minout._typing import Floats
-from minout.cli.remembered import Asked, reader_for
+from minout.cli.remembered import Asked, reader_for, remembered
 from minout.errors import InvalidInputError
 from minout.learner import Learner
-from minout.store import ModelFolder
+from minout.store import ModelFolder, refusing_foreign
 from minout.streams.files import BadRowError, Example, Reader
 
 AT_A_TIME = 256
@@ -21,7 +21,15 @@ T = TypeVar("T")
 def loaded(model: Path) -> Learner:
     """Reads a model to ask it, also while somebody else teaches it."""
     with ModelFolder(model, shared=True) as folder:
-        return Learner.load(folder.file)
+        return load(folder.file)
+
+
+def load(file: Path) -> Learner:
+    """Reads a model's file; one whose parts do not fit together is refused as a damaged one."""
+    with refusing_foreign(file):
+        learner = Learner.load(file)
+        remembered(learner)
+        return learner
 
 
 def needs_examples(learner: Learner) -> Learner:

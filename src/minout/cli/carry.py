@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from minout.cli import options
-from minout.cli.asking import loaded
+from minout.cli.asking import load, loaded
 from minout.cli.say import command, say_json
 from minout.errors import UnwritableError
 from minout.learner import Learner
@@ -38,7 +38,7 @@ def import_(file: In, model: options.Model, as_json: options.Json = False) -> No
 
     Example: minout import wines.minout wines
     """
-    learner = Learner.load(file)
+    learner = load(file)
     with ModelFolder(model, create=True) as folder:
         if not folder.is_new:
             raise UnwritableError(f"There is already a model in {model}; name another folder.")

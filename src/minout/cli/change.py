@@ -8,11 +8,14 @@ import typer
 
 from minout.cli import options
 from minout.cli.again import drop_corrections, note_correction
+from minout.cli.asking import load
 from minout.cli.remembered import id_for, kind_of_labels, label_as
 from minout.cli.say import command, say_facts, say_json
+from minout.errors import InvalidInputError
 from minout.learner import Certificate, Learner
 from minout.learner.certificate import Id
 from minout.store import ModelFolder
+from minout.streams.files import is_unicode
 
 
 @command
@@ -29,8 +32,10 @@ def correct(
 
     Example: minout correct wines bottle-17 barolo
     """
+    if not is_unicode(label):
+        raise InvalidInputError(f"The label {label!r} is not UTF-8; spell it otherwise.")
     with ModelFolder(model) as folder:
-        learner = Learner.load(folder.file)
+        learner = load(folder.file)
         before = learner.exceptions
         stored = id_for(learner, id)
         old, new = learner.example(stored)[1], label_as(kind_of_labels(learner), label)
@@ -70,7 +75,7 @@ def forget(
     if bool(ids) == (label is not None):
         raise typer.BadParameter("Name the ids to forget, or one label with --class.")
     with ModelFolder(model) as folder:
-        learner = Learner.load(folder.file)
+        learner = load(folder.file)
         before = learner.exceptions
         if label is None:
             certificate = learner.forget([id_for(learner, each) for each in ids or []])

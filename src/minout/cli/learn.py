@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from minout.cli import options
+from minout.cli.asking import load
 from minout.cli.remembered import Asked, needs_label, reader_for, remember, remembered
 from minout.cli.say import command, say_aside, say_json
 from minout.cli.stop import Stop
@@ -60,7 +61,7 @@ def learn(
     """
     asked = Asked(data, label, id, ignore, from_line)
     with ModelFolder(model, create=True) as folder:
-        learner = Learner() if folder.is_new else Learner.load(folder.file)
+        learner = Learner() if folder.is_new else load(folder.file)
         with needs_label(learner, reader_for(learner, asked)) as reader:
             learner = _with_map(learner, features, reader)
             _refuse_without_ids(learner, reader)

@@ -7,10 +7,9 @@ from typing import Annotated
 import typer
 
 from minout.cli import options
-from minout.cli.asking import loaded
+from minout.cli.asking import load, loaded
 from minout.cli.remembered import remembered
 from minout.cli.say import command, say_facts, say_json, say_table
-from minout.learner import Learner
 from minout.store import ModelFolder
 from minout.streams.files import listed
 
@@ -81,7 +80,7 @@ def info(model: options.Model, as_json: options.Json = False) -> None:
     """
     with ModelFolder(model, shared=True) as folder:
         size = folder.file.stat().st_size
-        learner = Learner.load(folder.file)
+        learner = load(folder.file)
     known = remembered(learner)
     counts = Counter(learner.example(each)[1] for each in learner.ids)
     exceptions = learner.exceptions if len(learner) else []

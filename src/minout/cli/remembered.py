@@ -119,4 +119,7 @@ def id_for(learner: Learner, word: str) -> Id:
 
 
 def _is_written_whole(word: str) -> bool:
-    return word.removeprefix("-").isdecimal() and str(int(word)) == word
+    try:
+        return word.removeprefix("-").isdecimal() and str(int(word)) == word
+    except ValueError:  # more digits than Python reads
+        return False

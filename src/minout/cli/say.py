@@ -15,18 +15,36 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from minout.errors import UnwritableError
+
 P = ParamSpec("P")
 
 
 def command(run: Callable[P, None]) -> Callable[P, None]:
-    """Lets a command end quietly when whoever reads its output has gone: `… | head`."""
+    """Lets a command end quietly when whoever reads its output has gone: `… | head`.
+
+    Where its output cannot be written, a sentence says so.
+    """
 
     @functools.wraps(run)
     def quiet(*args: P.args, **options: P.kwargs) -> None:
+        if sys.stdout is None:
+            raise UnwritableError("Standard output is closed; send it to a file, or to /dev/null.")
         try:
             run(*args, **options)
+            sys.stdout.flush()
         except BrokenPipeError:
             raise typer.Exit(0) from None
+        except UnicodeEncodeError as error:
+            wrong = error.object[error.start : error.end]
+            raise UnwritableError(
+                f"Standard output is {error.encoding}, which cannot write {wrong!a}; "
+                "set PYTHONIOENCODING=utf-8."
+            ) from None
+        except OSError as error:
+            raise UnwritableError(
+                f"The output could not be written: {error.strerror or error}."
+            ) from error
         finally:
             _let_go()
 
@@ -36,8 +54,8 @@ def command(run: Callable[P, None]) -> Callable[P, None]:
 def _let_go() -> None:
     try:
         sys.stdout.flush()
-    except BrokenPipeError:
-        # What is still held back for the reader must not be tried again at the very end.
+    except OSError:
+        # What is still held back must not be tried again at the very end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

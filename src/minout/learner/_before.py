@@ -96,7 +96,7 @@ class Before:
         if self._labels is not None:
             learner.memory.relabel_all(self._labels)
         learner.pictures.discard(self._end)
-        if learner.sketch is not None:
+        if learner.sketch is not None:  # an earlier one would say the same
             learner.sketch.forget_from(self._end)
         learner.references = [Reference() for _ in learner.references]
 
@@ -108,7 +108,6 @@ _REPLACED = (
     "choice",
     "geometry",
     "pictures",
-    "sketch",
     "listed",
     "before_move",
     "refresh_at",

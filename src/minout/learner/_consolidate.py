@@ -23,7 +23,6 @@ def consolidated(old: Margin) -> tuple[Margin, Certificate, Refresh]:
     of their digests, and every separator is solved in double precision.
     """
     start = time.perf_counter()
-    old.pictures = Pictures(old.geometry, old.memory.dtype)  # they take room, and can be made anew
     labels = sorted(old.labels)
     number = np.array([labels.index(label) for label in old.labels], dtype=np.int64)
     places = old.memory.ids()

@@ -55,6 +55,12 @@ class Door:
             return self.lengths
         return (len(np.asarray(x)) if self._takes_numbers else None), len(row)
 
+    def lengths_of_many(self, X: Any, rows: Floats) -> tuple[int | None, int | None]:
+        """Says the same of many examples."""
+        if self.lengths[1] is not None or not len(rows):
+            return self.lengths
+        return (int(np.shape(X)[1]) if self._takes_numbers else None), rows.shape[1]
+
     def _passed_on(self, numbers: Floats) -> Floats:
         numbers += 0.0  # -0.0 and 0.0 are the same number: let them have the same bytes
         if self.features.dtype == np.float64:

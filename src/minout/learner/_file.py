@@ -13,7 +13,7 @@ from minout.features import FeatureMap, Identity, RandomFourier, Scattering
 from minout.learner._margin import Margin
 from minout.learner._saved import packed, unpacked
 from minout.rules import MarginRule
-from minout.store import read_archive, write_archive
+from minout.store import read_archive, refusing_foreign, write_archive
 
 FORMAT = "minout model"
 VERSION = 1
@@ -61,11 +61,12 @@ def write(path: Path, learner: Whole) -> None:
 def read(path: Path, features: FeatureMap | None) -> Whole:
     """Reads a learner; `features` must be the map that it was taught with."""
     about, arrays = read_archive(path, FORMAT, VERSION)
-    rule = MarginRule(**about["rule"])
-    found = _found(path, about["features"], features)
-    margin = unpacked(rule, about["margin"], arrays) if "margin" in about else None
-    first, second = about["lengths"]
-    return Whole(rule, found, (first, second), about["next_id"], about["notes"], margin)
+    with refusing_foreign(path):
+        rule = MarginRule(**about["rule"])
+        found = _found(path, about["features"], features)
+        margin = unpacked(rule, about["margin"], arrays) if "margin" in about else None
+        first, second = about["lengths"]
+        return Whole(rule, found, (first, second), about["next_id"], about["notes"], margin)
 
 
 def _described(features: FeatureMap) -> dict[str, Any]:

@@ -23,6 +23,8 @@ from minout.maths import Geometry, Prior
 from minout.memory import RamMemory, give_back
 from minout.rules import Choice, Ground, MarginRule, Pictures, Pool, Shape, choose, picked
 
+SELDOM = 64
+"""One in so many moves, and every refresh, ends with giving back memory that is not needed."""
 LEFT_ALONE = 0.5
 """θ: while streaming, a stored example is left alone while its public margin reaches this."""
 TIGHT = 1.0 - 1e-9
@@ -107,7 +109,7 @@ class Margin:
             before.put_back(self)
             raise
         before.let_go()
-        if step[1] is not None:  # a refresh has replaced large arrays
+        if step[1] is not None or self.memory.end % SELDOM == 0:
             give_back()
         return step
 
@@ -381,7 +383,9 @@ class Margin:
         if anew:
             anew = self._choose(order)
         self.moments.catch_up(self.memory, classes)
+        give_back()  # each of these needs much, and not at the same time
         self._measure(order)
+        give_back()
         self.pictures = Pictures(self.geometry, self.memory.dtype)
         certificate = self._settle_all(LEFT_ALONE, before)
         return certificate, Refresh(time.perf_counter() - start, self.choice, anew)
@@ -438,7 +442,7 @@ class Margin:
         self.sketch = None
         if len(order) >= MANY and self.memory.features > 2 * DIRECTIONS:
             by_digest = np.argsort(self.memory.digests(order), kind="stable")
-            sample = self.memory.rows(order[by_digest[:MANY]]).astype(np.float64)
+            sample = self.memory.rows(order[by_digest[:MANY]])
             if np.abs(sample).max() <= LARGEST:
                 self.sketch = Sketch(self.geometry.origin, sample)
 

@@ -76,8 +76,10 @@ class RunningMoments:
         """Brings the scatter up to what was seen; all rows, if need be, in the order given."""
         late = order if self.scatter is None else order[order >= self.scattered]
         if len(late):
-            more = self._scattered(memory, late)
-            self.scatter = more if self.scatter is None else self.scatter + more
+            scatter = self._scattered(memory, late)
+            if self.scatter is not None:
+                scatter += self.scatter
+            self.scatter = scatter
         self.scattered = self.seen
 
     def take_in(self, memory: RamMemory, order: Ints, classes: int) -> None:

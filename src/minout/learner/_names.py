@@ -1,6 +1,6 @@
 """Labels and ids as callers write them, checked at the door."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,13 +14,11 @@ def checked_label(y: Label, known: Sequence[Label]) -> Label:
     """Gives a label as str or int, if it is of the type of those that are known."""
     label: Label
     if isinstance(y, str):
-        label = str(y)
+        label = savable(str(y), "label")
         if "\0" in label:
             raise InvalidInputError("A label must not hold the character NUL.")
     elif isinstance(y, int | np.integer) and not isinstance(y, bool):
-        label = int(y)
-        if abs(label) >= 2**63:
-            raise InvalidInputError(f"A label that is a number has 64 bits; {y} has more.")
+        label = within_64_bits(int(y), "label")
     else:
         raise InvalidInputError(f"A label is a whole number or a string, not a {type(y).__name__}.")
     if known and type(known[0]) is not type(label):
@@ -35,10 +33,43 @@ def checked_label(y: Label, known: Sequence[Label]) -> Label:
 def checked_id(id: Id) -> Id:
     """Gives an id as str or int."""
     if isinstance(id, str):
-        return str(id)
+        return savable(str(id), "id")
     if isinstance(id, int | np.integer) and not isinstance(id, bool):
-        return int(id)
+        return within_64_bits(int(id), "id")
     raise InvalidInputError(f"An id is a whole number or a string, not a {type(id).__name__}.")
+
+
+def listed_ids(ids: Any, expected: str = "a list with one id per row") -> list[Any]:
+    """Gives a list of ids as a list; one id alone, and bytes, are none."""
+    if (
+        isinstance(ids, str | bytes | bytearray | memoryview)
+        or not isinstance(ids, Iterable)
+        or getattr(ids, "ndim", 1) == 0
+    ):
+        raise InvalidInputError(f"`ids` is {expected}, but got {type(ids).__name__}.")
+    return list(ids)
+
+
+def savable(text: str, what: str) -> str:
+    """Gives a string back, if a file can hold it."""
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            article = "An" if what == "id" else "A"
+            raise InvalidInputError(
+                f"{article} {what} is text that UTF-8 can hold; {text!r} has half a character."
+            ) from None
+    return text
+
+
+def within_64_bits(number: int, what: str) -> int:
+    """Gives a whole number back, if it has at most 64 bits."""
+    if not -(2**63) < number < 2**63:
+        shown = str(number) if number.bit_length() < 100 else "this one"  # or it fills a page
+        article = "An" if what == "id" else "A"
+        raise InvalidInputError(f"{article} {what} that is a number has 64 bits; {shown} has more.")
+    return number
 
 
 def checked_classes(classes: Sequence[Label] | NDArray[Any]) -> NDArray[Any]:

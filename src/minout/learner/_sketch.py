@@ -13,7 +13,7 @@ Singles = NDArray[np.float32]
 
 LEVELS = kernels.LEVELS
 DIRECTIONS = LEVELS[-1]
-BLOCK = 4_096
+BLOCK = 1_024
 LARGEST = 1e15
 """The size up to which sums of squares stay finite in float32."""
 ROUNDING = 1e-5
@@ -46,7 +46,7 @@ class Sketch:
     def __init__(self, origin: Floats, sample: Floats) -> None:
         self._origin = origin.astype(np.float32)
         self._offset = self._origin - origin
-        found = _principal(sample - origin)
+        found = _principal((sample - origin).astype(np.float32))
         self._directions = np.zeros((len(found), LEVELS[-1]), dtype=np.float32)
         self._directions[:, : found.shape[1]] = found
         self._halves = [np.ascontiguousarray(half) for half in np.hsplit(self._directions, 2)]
@@ -117,11 +117,11 @@ class Sketch:
         return out[:count]
 
 
-def _principal(Z: Floats) -> Floats:
-    # The leading directions of Z (n, d), nearly, from the power method.
+def _principal(Z: Singles) -> Floats:
+    # The leading directions of Z (n, d), nearly, from the power method; at right angles to float64.
     basis, _ = np.linalg.qr(Z[:DIRECTIONS].T)
-    for _ in range(2):
-        basis, _ = np.linalg.qr(Z.T @ (Z @ basis))
+    basis, _ = np.linalg.qr(Z.T @ (Z @ basis))
+    basis, _ = np.linalg.qr((Z.T @ (Z @ basis)).astype(np.float64))
     return np.asarray(basis)
 
 

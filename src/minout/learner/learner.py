@@ -1,5 +1,6 @@
 """The learner's door: teach one example, ask, correct, take back, predict."""
 
+import copy
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -18,7 +19,7 @@ from minout.learner._consolidate import consolidated
 from minout.learner._door import Door
 from minout.learner._explain import Explanation, explain
 from minout.learner._margin import Margin
-from minout.learner._names import checked_id, checked_label
+from minout.learner._names import checked_id, checked_label, listed_ids
 from minout.learner._reach import Interfered, Neuron, Sets, interfered, moved
 from minout.learner._suspects import Suspect, suspects
 from minout.learner._turns import Turns, changes, looks
@@ -109,7 +110,7 @@ class Learner:
             if self._gradient is not None:
                 return [self.teach(x, label) for x, label in zip(X, y, strict=True)]
             rows, labels, named_ids = self._checked(X, y, ids)
-            lengths = self._door.lengths_of(X[0], rows[0]) if len(rows) else self._door.lengths
+            lengths = self._door.lengths_of_many(X, rows)
             reports = []
             for row, label, each in zip(rows, labels, named_ids, strict=True):
                 with self._turns.changing():
@@ -151,7 +152,7 @@ class Learner:
         margin = self._needs_margin("forget")
         if isinstance(ids, str) or not isinstance(ids, Iterable):
             ids = [ids]
-        asked = list(ids)
+        asked = listed_ids(ids, "one id or a list of ids")
         places = [self._place(margin, each) for each in asked]
         if len(set(places)) < len(places):
             raise InvalidInputError("An id is named twice; name each example to forget once.")
@@ -375,12 +376,18 @@ class Learner:
     @looks
     def __contains__(self, id: Id) -> bool:
         """Says whether an id is stored."""
+        if not isinstance(id, str | int | np.integer) or isinstance(id, bool):
+            return False  # to Python, True and 1.0 are the number 1
         return self._margin is not None and id in self._margin.place_of
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leaves the turns out: a copy has its own."""
+        """Gives a state that later teaching does not change, without the turns.
+
+        The feature map does not change either, and so it is not copied.
+        """
         with self._turns.looking():
-            return {name: each for name, each in vars(self).items() if name != "_turns"}
+            state = {name: each for name, each in vars(self).items() if name != "_turns"}
+            return copy.deepcopy(state, {id(self.features): self.features})
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Takes over what was copied."""
@@ -430,7 +437,7 @@ class Learner:
             labels.append(checked_label(each, known or labels[:1]))
         named_ids: list[Id | None] = [None] * len(rows)
         if ids is not None:
-            named_ids = [checked_id(each) for each in ids]
+            named_ids = [checked_id(each) for each in listed_ids(ids)]
         if not len(rows) == len(labels) == len(named_ids):
             raise InvalidInputError(
                 f"There are {len(rows)} rows, {len(labels)} labels and {len(named_ids)} ids; "
@@ -464,10 +471,11 @@ class Learner:
         return free
 
     def _place(self, margin: Margin, id: Id) -> int:
-        try:
-            return margin.place_of[checked_id(id)]
-        except KeyError:
-            raise InvalidInputError(f"There is no example {id!r}.") from None
+        if id in self:  # also one of a model from before ids had at most 64 bits
+            return margin.place_of[id]
+        if not isinstance(id, int) or isinstance(id, bool) or id.bit_length() > 1000:
+            checked_id(id)  # says what is wrong with it
+        raise InvalidInputError(f"There is no example {id!r}.")
 
     def _label(self, y: Label) -> Label:
         return checked_label(y, [] if self._margin is None else self._margin.labels)

@@ -10,6 +10,8 @@ from minout.maths import Geometry
 
 FEW = 64
 """Fewer than so many images are divided between threads by columns, more by rows."""
+BLOCK = 1_024
+"""So many are made at a time."""
 
 
 class Pictures:
@@ -75,8 +77,10 @@ class Pictures:
         if end > len(self._images):
             size = max(end, 2 * len(self._images))
             self._images, self._of = _longer(self._images, size), _longer(self._of, size)
-        Z = (table[places] - self.geometry.origin).astype(self._K.dtype, copy=False)
-        self._multiply(Z, self._images[start:end])
+        for first in range(0, len(places), BLOCK):
+            block = slice(first, min(first + BLOCK, len(places)))
+            Z = (table[places[block]] - self.geometry.origin).astype(self._K.dtype, copy=False)
+            self._multiply(Z, self._images[start + block.start : start + block.stop])
         self._of[start:end] = places
         self._taken = end
         self._which[places] = np.arange(start, end)

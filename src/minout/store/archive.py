@@ -7,14 +7,15 @@ SHA-256 of everything before it. Written beside the file and renamed.
 import hashlib
 import json
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from minout.errors import MissingDataError
+from minout.errors import InvalidInputError, MinoutError, MissingDataError
 from minout.store.whole import replacing
 
 Arrays = dict[str, NDArray[Any]]
@@ -26,7 +27,14 @@ def write_archive(
     path: Path, about: Mapping[str, object], arrays: Mapping[str, NDArray[Any]], what: str
 ) -> None:
     """Writes words and arrays; `what` begins the sentence if that cannot be done."""
-    words = np.frombuffer(json.dumps(about, ensure_ascii=False).encode(), dtype=np.uint8)
+    try:
+        text = json.dumps(about, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        wrong = error.object[error.start : error.end]
+        raise InvalidInputError(
+            f"{what} cannot be written: a name in it holds {wrong!r}, which is not a character."
+        ) from None
+    words = np.frombuffer(text, dtype=np.uint8)
     members = {**arrays, ABOUT: words}
     with replacing(path, what) as file, zipfile.ZipFile(file, "w") as archive:
         for name, array in {**members, SEAL: _sealed(members)}.items():
@@ -47,13 +55,14 @@ def read_archive(path: Path, format: str, newest: int) -> tuple[dict[str, Any], 
         about = json.loads(members[ABOUT].tobytes())
         is_ours = isinstance(about, dict) and about["format"] == format
         version = about["version"] if is_ours else 0
+        is_whole = np.array_equal(seal, _sealed(members))
     except FileNotFoundError:
         raise MissingDataError(f"There is no file {path}.") from None
     except IsADirectoryError:
         raise MissingDataError(f"{path} is a folder, not a file.") from None
     except OSError as error:
         raise MissingDataError(f"{path} could not be read: {error.strerror or error}.") from error
-    except (zipfile.BadZipFile, ValueError, KeyError, EOFError, TypeError) as error:
+    except Exception as error:  # whatever the readers of zip, npy and JSON stumble over
         raise MissingDataError(_not_whole(path)) from error
     if not is_ours:
         raise MissingDataError(f"{path} is not a model of minout's.")
@@ -61,10 +70,21 @@ def read_archive(path: Path, format: str, newest: int) -> tuple[dict[str, Any], 
         raise MissingDataError(
             f"{path} was written by a newer version of minout; update minout to read it."
         )
-    if not np.array_equal(seal, _sealed(members)):
+    if not is_whole:
         raise MissingDataError(_not_whole(path))
     del members[ABOUT]
     return about, members
+
+
+@contextmanager
+def refusing_foreign(path: Path) -> Iterator[None]:
+    """Takes what goes wrong with words that were read from a file as a fault of the file."""
+    try:
+        yield
+    except MinoutError:
+        raise
+    except Exception as error:
+        raise MissingDataError(_not_whole(path)) from error
 
 
 def _members(path: Path) -> Arrays:
@@ -79,7 +99,10 @@ def _members(path: Path) -> Arrays:
                 raise ValueError("altered")
         file.seek(0)
         with np.load(file, allow_pickle=False) as members:
-            return {name: members[name] for name in members.files}
+            found = {name: members[name] for name in members.files}
+    if not all(isinstance(each, np.ndarray) for each in found.values()):
+        raise ValueError("not an array")
+    return found
 
 
 def _not_whole(path: Path) -> str:

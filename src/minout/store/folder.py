@@ -1,5 +1,6 @@
 """A folder that holds one model, and that one process at a time may change."""
 
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -9,6 +10,8 @@ from minout.errors import MissingDataError, UnwritableError
 
 MODEL = "model.minout"
 LOCK = ".lock"
+LEFTOVER = f".{MODEL}."
+"""How the names of files begin that a save leaves if it is killed."""
 
 
 class ModelFolder:
@@ -48,6 +51,7 @@ class ModelFolder:
                 raise UnwritableError(
                     f"{self._path} cannot be written to: {error.strerror or error}."
                 ) from error
+            self._clear()
         return self
 
     def __exit__(
@@ -70,7 +74,7 @@ class ModelFolder:
         # Whether the folder had to be made.
         path = self._path
         if path.is_dir():
-            if self.is_new and any(each.name != LOCK for each in path.iterdir()):
+            if self.is_new and not all(map(_is_ours, path.iterdir())):
                 raise MissingDataError(
                     f"{path} is a folder of something else: it holds files, but no model."
                 )
@@ -87,6 +91,16 @@ class ModelFolder:
             raise UnwritableError(f"{path} cannot be made: {error.strerror or error}.") from error
         return True
 
+    def _clear(self) -> None:
+        # Only under the lock: else it may be what somebody is writing.
+        for each in self._path.glob(f"{LEFTOVER}*"):
+            with suppress(OSError):
+                each.unlink()
+
     def _unmake(self, made: bool) -> None:
         if made and not any(self._path.iterdir()):
             self._path.rmdir()
+
+
+def _is_ours(path: Path) -> bool:
+    return path.name == LOCK or path.name.startswith(LEFTOVER)

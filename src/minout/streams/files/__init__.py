@@ -11,5 +11,6 @@ rows.
 from minout.streams.files.columns import listed
 from minout.streams.files.example import BadRowError, Example, Label, Reader
 from minout.streams.files.read import read
+from minout.streams.files.values import is_unicode
 
-__all__ = ["BadRowError", "Example", "Label", "Reader", "listed", "read"]
+__all__ = ["BadRowError", "Example", "Label", "Reader", "is_unicode", "listed", "read"]

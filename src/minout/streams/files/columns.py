@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from minout.errors import InvalidInputError
+from minout.streams.files.values import is_unicode
 
 SHOWN = 20
 """How many names of columns a sentence lists."""
@@ -50,7 +51,12 @@ def roles(source: str, names: Sequence[str], asked: Asked) -> Roles:
     out; without a model they are all columns but label, id and the ignored ones, in the file's
     order.
     """
-    _refuse_repeated(source, names)
+    refuse_repeated(source, names)
+    for name in names:
+        if not is_unicode(name):
+            raise InvalidInputError(
+                f"The name of the column {name!r} of {source} is not UTF-8; rename it."
+            )
     for name in asked.ignore:
         if name not in names:
             raise InvalidInputError(_missing(source, name, names))
@@ -113,7 +119,8 @@ def _missing(source: str, name: str, names: Sequence[str]) -> str:
     return f"{source} has no column {name!r}{meant}; its columns are: {listed(names)}."
 
 
-def _refuse_repeated(source: str, names: Sequence[str]) -> None:
+def refuse_repeated(source: str, names: Sequence[str]) -> None:
+    """Refuses two columns of one name."""
     seen: set[str] = set()
     for name in names:
         if name in seen:

@@ -74,7 +74,9 @@ def _header(file: TextIO, source: str) -> tuple[list[str], _Lines]:
             try:
                 names = [name.strip() for name in lines.record() or []]
             except csv.Error as error:
-                raise BadRowError(source, f"line {number}", _fault(error), None) from None
+                raise BadRowError(
+                    source, f"line {number}", _fault(error, lines.following - number), None
+                ) from None
             if not all(is_unicode(name) for name in names):
                 raise InvalidInputError(f"{source} is not text in UTF-8; save it as CSV, UTF-8.")
             return names, lines
@@ -102,10 +104,11 @@ def _examples(
             its_label = None if label is None else word_of(fields[label], "label")
             its_id = None if id is None else word_of(fields[id], "id")
         except csv.Error as error:
-            following = _line_after(error, lines.following)
+            count = lines.following - number
+            following = None if _runs_on(error, count) else lines.following
             if number < from_line and following is not None:
                 continue
-            raise BadRowError(source, where, _fault(error), following) from None
+            raise BadRowError(source, where, _fault(error, count), following) from None
         except InvalidInputError as error:
             raise BadRowError(source, where, str(error), lines.following) from None
         nothing_yet = False
@@ -138,15 +141,18 @@ def _ragged(fields: int, width: int) -> str:
     return f"{there}, but the header has {width}; {more}."
 
 
-def _line_after(error: csv.Error, following: int) -> int | None:
-    return None if _runs_on(error) else following
+def _is_too_long(error: csv.Error) -> bool:
+    return "field limit" in str(error)
 
 
-def _runs_on(error: csv.Error) -> bool:
-    return "unexpected end" in str(error) or "field limit" in str(error)
+def _runs_on(error: csv.Error, lines: int) -> bool:
+    # A field that is too long and goes over lines has lost its last quote.
+    return "unexpected end" in str(error) or (_is_too_long(error) and lines > 1)
 
 
-def _fault(error: csv.Error) -> str:
-    if _runs_on(error):
+def _fault(error: csv.Error, lines: int) -> str:
+    if _is_too_long(error) and lines <= 1:
+        return f"a field has more than {csv.field_size_limit():,} characters; shorten it."
+    if _runs_on(error, lines):
         return "a quote is opened and never closed; close it, or double it if it is meant."
     return f"the quotes are wrong ({error}); double a quote inside of a quoted field."

@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from minout._typing import Floats
-from minout.errors import InvalidInputError
+from minout.errors import InvalidInputError, MissingDataError
 
 Label = int | str
 
@@ -57,7 +57,14 @@ class Reader:
     image_shape: tuple[int, ...] | None = None
 
     def __iter__(self) -> Iterator[Example]:
-        return self.rows
+        # What holds a reader may let go of this without closing `rows`.
+        try:
+            for example in self.rows:  # noqa: UP028
+                yield example
+        except OSError as error:
+            raise MissingDataError(
+                f"{self.source} could not be read on: {error.strerror or error}."
+            ) from error
 
     def __enter__(self) -> Self:
         return self

@@ -14,6 +14,7 @@ from minout.errors import InvalidInputError
 from minout.streams.files.columns import Asked, refuse_nameless
 from minout.streams.files.example import BadRowError, Example, Reader
 from minout.streams.files.opened import needed, unreadable
+from minout.streams.files.values import is_unicode
 
 SUFFIXES = frozenset(
     {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".pgm", ".ppm", ".tif", ".tiff", ".webp"}
@@ -78,6 +79,11 @@ def _listed(folder: Path, source: str) -> list[_Image]:
                 images.append(_Image(Path(entry.path), f"{root}/{entry.name}", None))
     except OSError as error:
         raise unreadable(source, error) from None
+    for image in images:
+        if not is_unicode(image.name):
+            raise InvalidInputError(
+                f"The name of the image {image.name!r} in {source} is not UTF-8; rename it."
+            )
     return images
 
 

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from minout._typing import Floats
-from minout.errors import InvalidInputError
+from minout.errors import InvalidInputError, MissingDataError
 from minout.streams.files.columns import Asked, Roles, roles
 from minout.streams.files.example import BadRowError, Example, Reader
 from minout.streams.files.lists import (
@@ -28,6 +28,8 @@ NUMBERS = frozenset({int, float, bool})
 
 def open_standard_input(asked: Asked) -> Reader:
     """Reads standard input as it comes; the first object names the columns."""
+    if sys.stdin is None:
+        raise MissingDataError("Standard input is closed; pass a file, or pipe JSON lines in.")
     return _reader(sys.stdin.buffer, "standard input", asked, lambda: None, lambda: None)
 
 

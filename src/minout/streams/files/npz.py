@@ -1,7 +1,5 @@
 """NPZ: the arrays X, y and ids of one file."""
 
-import zipfile
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -57,19 +55,26 @@ def _arrays(path: Path, source: str) -> Arrays:
             loaded = np.load(file, allow_pickle=False)
             if not isinstance(loaded, np.lib.npyio.NpzFile):
                 raise InvalidInputError(f"{source} holds one array; save X and y with np.savez.")
-            return {name: loaded[name] for name in loaded.files}
-    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError):
+            arrays = {name: loaded[name] for name in loaded.files}
+        if not all(isinstance(each, np.ndarray) for each in arrays.values()):
+            raise ValueError("not an array")
+        return arrays
+    except InvalidInputError:
+        raise
+    except MemoryError:
         raise MissingDataError(
-            f"{source} is not an NPZ file, or a damaged one; write or copy it again."
+            f"{source} is damaged, or too large for the memory of this machine."
         ) from None
-    except ValueError as error:
-        if isinstance(error, InvalidInputError):
-            raise
+    except ValueError:
         raise MissingDataError(
             f"{source} is not an NPZ file of plain arrays; save numbers and strings, no objects."
         ) from None
     except OSError as error:
         raise unreadable(source, error) from None
+    except Exception:  # whatever the readers of zip and npy stumble over
+        raise MissingDataError(
+            f"{source} is not an NPZ file, or a damaged one; write or copy it again."
+        ) from None
 
 
 def _meant(arrays: Arrays, source: str, name: str | None, usual: str, asked: Asked) -> str | None:
@@ -89,7 +94,12 @@ def _beside(arrays: Arrays, source: str, name: str | None, rows: int) -> list[An
             f"{name} in {source} has shape {array.shape}, but X has {rows} rows."
         )
     if array.dtype.kind == "S":
-        array = np.char.decode(array, "utf-8")
+        try:
+            array = np.char.decode(array, "utf-8")
+        except UnicodeDecodeError:
+            raise InvalidInputError(
+                f"{name} in {source} holds bytes that are not UTF-8; save strings."
+            ) from None
     values: list[Any] = array.tolist()
     return values
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from minout._typing import Floats
-from minout.errors import InvalidInputError, MissingDataError
-from minout.streams.files.columns import Asked, Roles, roles
+from minout.errors import InvalidInputError, MinoutError, MissingDataError
+from minout.streams.files.columns import Asked, Roles, refuse_repeated, roles
 from minout.streams.files.example import BadRowError, Example, Reader
 from minout.streams.files.lists import (
     columns_of_list,
@@ -27,16 +27,19 @@ def open_parquet(path: Path, source: str, asked: Asked) -> Reader:
     A column of lists of one length stands for as many columns: x is x[0], x[1], …
     """
     arrow = needed("pyarrow", "parquet", "Parquet files need pyarrow")
-    file = _opened(path, source, arrow)
+    file = _opened(path, source)
     try:
         if not file.metadata.num_rows:
             raise InvalidInputError(f"{source} is empty; it needs rows.")
         table = _Table(file, source, asked, arrow)
         found = roles(source, table.names, asked)
         table.refuse_what_is_no_number(found)
-    except BaseException:
+    except MinoutError:
         file.close()
         raise
+    except Exception:  # whatever pyarrow stumbles over
+        file.close()
+        raise _damaged(source) from None
     done = [0]
     return Reader(
         source,
@@ -56,6 +59,7 @@ class _Table:
     def __init__(self, file: Any, source: str, asked: Asked, arrow: Any) -> None:
         self._file, self._source, self._arrow = file, source, arrow
         self._fields = [field for field in file.schema_arrow if not _is_pandas_index(field.name)]
+        refuse_repeated(source, [field.name for field in self._fields])
         self.names: list[str] = []
         self._column: list[tuple[str, int | None]] = []
         self._lengths: dict[str, int] = {}
@@ -73,7 +77,9 @@ class _Table:
         for place in found.features:
             name = self._column[place][0]
             kind = kinds[name]
-            while self._is_list(kind) or types.is_dictionary(kind):
+            if self._is_list(kind):
+                kind = kind.value_type
+            while types.is_dictionary(kind):
                 kind = kind.value_type
             if not any(
                 is_number(kind)
@@ -94,15 +100,12 @@ class _Table:
         wanted = [*found.features]
         wanted += [place for place in (found.label, found.id) if place is not None]
         columns = list(dict.fromkeys(self._column[place][0] for place in wanted))
-        for batch in self._read(columns):
-            by_name = {name: batch.column(name) for name in columns}
-            rows = self._rows(by_name, found)
-            yield rows, self._values(by_name, found.label), self._values(by_name, found.id)
-
-    def _read(self, columns: list[str]) -> Iterator[Any]:
         try:
-            yield from self._file.iter_batches(batch_size=BATCH, columns=columns)
-        except (self._arrow.ArrowException, OSError):
+            for batch in self._file.iter_batches(batch_size=BATCH, columns=columns):
+                by_name = {name: batch.column(name) for name in columns}
+                rows = self._rows(by_name, found)
+                yield rows, self._values(by_name, found.label), self._values(by_name, found.id)
+        except Exception:  # whatever pyarrow stumbles over
             raise MissingDataError(
                 f"{self._source} is damaged; what could be read has been. Write or copy it again."
             ) from None
@@ -159,16 +162,20 @@ class _Table:
         self._column += [(name, place) for place in range(length)]
 
 
-def _opened(path: Path, source: str, arrow: Any) -> Any:
+def _opened(path: Path, source: str) -> Any:
     parquet = needed("pyarrow.parquet", "parquet", "Parquet files need pyarrow")
     try:
         return parquet.ParquetFile(path)
-    except arrow.ArrowException:
-        raise MissingDataError(
-            f"{source} is not a Parquet file, or a damaged one; write or copy it again."
-        ) from None
-    except OSError as error:
-        raise unreadable(source, error) from None
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise unreadable(source, error) from None
+        raise _damaged(source) from None
+
+
+def _damaged(source: str) -> MissingDataError:
+    return MissingDataError(
+        f"{source} is not a Parquet file, or a damaged one; write or copy it again."
+    )
 
 
 def _is_pandas_index(name: str) -> bool:
