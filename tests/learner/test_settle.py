@@ -61,3 +61,10 @@ def test_a_separator_that_a_batch_cannot_solve_is_settled_the_other_way(monkeypa
     assert found.audit().ok
     probe = np.random.default_rng(3).normal(size=(40, 12))
     assert found.scores(probe) == pytest.approx(wanted.scores(probe), abs=1e-6)
+
+
+def test_with_one_class_there_is_nothing_to_renew():
+    learner = Learner(rule=MarginRule(metric=True, prior=True))
+    for row in np.random.default_rng(0).normal(size=(10, 2)):
+        learner.teach(row, "only")
+    assert not learner._margin.is_due(0)

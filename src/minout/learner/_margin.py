@@ -23,7 +23,7 @@ from minout.maths import Geometry, Prior
 from minout.memory import RamMemory, give_back
 from minout.rules import Choice, Ground, MarginRule, Pictures, Pool, Shape, choose, picked
 
-SELDOM = 64
+SELDOM = 128
 """One in so many moves, and every refresh, ends with giving back memory that is not needed."""
 LEFT_ALONE = 0.5
 """θ: while streaming, a stored example is left alone while its public margin reaches this."""
@@ -167,9 +167,9 @@ class Margin:
 
     def is_due(self, c: int) -> bool:
         """Says whether one more example of class c brings a refresh, or new priors."""
-        if self.rule.refresh == "manual":
+        if self.rule.refresh == "manual" or len(self.labels) == 1:
             return False
-        if len(self.labels) > 1 and self.refreshes_next():
+        if self.refreshes_next():
             return True
         return self.choice.shape.prior and self.members[c].count + 1 >= self.prior_at[c]
 

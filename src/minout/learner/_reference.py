@@ -4,7 +4,7 @@ import numpy as np
 
 from minout import kernels
 from minout._typing import Floats, Ints
-from minout.learner._sketch import Move, Sketch
+from minout.learner._sketch import Sketch
 from minout.rules import Ground
 
 WORTH_DIVIDING = 500
@@ -42,32 +42,23 @@ class Reference:
     ) -> tuple[Ints, Ints]:
         """Lists the places on each side whose margin at (w, b) may be below the bound."""
         assert self.w is not None
-        move = sketch.split(w - self.w)
+        move, shift = sketch.split(w - self.w), b - self._b
+        known = [self._known(side, sides[side], ground, sketch) for side in (0, 1)]
+        bound += self._slack
+
+        def picked(task: tuple[int, slice]) -> Ints:
+            side, part = task
+            mine, sign = sides[side][part], -1.0 if side else 1.0
+            return mine[sketch.doubtful(known[side][part], mine, move, shift, sign, bound)]
+
+        tasks = [(side, part) for side in (0, 1) for part in parts(len(sides[side]))]
+        found = kernels.in_threads(picked, tasks)
         first, second = (
-            self._on_side(side, sides[side], ground, sketch, move, b - self._b, bound)
+            np.concatenate([each for (on, _), each in zip(tasks, found, strict=True) if on == side])
             for side in (0, 1)
         )
         self.spent += len(first) + len(second)
         return first, second
-
-    def _on_side(
-        self,
-        side: int,
-        places: Ints,
-        ground: Ground,
-        sketch: Sketch,
-        move: Move,
-        shift: float,
-        bound: float,
-    ) -> Ints:
-        known, sign = self._known(side, places, ground, sketch), (-1.0 if side else 1.0)
-        bound += self._slack
-
-        def picked(part: slice) -> Ints:
-            mine = places[part]
-            return mine[sketch.doubtful(known[part], mine, move, shift, sign, bound)]
-
-        return np.concatenate(kernels.in_threads(picked, parts(len(places))))
 
     def _known(self, side: int, places: Ints, ground: Ground, sketch: Sketch) -> Floats:
         # The activations at the reference, also of those that came after it.
