@@ -14,6 +14,8 @@ Singles = NDArray[np.float32]
 LEVELS = kernels.LEVELS
 DIRECTIONS = LEVELS[-1]
 BLOCK = 1_024
+WORTH_DIVIDING = 64
+"""The parts of fewer rows are not divided between threads."""
 LARGEST = 1e15
 """The size up to which sums of squares stay finite in float32."""
 ROUNDING = 1e-5
@@ -69,13 +71,18 @@ class Sketch:
             if np.abs(far).max() > LARGEST:
                 return False
             Z = far.astype(np.float32, copy=False)
-            self._rows[block] = part = np.hstack(kernels.in_threads(Z.__matmul__, self._halves))
+            self._rows[block] = part = self._along(Z)
             square = np.einsum("ij,ij->i", Z, Z)
             for k, level in enumerate(LEVELS):
                 left = square - np.einsum("ij,ij->i", part[:, :level], part[:, :level])
                 self._rest[block, k] = np.sqrt(np.maximum(left, 0.0) + ROUNDING * square)
         self._seen = end
         return True
+
+    def _along(self, Z: Singles) -> Singles:
+        if len(Z) < WORTH_DIVIDING:
+            return np.asarray(Z @ self._directions)
+        return np.hstack(kernels.in_threads(Z.__matmul__, self._halves))
 
     def forget_from(self, end: int) -> None:
         """Takes back what it knows of places `end` and above."""
