@@ -147,6 +147,7 @@ class Margin:
         try:
             before.keep_labels(self)
             self.moments.remove(self.memory, places)
+            self.moments.leave_out(places)
             left = self._leave(places)
             before.leaving = places
             certificate = self._settle_left(left, before)

@@ -61,16 +61,21 @@ class RunningMoments:
         self.widen(classes)
         end = memory.end
         places = np.arange(self.seen, end)
-        self._account(memory, places[memory.alive(places)], 1.0, places[:0])
+        self._account(memory, places[memory.alive(places)], 1.0)
         self.seen = end
 
     def remove(self, memory: RamMemory, places: Ints) -> None:
         """Takes rows out, while they are still in the memory under their labels."""
-        self._account(memory, places[places < self.seen], -1.0, places[places < self.scattered])
+        self._account(memory, places[places < self.seen], -1.0)
 
     def put_back(self, memory: RamMemory, places: Ints) -> None:
         """Adds rows that were taken out, under the labels that they have now."""
-        self._account(memory, places[places < self.seen], 1.0, places[places < self.scattered])
+        self._account(memory, places[places < self.seen], 1.0)
+
+    def leave_out(self, places: Ints) -> None:
+        """Lets the scatter go if these rows are in it; labels do not matter to it."""
+        if (places < self.scattered).any():
+            self.scatter, self.scattered = None, 0
 
     def with_scatter(self, memory: RamMemory, order: Ints) -> None:
         """Brings the scatter up to what was seen; all rows, if need be, in the order given."""
@@ -85,7 +90,7 @@ class RunningMoments:
     def take_in(self, memory: RamMemory, order: Ints, classes: int) -> None:
         """Adds all that is stored, in the order given."""
         self.widen(classes)
-        self._account(memory, order, 1.0, order[:0])
+        self._account(memory, order, 1.0)
         self.seen = memory.end
 
     def keep_classes(self, kept: list[int]) -> None:
@@ -101,7 +106,7 @@ class RunningMoments:
         """Gives the sums as they stand."""
         return Moments(self.shift, self.counts, self.sums, self.squares, self.scatter)
 
-    def _account(self, memory: RamMemory, places: Ints, sign: float, scattered: Ints) -> None:
+    def _account(self, memory: RamMemory, places: Ints, sign: float) -> None:
         # Into copies, and all at once: sums that are interrupted are what they were.
         labels = memory.labels(places)
         counts, sums, squares = self.counts.copy(), self.sums.copy(), self.squares.copy()
@@ -112,10 +117,7 @@ class RunningMoments:
                 counts[c] += sign * np.count_nonzero(mine == c)
                 sums[c] += sign * Z[mine == c].sum(axis=0)
             squares += sign * (Z * Z).sum(axis=0)
-        scatter = self.scatter
-        if scatter is not None and len(scattered):
-            scatter = scatter + sign * self._scattered(memory, scattered)
-        self.counts, self.sums, self.squares, self.scatter = counts, sums, squares, scatter
+        self.counts, self.sums, self.squares = counts, sums, squares
 
     def _scattered(self, memory: RamMemory, places: Ints) -> Floats:
         total = np.zeros((len(self.shift),) * 2)
