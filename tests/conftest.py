@@ -3,7 +3,25 @@
 `pytest --hypothesis-profile search` draws new cases, and more of them.
 """
 
+import re
+
 from hypothesis import HealthCheck, settings
+
+LONGEST_NAME = 40
+
+
+def pytest_make_parametrize_id(val, argname):
+    """Name bytes by their parameter, and long strings or such with odd characters by their words.
+
+    Bytes may hold a time or depend on a version, and names must be the same in every process.
+    """
+    if isinstance(val, bytes):
+        return argname
+    if not isinstance(val, str) or re.fullmatch(rf"[\w .:,;+-]{{1,{LONGEST_NAME}}}", val, re.ASCII):
+        return None
+    words = re.sub(r"[^\w.+-]+", " ", val[:1_000], flags=re.ASCII).strip()
+    return words[:LONGEST_NAME].strip() or argname
+
 
 settings.register_profile(
     "minout",

@@ -28,31 +28,31 @@ def gram(X, signs, prior):
     return G, 1.0 - signs * (X @ prior.w + prior.b)
 
 
-def plain(X, signs, prior, price):
+def plain(X, signs, prior, lam):
     d = X.shape[1]
-    return maths.separator(X, signs, Geometry(np.zeros(d), np.ones(d), None), prior, price)
+    return maths.separator(X, signs, Geometry(np.zeros(d), np.ones(d), None), prior, lam)
 
 
-def assert_holds(factor, G, price, alpha):
+def assert_holds(factor, G, lam, alpha):
     """Asserts that the factor is that of the members whose α is above 0."""
     n = int(factor.size[0])
     order, L = factor.order[:n], np.tril(factor.L[:n, :n])
     assert set(np.flatnonzero(alpha > 0.0)) <= set(order.tolist())
-    wanted = G[np.ix_(order, order)] + price * np.eye(n)
+    wanted = G[np.ix_(order, order)] + lam * np.eye(n)
     assert pytest.approx(wanted, abs=1e-9 * (1.0 + np.abs(wanted).max(initial=0.0))) == L @ L.T
 
 
 @settings(max_examples=100)
 @given(problems(), PRICES, st.integers(0, 99))
-def test_newton_finds_the_plain_optimum_from_any_start(problem, price, seed):
+def test_newton_finds_the_plain_optimum_from_any_start(problem, lam, seed):
     G, r = gram(*problem)
     alpha = np.maximum(drawn(np.random.default_rng(seed), len(r)), 0.0)
     factor = kernels.empty_factor(len(r))
-    assert kernels.newton(G, r, price, alpha, factor)
-    wanted = plain(*problem, price).alpha
+    assert kernels.newton(G, r, lam, alpha, factor)
+    wanted = plain(*problem, lam).alpha
     assert alpha == pytest.approx(wanted, abs=1e-8 * (1.0 + np.abs(wanted).max()))
     assert (alpha >= 0.0).all()
-    assert_holds(factor, G, price, alpha)
+    assert_holds(factor, G, lam, alpha)
 
 
 @settings(max_examples=300)
@@ -70,11 +70,11 @@ def test_rounded_inner_products_and_a_small_price_settle(seed, n, d, power, scal
     signs, root = rng.choice([-1.0, 1.0], n), rng.normal(size=(d, d))
     half = signs[:, None] * signs * ((X @ root @ root.T).astype(dtype).astype(float) @ X.T + 1.0)
     G = np.tril(half) + np.tril(half, -1).T
-    price = max(10.0**power, -2.0 * np.linalg.eigvalsh(G)[0], 1e-13 * np.trace(G))
+    lam = max(10.0**power, -2.0 * np.linalg.eigvalsh(G)[0], 1e-13 * np.trace(G))
     r = 1.0 - signs * rng.normal(size=n) * rng.integers(0, 2)
     alpha = np.maximum(rng.normal(size=n), 0.0) * rng.integers(0, 2)
-    assert kernels.newton(G, r, price, alpha, kernels.empty_factor(n))
-    short = r - G @ alpha - price * alpha
+    assert kernels.newton(G, r, lam, alpha, kernels.empty_factor(n))
+    short = r - G @ alpha - lam * alpha
     blur = 1e-8 * (1.0 + np.abs(r) + np.abs(G) @ alpha)
     assert (alpha >= 0.0).all()
     assert (short <= blur).all()
@@ -83,41 +83,41 @@ def test_rounded_inner_products_and_a_small_price_settle(seed, n, d, power, scal
 
 @settings(max_examples=60)
 @given(problems(), PRICES, st.lists(st.integers(1, 12), min_size=1, max_size=4))
-def test_a_factor_that_followed_along_gives_the_same_optimum(problem, price, sizes):
+def test_a_factor_that_followed_along_gives_the_same_optimum(problem, lam, sizes):
     G, r = gram(*problem)
     factor, alpha = kernels.empty_factor(len(r) + 2), np.zeros(0)
     large = np.full((len(r) + 3, len(r) + 3), np.nan)
     large[: len(r), : len(r)] = G
     for size in [*sorted(min(size, len(r)) for size in sizes), len(r)]:
         alpha = np.concatenate([alpha, np.zeros(size - len(alpha))])
-        assert kernels.newton(large, r[:size], price, alpha, factor)
-        assert_holds(factor, G, price, alpha)
+        assert kernels.newton(large, r[:size], lam, alpha, factor)
+        assert_holds(factor, G, lam, alpha)
         afresh = np.zeros(size)
-        assert kernels.newton(G, r[:size], price, afresh, kernels.empty_factor(size))
+        assert kernels.newton(G, r[:size], lam, afresh, kernels.empty_factor(size))
         assert alpha == pytest.approx(afresh, abs=1e-8 * (1.0 + np.abs(afresh).max()))
 
 
 @settings(max_examples=40)
 @given(problems(), PRICES)
-def test_other_targets_can_be_reached_with_the_factor_of_the_old_ones(problem, price):
+def test_other_targets_can_be_reached_with_the_factor_of_the_old_ones(problem, lam):
     X, signs, prior = problem
     G, r = gram(X, signs, Prior(np.zeros(X.shape[1]), 0.0))
     alpha, factor = np.zeros(len(r)), kernels.empty_factor(len(r))
-    assert kernels.newton(G, r, price, alpha, factor)
+    assert kernels.newton(G, r, lam, alpha, factor)
     _, other = gram(X, signs, prior)
-    assert kernels.newton(G, other, price, alpha, factor)
-    wanted = plain(X, signs, prior, price).alpha
+    assert kernels.newton(G, other, lam, alpha, factor)
+    wanted = plain(X, signs, prior, lam).alpha
     assert alpha == pytest.approx(wanted, abs=1e-8 * (1.0 + np.abs(wanted).max()))
 
 
 @settings(max_examples=20)
 @given(problems(), PRICES)
-def test_newton_at_the_optimum_moves_no_bit(problem, price):
+def test_newton_at_the_optimum_moves_no_bit(problem, lam):
     G, r = gram(*problem)
     alpha, factor = np.zeros(len(r)), kernels.empty_factor(len(r))
-    assert kernels.newton(G, r, price, alpha, factor)
+    assert kernels.newton(G, r, lam, alpha, factor)
     before = alpha.copy()
-    assert kernels.newton(G, r, price, alpha, factor)
+    assert kernels.newton(G, r, lam, alpha, factor)
     assert alpha.tolist() == before.tolist()
 
 
@@ -142,14 +142,14 @@ def test_many_copies_of_a_conflict_settle():
     st.integers(1, 8),
     PRICES,
 )
-def test_the_step_is_the_best_one(short, change, curve, price):
+def test_the_step_is_the_best_one(short, change, curve, lam):
     base = float(-np.maximum(short, 0.0) @ np.abs(change)) - 0.125
 
     def cost(t):
         gaps = np.maximum(0.0, short - t * change)
-        return base * t + 0.5 * curve * t * t + (gaps @ gaps) / (2.0 * price)
+        return base * t + 0.5 * curve * t * t + (gaps @ gaps) / (2.0 * lam)
 
-    t = best_step(short, change, base, float(curve), price)
+    t = best_step(short, change, base, float(curve), lam)
     assert t >= 0.0
     for other in [0.0, *(t * np.array([0.5, 0.9, 1.1, 2.0])), t + 1e-3]:
         assert cost(t) <= cost(other) + 1e-9 * (1.0 + abs(cost(other)))

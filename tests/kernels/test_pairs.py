@@ -30,7 +30,7 @@ def test_scores_are_the_least_margins_over_the_pairs(classes, leans, seed):
     to_others = np.ascontiguousarray(X @ others.T)
     assert kernels.pair_scores(X @ X.T, to_others, start, leaning, PRICES, found)
     plain = Geometry(np.zeros(3), np.ones(3), None)
-    for price, scores in zip(PRICES.tolist(), found, strict=True):
+    for lam, scores in zip(PRICES.tolist(), found, strict=True):
         wanted = np.full((len(others), classes), np.inf)
         for a in range(classes):
             for b in range(a + 1, classes):
@@ -38,7 +38,7 @@ def test_scores_are_the_least_margins_over_the_pairs(classes, leans, seed):
                 prior = Prior(w0, -scale[a, b] * middle[a, b])
                 mine = np.r_[start[a] : start[a + 1], start[b] : start[b + 1]]
                 signs = np.where(mine < start[a + 1], 1.0, -1.0)
-                w, bias, _ = maths.separator(X[mine], signs, plain, prior, price)
+                w, bias, _ = maths.separator(X[mine], signs, plain, prior, lam)
                 f = others @ w + bias
                 wanted[:, a] = np.minimum(wanted[:, a], f)
                 wanted[:, b] = np.minimum(wanted[:, b], -f)

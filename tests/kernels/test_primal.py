@@ -48,10 +48,10 @@ def no_sums(n, d):
     return Sums(np.zeros((d + 1, d + 1)), np.zeros(d + 1), np.zeros(n, dtype=bool))
 
 
-def assert_optimal(found, u, X, signs, ground, prior, price):
+def assert_optimal(found, u, X, signs, ground, prior, lam):
     residual, alpha = found
     assert residual <= 1e-8
-    wanted = maths.separator(X, signs, ground, prior, price)
+    wanted = maths.separator(X, signs, ground, prior, lam)
     size = 1.0 + np.abs(wanted.alpha).max()
     assert prior.w + u[:-1] == pytest.approx(wanted.w, abs=1e-7 * size)
     assert prior.b + u[-1] == pytest.approx(wanted.b, abs=1e-7 * size)
@@ -61,13 +61,13 @@ def assert_optimal(found, u, X, signs, ground, prior, price):
 
 @settings(max_examples=80)
 @given(problems(), PRICES, st.integers(0, 99), st.sampled_from(["f4", "f8"]))
-def test_newton_by_w_finds_the_plain_optimum_from_any_start(problem, price, seed, dtype):
+def test_newton_by_w_finds_the_plain_optimum_from_any_start(problem, lam, seed, dtype):
     X, signs, ground, prior = problem
     n, d = X.shape
     rows, u = pool(*problem, dtype=dtype), drawn(np.random.default_rng(seed), d + 1)
     sums = no_sums(n, d)
-    found = newton_primal(rows, metric(ground), price, u, sums)
-    assert_optimal(found, u, X, signs, ground, prior, price)
+    found = newton_primal(rows, metric(ground), lam, u, sums)
+    assert_optimal(found, u, X, signs, ground, prior, lam)
     Z = np.column_stack([X - ground.origin, np.ones(n)])[sums.inside]
     assert pytest.approx(Z.T @ Z, abs=1e-9) == sums.H
     assert sums.q == pytest.approx((signs * rows.r)[sums.inside] @ Z, abs=1e-9)
@@ -75,15 +75,15 @@ def test_newton_by_w_finds_the_plain_optimum_from_any_start(problem, price, seed
 
 @settings(max_examples=40)
 @given(problems(), PRICES, st.integers(1, 11))
-def test_sums_that_followed_along_give_the_same_optimum(problem, price, first):
+def test_sums_that_followed_along_give_the_same_optimum(problem, lam, first):
     X, signs, ground, prior = problem
     n, d = X.shape
     first = min(first, n)
     u, sums = np.zeros(d + 1), no_sums(first, d)
-    newton_primal(pool(*problem, first=first), metric(ground), price, u, sums)
+    newton_primal(pool(*problem, first=first), metric(ground), lam, u, sums)
     inside = np.concatenate([sums.inside, np.zeros(n - first, dtype=bool)])
-    found = newton_primal(pool(*problem), metric(ground), price, u, sums._replace(inside=inside))
-    assert_optimal(found, u, X, signs, ground, prior, price)
+    found = newton_primal(pool(*problem), metric(ground), lam, u, sums._replace(inside=inside))
+    assert_optimal(found, u, X, signs, ground, prior, lam)
 
 
 @pytest.mark.parametrize("entry", ["H", "q"])

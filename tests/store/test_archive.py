@@ -90,6 +90,7 @@ def test_an_array_that_was_exchanged_is_found(tmp_path):
         b"\x89PNG\r\n\x1a\n" + bytes(50),
         json.dumps(ABOUT).encode(),
     ],
+    ids=["empty", "text", "pickle", "png", "json"],
 )
 def test_foreign_files_are_refused(tmp_path, content):
     path = tmp_path / "file"

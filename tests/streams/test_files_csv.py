@@ -44,9 +44,9 @@ def test_rows_labels_and_ids_come_from_their_columns(written):
     assert (second.row.tolist(), second.label, second.id) == ([-300.0, 0.0], "7", "s2")
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
-@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=["lf", "crlf", "cr"])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["plain", "marked"])
+@pytest.mark.parametrize("separator", [",", ";", "\t"], ids=["comma", "semicolon", "tab"])
 def test_byte_order_marks_line_ends_and_separators_do_not_matter(written, end, mark, separator):
     lines = ["a", "kind"], ["1", "cat"], ["", ""], ["2", '"dog, big; or\tsmall"']
     text = end.join(separator.join(each) if any(each) else "" for each in lines)

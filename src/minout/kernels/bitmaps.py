@@ -24,19 +24,25 @@ class Bitmaps(NamedTuple):
     counters: Ints
 
 
-@compiled
 def interfered(table: Bitmaps, alive: Words, neurons: Ints) -> Ints:
-    """Lists the living examples whose clipped neurons all lie in `neurons`.
+    """Return the living examples whose clipped neurons all lie in `neurons`.
 
     One neuron takes one pass over the words; more take a pass per neuron that is not asked for.
     """
+    out = np.empty(64 * len(alive), dtype=np.int64)
+    return out[: _interfered(table, alive, neurons, out)].copy()
+
+
+@compiled
+def _interfered(table: Bitmaps, alive: Words, neurons: Ints, examples: Ints) -> int:
+    """Write the examples, and return how many there are."""
     k, words = table.clipped.shape
     out = np.zeros(words, dtype=np.uint64)
     if neurons.shape[0] == 1:
         own = table.clipped[neurons[0]]
         for w in range(words):
             out[w] = table.none[w] | (table.one[w] & own[w])
-        return bits(out, alive)
+        return _bits(out, alive, examples)
     asked = np.zeros(k, dtype=np.bool_)
     for neuron in neurons:
         asked[neuron] = True
@@ -46,7 +52,7 @@ def interfered(table: Bitmaps, alive: Words, neurons: Ints) -> Ints:
                 out[w] |= table.clipped[j, w]
     for w in range(words):
         out[w] = ~out[w]
-    return bits(out, alive)
+    return _bits(out, alive, examples)
 
 
 @compiled
@@ -106,10 +112,15 @@ def write(table: Bitmaps, example: int, clipped: Bools) -> None:
     _count(table, w, bit, 0)
 
 
-@compiled
 def bits(words: Words, alive: Words) -> Ints:
-    """Lists the examples whose bit is set in both bitmaps, in ascending order."""
-    out = np.empty(64 * words.shape[0], dtype=np.int64)
+    """Return the examples whose bit is set in both bitmaps, in ascending order."""
+    out = np.empty(64 * len(words), dtype=np.int64)
+    return out[: _bits(words, alive, out)].copy()
+
+
+@compiled
+def _bits(words: Words, alive: Words, out: Ints) -> int:
+    """Write the examples, and return how many there are."""
     found = 0
     for w in range(words.shape[0]):
         word = words[w] & alive[w]
@@ -118,7 +129,7 @@ def bits(words: Words, alive: Words) -> Ints:
             word ^= low
             out[found] = 64 * w + _position(low)
             found += 1
-    return out[:found].copy()
+    return found
 
 
 @compiled

@@ -48,25 +48,25 @@ def empty_factor(capacity: int) -> Factor:
 
 
 @compiled
-def newton(G: Floats, r: Floats, price: float, alpha: Floats, factor: Factor) -> bool:
+def newton(G: Floats, r: Floats, lam: float, alpha: Floats, factor: Factor) -> bool:
     """Moves alpha (n,) to the optimum for G (≥ n, ≥ n) and r (n,); False if it does not get there.
 
     alpha ≥ 0 may start anywhere; the factor must be empty or that of an earlier call with the same
-    G and price. At the end alpha > 0 only in A.
+    G and lam. At the end alpha > 0 only in A.
     """
-    if not _in_leaps(G, r, price, alpha, factor) and not _row_by_row(G, r, price, alpha, factor):
+    if not _in_leaps(G, r, lam, alpha, factor) and not _row_by_row(G, r, lam, alpha, factor):
         return False
     margins = _times(G, alpha)
     for i in range(r.shape[0]):
-        if alpha[i] * (G[i, i] + price) <= NOTHING * (1.0 + abs(r[i])):
+        if alpha[i] * (G[i, i] + lam) <= NOTHING * (1.0 + abs(r[i])):
             alpha[i] = 0.0
-        elif not abs(r[i] - margins[i] - price * alpha[i]) <= WRONG * (1.0 + _sizes(G, alpha, i)):
+        elif not abs(r[i] - margins[i] - lam * alpha[i]) <= WRONG * (1.0 + _sizes(G, alpha, i)):
             return False
     return True
 
 
 @compiled
-def _in_leaps(G: Floats, r: Floats, price: float, alpha: Floats, factor: Factor) -> bool:
+def _in_leaps(G: Floats, r: Floats, lam: float, alpha: Floats, factor: Factor) -> bool:
     n = r.shape[0]
     margins = _times(G, alpha)
     wanted = r - margins > 0.0
@@ -75,18 +75,18 @@ def _in_leaps(G: Floats, r: Floats, price: float, alpha: Floats, factor: Factor)
         margins[:] = 0.0
         wanted = r > 0.0
     for _ in range(ROUNDS):
-        _follow(factor, G, price, wanted)
+        _follow(factor, G, lam, wanted)
         target = np.zeros(n)
         _solve(factor, r, target)
         reached = _times(G, target)
-        if _same(wanted, r - reached, G, r, target, price):
+        if _same(wanted, r - reached, G, r, target, lam):
             alpha[:] = target
             return True
         step, change = target - alpha, reached - margins
         curve = _dot(change, step)
         if not curve >= 0.0:  # G has no such direction: what is seen here is rounding
             return False
-        t = best_step(r - margins, change, _dot(margins, step), curve, price)
+        t = best_step(r - margins, change, _dot(margins, step), curve, lam)
         for i in range(n):
             alpha[i] += t * step[i]
             margins[i] += t * change[i]
@@ -95,7 +95,7 @@ def _in_leaps(G: Floats, r: Floats, price: float, alpha: Floats, factor: Factor)
 
 
 @compiled
-def _row_by_row(G: Floats, r: Floats, price: float, alpha: Floats, factor: Factor) -> bool:
+def _row_by_row(G: Floats, r: Floats, lam: float, alpha: Floats, factor: Factor) -> bool:
     n = r.shape[0]
     alpha[:] = 0.0
     factor.size[0] = 0
@@ -108,11 +108,11 @@ def _row_by_row(G: Floats, r: Floats, price: float, alpha: Floats, factor: Facto
         for i in range(n):
             if not inside[i] and not refused[i] and (newest < 0 or short[i] > short[newest]):
                 newest = i
-        if newest < 0 or not short[newest] > _blur(G, alpha, newest, price):
+        if newest < 0 or not short[newest] > _blur(G, alpha, newest, lam):
             return True
         inside[newest] = True
         while True:
-            _follow(factor, G, price, inside)
+            _follow(factor, G, lam, inside)
             target[:] = 0.0
             _solve(factor, r, target)
             t, first = 1.0, -1
@@ -133,7 +133,7 @@ def _row_by_row(G: Floats, r: Floats, price: float, alpha: Floats, factor: Facto
 
 
 @compiled
-def best_step(short: Floats, change: Floats, base: float, curve: float, price: float) -> float:
+def best_step(short: Floats, change: Floats, base: float, curve: float, lam: float) -> float:
     """Finds the t ≥ 0 that minimises base·t + ½ curve·t² + 1/(2λ) Σ max(0, short - t·change)².
 
     Its slope is increasing and made of straight pieces: Newton on the slope, kept between a point
@@ -145,8 +145,8 @@ def best_step(short: Floats, change: Floats, base: float, curve: float, price: f
         for i in range(short.shape[0]):
             gap = short[i] - t * change[i]
             if gap > 0.0:
-                slope -= gap * change[i] / price
-                bend += change[i] * change[i] / price
+                slope -= gap * change[i] / lam
+                bend += change[i] * change[i] / lam
         if slope > 0.0:
             high = t
         else:
@@ -163,21 +163,21 @@ def best_step(short: Floats, change: Floats, base: float, curve: float, price: f
 
 
 @compiled
-def _same(wanted: Bools, short: Floats, G: Floats, r: Floats, alpha: Floats, price: float) -> bool:
+def _same(wanted: Bools, short: Floats, G: Floats, r: Floats, alpha: Floats, lam: float) -> bool:
     # A row within rounding of its target is on neither side: it may keep the side it has.
     for i in range(wanted.shape[0]):
         if wanted[i]:
-            if alpha[i] * (G[i, i] + price) < -NOTHING * (1.0 + abs(r[i])):
+            if alpha[i] * (G[i, i] + lam) < -NOTHING * (1.0 + abs(r[i])):
                 return False
-        elif short[i] > 0.0 and short[i] > _blur(G, alpha, i, price):
+        elif short[i] > 0.0 and short[i] > _blur(G, alpha, i, lam):
             return False
     return True
 
 
 @compiled
-def _blur(G: Floats, alpha: Floats, i: int, price: float) -> float:
+def _blur(G: Floats, alpha: Floats, i: int, lam: float) -> float:
     # How far from its target a row may be by rounding alone.
-    return max(1e-12 * (1.0 + price), min(ROUNDING * _sizes(G, alpha, i), 1e-9))
+    return max(1e-12 * (1.0 + lam), min(ROUNDING * _sizes(G, alpha, i), 1e-9))
 
 
 @compiled
@@ -207,7 +207,7 @@ def _times(G: Floats, alpha: Floats) -> Floats:
 
 
 @compiled
-def _follow(factor: Factor, G: Floats, price: float, wanted: Bools) -> None:
+def _follow(factor: Factor, G: Floats, lam: float, wanted: Bools) -> None:
     inside = np.zeros(wanted.shape[0], dtype=np.bool_)
     kept = 0
     for i in range(factor.size[0]):
@@ -223,7 +223,7 @@ def _follow(factor: Factor, G: Floats, price: float, wanted: Bools) -> None:
             _remove(factor, i)
     for i in range(wanted.shape[0]):
         if wanted[i] and not inside[i]:
-            _append(factor, G, price, i)
+            _append(factor, G, lam, i)
 
 
 @compiled
@@ -246,14 +246,14 @@ def _inner(a: Floats, b: Floats, n: int) -> float:
 
 
 @compiled
-def _append(factor: Factor, G: Floats, price: float, member: int) -> None:
+def _append(factor: Factor, G: Floats, lam: float, member: int) -> None:
     L, order, n = factor.L, factor.order, factor.size[0]
     row = L[n]
-    square = G[member, member] + price
+    square = G[member, member] + lam
     for i in range(n):
         row[i] = (G[member, order[i]] - _inner(L[i], row, i)) / L[i, i]
         square -= row[i] * row[i]
-    row[n] = np.sqrt(max(square, 0.5 * price))
+    row[n] = np.sqrt(max(square, 0.5 * lam))
     order[n] = member
     factor.size[0] = n + 1
 

@@ -24,9 +24,9 @@ class Leaning(NamedTuple):
 
 @compiled
 def pair_scores(
-    H: Floats, to_others: Floats, start: Ints, leaning: Leaning, prices: Floats, out: Floats
+    H: Floats, to_others: Floats, start: Ints, leaning: Leaning, lams: Floats, out: Floats
 ) -> bool:
-    """Sets out[p, i, c] to the least margin of the other row i as one of class c, at prices[p].
+    """Sets out[p, i, c] to the least margin of the other row i as one of class c, at lams[p].
 
     H (n, n) holds inner products of the rows, class by class: those of c are start[c] …
     start[c + 1] - 1; to_others (n, h) those with the others. Prices go down: each is solved from
@@ -43,7 +43,7 @@ def pair_scores(
             middle, scale = leaning.middle[a, b], leaning.scale[a, b]
             f0 = scale * (leaning.outside[a] - leaning.outside[b] - middle)
             r = 1.0 - signs * scale * ((leaning.inside[a] - leaning.inside[b])[pool] - middle)
-            if not _of_pair(H, to_others, pool, signs, r, f0, prices, out[:, :, a], out[:, :, b]):
+            if not _of_pair(H, to_others, pool, signs, r, f0, lams, out[:, :, a], out[:, :, b]):
                 return False
     return True
 
@@ -56,7 +56,7 @@ def _of_pair(
     signs: Floats,
     r: Floats,
     f0: Floats,
-    prices: Floats,
+    lams: Floats,
     of_a: Floats,
     of_b: Floats,
 ) -> bool:
@@ -66,9 +66,9 @@ def _of_pair(
     for i in range(n):
         for j in range(n):
             G[i, j] = signs[i] * signs[j] * (H[pool[i], pool[j]] + 1.0)
-    for p in range(prices.shape[0]):
+    for p in range(lams.shape[0]):
         factor.size[0] = 0
-        if not newton(G, r, prices[p], alpha, factor):
+        if not newton(G, r, lams[p], alpha, factor):
             return False
         f = f0.copy()
         for j in range(n):

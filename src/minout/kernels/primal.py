@@ -33,38 +33,43 @@ class Rows(NamedTuple):
     r: Floats
 
 
-@compiled
-def newton_primal(
-    rows: Rows, P: Floats, price: float, u: Floats, sums: Sums
-) -> tuple[float, Floats]:
+def newton_primal(rows: Rows, P: Floats, lam: float, u: Floats, sums: Sums) -> tuple[float, Floats]:
     """Moves u (d + 1,) to the optimum and the sums with it; gives the residual, and alpha (n,).
 
     The residual is how far λPu is from Σ s (r - margin) z, relative to its size; it is infinite if
     the optimum was not reached. Sums that were carried along too far show in it.
     """
+    alpha = np.zeros(len(rows.r))
+    return _newton_primal(rows, P, lam, u, sums, alpha), alpha
+
+
+@compiled
+def _newton_primal(
+    rows: Rows, P: Floats, lam: float, u: Floats, sums: Sums, alpha: Floats
+) -> float:
+    """Write alpha as well, and return the residual."""
     n = rows.r.shape[0]
     margins = _margins(rows, u)
     wanted = rows.r - margins > 0.0
-    alpha = np.zeros(n)
     for _ in range(ROUNDS):
         _follow(rows, sums, wanted)
-        target = np.linalg.solve(price * P + sums.H, sums.q)
+        target = np.linalg.solve(lam * P + sums.H, sums.q)
         reached = _margins(rows, target)
         if _agrees(wanted, rows.r - reached):
             u[:] = target
             for i in range(n):
-                alpha[i] = max(rows.r[i] - reached[i], 0.0) / price
-            return _residual(rows, P, u, alpha), alpha
+                alpha[i] = max(rows.r[i] - reached[i], 0.0) / lam
+            return _residual(rows, P, u, alpha)
         step, change = target - u, reached - margins
         weighted = P @ step
         base, curve = np.dot(u, weighted), np.dot(step, weighted)
-        t = best_step(rows.r - margins, change, base, curve, price)
+        t = best_step(rows.r - margins, change, base, curve, lam)
         for k in range(u.shape[0]):
             u[k] += t * step[k]
         for i in range(n):
             margins[i] += t * change[i]
             wanted[i] = rows.r[i] - margins[i] > 0.0
-    return np.inf, alpha
+    return np.inf
 
 
 @compiled

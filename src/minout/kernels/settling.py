@@ -25,7 +25,7 @@ class Standing(NamedTuple):
     table: Floats
     origin: Floats
     images: Floats
-    price: float
+    lam: float
 
 
 class Pools(NamedTuple):
@@ -90,7 +90,7 @@ def settle_pools(
         most = max(most, pools.start[p + 1] - pools.start[p])
     G, lower = np.empty((most, most)), np.empty((most, most))
     order, size = np.empty(most, np.int64), np.zeros(1, np.int64)
-    table, origin, images, price = standing
+    table, origin, images, lam = standing
     for p in range(first, last):
         mine = slice(pools.start[p], pools.start[p + 1])
         places, which = pools.places[mine], pools.which[mine]
@@ -107,7 +107,7 @@ def settle_pools(
             fast_gram(images, which, table, places, origin, signs, pools.known[p], G)
         size[0] = 0
         pools.staying[p] = places.shape[0]
-        if not newton(G, r, price, alpha, Factor(lower, order, size)):
+        if not newton(G, r, lam, alpha, Factor(lower, order, size)):
             verdicts[p] = UNSOLVED
             continue
         combine(images, which, signs * alpha, W[p])
@@ -123,7 +123,7 @@ def settle_pools(
         for i in range(margins.shape[0]):
             margins[i] *= sides.signs[theirs][i]
             least[p] = min(least[p], margins[i])
-        verdicts[p] = _verdict(everybody, margins, places, price * alpha, asked)
+        verdicts[p] = _verdict(everybody, margins, places, lam * alpha, asked)
         if verdicts[p] == SETTLED:
             pools.staying[p] = _without_idle(places, signs, alpha, idle, asked.idle, order)
         else:

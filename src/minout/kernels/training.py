@@ -34,21 +34,26 @@ def least(a: Floats, column: int) -> tuple[int, float]:
     return winner, value
 
 
-@compiled
 def least_of(a: Floats, columns: Ints) -> tuple[Ints, Floats]:
-    """Does the same for many columns, neuron by neuron: a's rows lie together in memory."""
-    winners = np.zeros(columns.shape[0], dtype=np.int64)
-    values = a[0][columns]
+    """Return the neuron that wins each of the columns of a (k, n), and its activation there."""
+    winners, values = np.empty(len(columns), dtype=np.int64), np.empty(len(columns))
+    _least_of(a, columns, winners, values)
+    return winners, values
+
+
+@compiled
+def _least_of(a: Floats, columns: Ints, winners: Ints, values: Floats) -> None:
+    """Do so neuron by neuron: a's rows lie together in memory."""
+    for i in range(columns.shape[0]):
+        winners[i], values[i] = 0, a[0, columns[i]]
     for j in range(1, a.shape[0]):
         activations = a[j]
         for i in range(columns.shape[0]):
             value = activations[columns[i]]
             if value < values[i]:
                 winners[i], values[i] = j, value
-    return winners, values
 
 
-@compiled
 def pull(
     a: Floats, chosen: Ints, targets: Bools, rehearsal_weight: float, learning_rate: float
 ) -> Pull:
@@ -56,12 +61,30 @@ def pull(
 
     `targets` (n,) says of every column whether it is a positive; the new column is the last, n - 1.
     """
-    count = chosen.shape[0] + 1
-    rows = np.empty(count, dtype=np.int64)
+    count, k = len(chosen) + 1, len(a)
+    rows, winners = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
+    steps, moved = np.empty(count), np.empty(k, dtype=np.int64)
+    out = Pull(rows, winners, steps, moved)
+    found = _pull(a, chosen, targets, rehearsal_weight, learning_rate, out)
+    return Pull(rows, winners, steps, moved[:found])
+
+
+@compiled
+def _pull(
+    a: Floats,
+    chosen: Ints,
+    targets: Bools,
+    rehearsal_weight: float,
+    learning_rate: float,
+    out: Pull,
+) -> int:
+    """Write the pull, and return how many neurons have moved."""
+    rows, winners, steps, moved = out.rows, out.winners, out.steps, out.moved
+    count = rows.shape[0]
     rows[:-1] = chosen
     rows[-1] = targets.shape[0] - 1
-    winners, values = least_of(a, rows)
-    steps = np.empty(count)
+    values = np.empty(count)
+    _least_of(a, rows, winners, values)
     has_moved = np.zeros(a.shape[0], dtype=np.bool_)
     for i in range(count):
         weight = 1.0 if i == count - 1 else rehearsal_weight
@@ -69,7 +92,12 @@ def pull(
         steps[i] = np.rint(-learning_rate * weight * slope * GRID) / GRID
         if steps[i] != 0.0:
             has_moved[winners[i]] = True
-    return Pull(rows, winners, steps, np.flatnonzero(has_moved))
+    found = 0
+    for j in range(a.shape[0]):
+        if has_moved[j]:
+            moved[found] = j
+            found += 1
+    return found
 
 
 @compiled
@@ -101,20 +129,24 @@ def follow(a: Floats, products: Floats, pull: Pull, n: int) -> None:
                 moved[c] += step * product[c]
 
 
-@compiled
 def clipped(a: Floats, neurons: Ints, threshold: float, n: int) -> Bools:
-    """Says which of the first n columns the given neurons clip: (neurons, n)."""
-    out = np.empty((neurons.shape[0], n), dtype=np.bool_)
-    for i in range(neurons.shape[0]):
-        row, said = a[neurons[i]], out[i]
-        for column in range(n):
-            said[column] = row[column] <= threshold
+    """Return which of the first n columns the given neurons clip: (neurons, n)."""
+    out = np.empty((len(neurons), n), dtype=np.bool_)
+    _clip(a, neurons, threshold, out)
     return out
 
 
 @compiled
+def _clip(a: Floats, neurons: Ints, threshold: float, out: Bools) -> None:
+    n = out.shape[1]
+    for i in range(neurons.shape[0]):
+        row, said = a[neurons[i]], out[i]
+        for column in range(n):
+            said[column] = row[column] <= threshold
+
+
 def follow_and_clip(a: Floats, products: Floats, pull: Pull, n: int, threshold: float) -> Bools:
-    """Follows a pull and says which of the columns before the last its neurons clip now."""
+    """Follow a pull and return which of the columns before the last its neurons clip now."""
     follow(a, products, pull, n)
     return clipped(a, pull.moved, threshold, n - 1)
 

@@ -1,0 +1,200 @@
+"""Work in threads after a fork: a child has only its own threads and must not wait for others."""
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+import warnings
+
+import joblib
+import numpy as np
+import pytest
+
+from minout import MinoutClassifier, kernels
+from minout.kernels import threads
+
+pytestmark = [
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork"),
+    # Python 3.12 warns of a fork in a process with threads, which is what is tested here.
+    pytest.mark.filterwarnings("ignore:This process:DeprecationWarning"),
+]
+
+PATIENCE = 60.0
+"""Seconds until a child counts as hanging; a first fit may compile."""
+
+
+def in_child(work, *, patience=PATIENCE):
+    """Fork, do the work in the child, and return its exit code, or None if it hangs."""
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            code = int(work())
+        finally:
+            os._exit(code)
+    deadline = time.monotonic() + patience
+    while time.monotonic() < deadline:
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.005)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    return None
+
+
+def squares():
+    return kernels.in_threads(lambda item: item * item, range(5)) == [0, 1, 4, 9, 16]
+
+
+def divided_data():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 300))
+    y = rng.integers(0, 3, len(X))
+    X[np.arange(len(X)), y] += 4.0
+    return X, y
+
+
+def fit_and_score(_=None):
+    X, y = divided_data()
+    return float(MinoutClassifier().fit(X, y).score(X, y))
+
+
+def both_at_work():
+    """Return whether two pieces run at once: each waits until the other has begun."""
+    meeting = threading.Barrier(2)
+    return kernels.in_threads(lambda _: meeting.wait(10) >= 0, range(2)) == [True, True]
+
+
+def test_a_child_divides_work_among_threads_of_its_own():
+    assert both_at_work()
+    assert in_child(both_at_work, patience=20) == 1
+
+
+def test_a_grandchild_divides_work_too():
+    assert both_at_work()
+    assert in_child(lambda: in_child(both_at_work, patience=20) == 1, patience=25) == 1
+    assert both_at_work()
+
+
+def test_a_child_of_multiprocessing_divides_work():
+    assert both_at_work()
+    context = multiprocessing.get_context("fork")
+    with context.Pool(2) as pool:
+        assert pool.apply_async(both_at_work).get(timeout=20)
+
+
+def test_a_child_forked_while_another_thread_works_does_not_wait_for_it():
+    begun, go_on = threading.Semaphore(0), threading.Event()
+
+    def piece(_):
+        with kernels.one_blas_thread():
+            begun.release()
+            go_on.wait(30)
+
+    def work():
+        kernels.in_threads(piece, range(2))
+
+    other = threading.Thread(target=work)
+    other.start()
+    try:
+        assert begun.acquire(timeout=10)
+        assert begun.acquire(timeout=10)
+        assert in_child(both_at_work, patience=20) == 1
+    finally:
+        go_on.set()
+        other.join(10)
+    assert both_at_work()
+
+
+@pytest.mark.parametrize("held", ["worker", "blas"])
+def test_a_child_forked_while_a_lock_is_held_gets_a_free_one(held):
+    def use():
+        with kernels.one_blas_thread():
+            pass
+
+        def piece(item):
+            with kernels.one_worker_at_a_time():
+                return item
+
+        return kernels.in_threads(piece, range(4)) == [0, 1, 2, 3]
+
+    lock = threads._process.lock if held == "worker" else threads._blas.lock
+    locked, go_on = threading.Event(), threading.Event()
+
+    def hold():
+        with lock:
+            locked.set()
+            go_on.wait(30)
+
+    other = threading.Thread(target=hold)
+    other.start()
+    try:
+        assert locked.wait(10)
+        assert in_child(use, patience=20) == 1
+    finally:
+        go_on.set()
+        other.join(10)
+
+
+def test_a_child_gives_blas_its_threads_back():
+    # The thread that limited BLAS in the parent does not exist in the child.
+    def counts():
+        libraries = threads._libraries().info()
+        return [each["num_threads"] for each in libraries if each["user_api"] == "blas"]
+
+    before = counts()
+    limited, go_on = threading.Event(), threading.Event()
+
+    def hold():
+        with kernels.one_blas_thread():
+            limited.set()
+            go_on.wait(30)
+
+    def use():
+        with kernels.one_blas_thread():
+            pass
+        return counts() == before
+
+    other = threading.Thread(target=hold)
+    other.start()
+    try:
+        assert limited.wait(10)
+        assert in_child(use, patience=20) == 1
+    finally:
+        go_on.set()
+        other.join(10)
+    assert counts() == before
+
+
+def test_a_fork_inside_one_blas_thread_keeps_the_limit_in_the_child():
+    def counts():
+        libraries = threads._libraries().info()
+        return [each["num_threads"] for each in libraries if each["user_api"] == "blas"]
+
+    def use():
+        with kernels.one_blas_thread():
+            pass
+        return set(counts()) == {1}
+
+    with kernels.one_blas_thread():
+        assert in_child(use, patience=20) == 1
+
+
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="takes minutes uncompiled")
+@pytest.mark.parametrize("way", ["os.fork", "multiprocessing", "joblib"])
+def test_a_classifier_can_be_fitted_in_a_child(way):
+    expected = fit_and_score()
+    assert expected > 0.9
+    if way == "os.fork":
+        assert in_child(lambda: fit_and_score() == expected) == 1
+    elif way == "multiprocessing":
+        with multiprocessing.get_context("fork").Pool(1) as pool:
+            assert pool.map_async(fit_and_score, [0]).get(timeout=PATIENCE) == [expected]
+    else:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            parallel = joblib.Parallel(n_jobs=2, backend="multiprocessing", timeout=PATIENCE)
+            scores = parallel(joblib.delayed(fit_and_score)() for _ in range(2))
+        assert scores == [expected, expected]
