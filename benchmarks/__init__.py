@@ -1,0 +1,1 @@
+"""Benchmarks of minout; not part of the package. See README.md in this folder."""

@@ -1,0 +1,99 @@
+"""Sizes and seeds of the engine's benchmark; none was chosen by looking at test rows."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from minout.streams import Data
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Sizes of the parts; the learner itself has its defaults.
+
+    Parameters
+    ----------
+    compile_first : bool
+        Compile everything before anything is timed.
+    seed, seeds : int, tuple of int
+        The seed of parts with one run; the seeds of `small` and `tables`.
+    features : str
+        The features of all parts but `small`, `tables` and `many`.
+    audits : int
+        Full audits while the stream is taught.
+    growth_at : tuple of (int, int)
+        Numbers of stored examples at which the cost of one is measured, and over how many.
+    small, small_features : tuple
+        Examples per class, and features, of `small`.
+    medium, paper : int
+        Examples per class in `order`, `forget` and `noise`; for the paper's learner in `noise`.
+    forgotten, wrong : float
+        Share of examples forgotten in `forget`; of wrong labels in `noise`.
+    table_rows, table_test, sets
+        Rows of the synthetic table in `tables`, to learn from and to test on; scikit-learn's sets.
+    classes, examples, held_out, dimensions, spread
+        The vectors of `many`, `examples` and `held_out` per class. With a spread of 4.25 about
+        nine in ten held-out vectors can be classified.
+    class_counts, examples_each
+        Further numbers of classes in `many`, with fewer examples each.
+    """
+
+    compile_first: bool = True
+    seed: int = 0
+    seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
+    features: str = "scattering"
+    audits: int = 20
+    growth_at: tuple[tuple[int, int], ...] = ((1_000, 500), (6_000, 1_000), (60_000, 3_000))
+    small: tuple[int, ...] = (10, 100)
+    small_features: tuple[str, ...] = ("scattering", "raw")
+    medium: int = 600
+    paper: int = 100
+    forgotten: float = 0.01
+    wrong: float = 0.05
+    table_rows: int = 20_000
+    table_test: int = 5_000
+    sets: tuple[str, ...] = ("breast cancer", "wine", "digits")
+    classes: int = 150
+    examples: int = 100
+    held_out: int = 20
+    dimensions: int = 384
+    spread: float = 4.25
+    class_counts: tuple[int, ...] = (25, 50, 100, 150, 300)
+    examples_each: int = 20
+
+
+FULL = Settings()
+SAMPLE = Settings(growth_at=((250, 125), (1_000, 250), (4_000, 1_000)), medium=200)
+TESTING = Settings(
+    compile_first=False,
+    seeds=(0, 1),
+    features="raw",
+    audits=2,
+    growth_at=((40, 20), (80, 20)),
+    small=(3,),
+    medium=8,
+    paper=3,
+    forgotten=0.05,
+    table_rows=60,
+    table_test=40,
+    sets=("wine",),
+    classes=5,
+    examples=6,
+    held_out=4,
+    dimensions=12,
+    class_counts=(3,),
+    examples_each=3,
+)
+
+
+def settings_for(data: Data) -> Settings:
+    """Return the sizes that suit a data set: the full ones where it is as large as MNIST."""
+    rarest = int(np.unique(data.labels, return_counts=True)[1].min())
+    if len(data.labels) >= 60_000 and rarest >= FULL.medium:
+        return FULL
+    return replace(
+        SAMPLE,
+        small=tuple(per_class for per_class in SAMPLE.small if per_class <= rarest),
+        medium=min(SAMPLE.medium, rarest),
+        paper=min(SAMPLE.paper, rarest),
+    )

@@ -1,0 +1,166 @@
+"""Every part of the engine's benchmark runs, small, and what can repeat repeats."""
+
+import numpy as np
+import pytest
+
+from benchmarks import engine
+from benchmarks.engine import inputs, stream
+from benchmarks.inside import misfits
+from benchmarks.learners import Steps, new_learner, teach
+from benchmarks.parts import choose_parts
+from minout.errors import InvalidInputError
+from minout.results import read, write
+from minout.streams import digits, pick_per_class
+
+CLOCKS = {"mean", "mean_between", "refreshes_spread", "median", "p99", "maximum", "most"}
+CLOCKS |= {"seconds", "memory_mb", "floor_single", "floor_double"}
+
+
+@pytest.fixture(scope="module")
+def data():
+    few = pick_per_class(digits(), 12, np.random.default_rng(0))
+    return few._replace(test_rows=few.test_rows[::3], test_labels=few.test_labels[::3])
+
+
+@pytest.fixture(scope="module")
+def measured(data):
+    shown = []
+    found = list(engine.run(data, engine.PARTS, engine.TESTING, lambda *words: shown.append(words)))
+    assert all(0 <= done <= total for _, done, total in shown)
+    return {each.name: each for each in found}
+
+
+def values(measured, part, kind=None):
+    rows = [row.values for row in measured[part].rows]
+    return [each for each in rows if kind is None or each["row"] == kind]
+
+
+def test_every_part_gives_rows_tables_and_goals(measured):
+    assert list(measured) == [part.name for part in engine.PARTS]
+    for each in measured.values():
+        assert each.rows
+        assert each.tables
+        for table in each.tables:
+            assert table.lines
+            assert {len(line) for line in table.lines} == {len(table.head)}
+        assert each.goals
+        assert {goal.part for goal in each.goals} == {each.name}
+    assert [n for part in engine.PARTS for n in part.numbers] == list(range(1, 11))
+
+
+def test_rows_survive_the_disk_and_know_where_they_came_from(measured, tmp_path):
+    rows = [row for each in measured.values() for row in each.rows]
+    write(rows, tmp_path / "rows.jsonl")
+    assert read(tmp_path / "rows.jsonl") == rows
+    assert rows[0].figure == "engine stream"
+    assert rows[0].settings["data"] == "digits"
+    assert rows[0].settings["medium"] == engine.TESTING.medium
+    assert {row.seed for row in measured["small"].rows} == {0, 1}
+
+
+def test_stream_is_audited_at_every_pause_and_after_consolidation(measured):
+    audits = values(measured, "stream", "AuditRow")
+    assert [each["stored"] for each in audits] == [60, 120, 120]
+    assert all(each["agrees"] and each["listed"] for each in audits)
+    assert all(each["margins"] > 0 for each in audits)
+
+
+def test_profile_of_the_stream_adds_up(measured):
+    (speed,) = values(measured, "stream", "SpeedRow")
+    assert speed["fast"] + speed["moved"] + speed["refreshes"] == speed["examples"] == 120
+    parts = [speed[f"{name}_seconds"] for name in ("fast", "moved", "refresh")]
+    assert sum(parts) == pytest.approx(speed["seconds"])
+    assert speed["separators"] == 45
+    assert min(speed["floor_single"], speed["floor_double"]) > 0
+
+
+def test_a_misfit_that_no_certificate_reported_is_seen():
+    learner = new_learner()
+    teach(learner, np.eye(4), np.arange(4))
+    assert stream._audit(learner, set()).listed
+    assert not stream._audit(learner, {2}).listed
+
+
+def test_certificates_add_up_to_the_misfits():
+    rows, labels = np.zeros((6, 2)), np.arange(6) % 2  # equal rows, two labels: none is fitted
+    learner = new_learner()
+    certified: set[int | str] = set()
+    stream._follow_certificates(certified, teach(learner, rows, labels).changes)
+    assert certified == misfits(learner) != set()
+
+
+def test_growth_counts_refreshes_apart():
+    seconds = np.array([1.0, 1.0, 8.0, 2.0])
+    steps = Steps(seconds, np.array([0, 0, 3, 1]), seconds == 8.0, [])
+    (row,) = stream.growth_rows("shuffled", steps, [(4, 3), (9, 3)])
+    assert (row.mean, row.mean_between, row.refreshes_spread) == (11 / 3, 1.5, 2.0)
+    assert (row.long_run, row.median, row.maximum) == (3.5, 2.0, 8.0)
+    assert (row.moved, row.refreshes) == (2, 1)
+
+
+def test_orders_and_forgetting_end_in_one_model(measured):
+    assert [row["order"] for row in values(measured, "order")] == 2 * [
+        "ascending",
+        "descending",
+        "shuffled",
+        "shuffled again",
+    ]
+    for row in values(measured, "order") + values(measured, "forget"):
+        assert row["agreement"] == 1.0
+        assert row["weights"] < 1e-6
+        assert row["agrees"]
+    (row,) = values(measured, "forget")
+    assert (row["examples"], row["forgotten"]) == (80, 4)
+
+
+def test_wrong_labels_are_fitted_or_listed(measured):
+    many_rows, few_rows = values(measured, "noise")
+    assert (many_rows["wrong"], few_rows["wrong"]) == (4, 2)
+    assert many_rows["agrees"]
+    assert many_rows["paper"] is None
+    assert 0 < few_rows["paper"] <= 1
+    assert many_rows["chance"] == pytest.approx(4 * 4 / 80)
+
+
+def test_many_classes_count_their_separators(measured):
+    rows = values(measured, "many")
+    assert [row["separators"] for row in rows] == [10, 3]
+    assert all(row["agrees"] for row in rows)
+    assert rows[0]["accuracy_consolidated"] is not None
+    assert rows[1]["accuracy_consolidated"] is None
+
+
+def test_memory_is_that_of_a_fresh_process(measured):
+    rows = values(measured, "memory")
+    assert [row["choices"] for row in rows] == ["automatic", "whiten, lda_prior"]
+    for row in rows:
+        assert row["examples"] == 120
+        assert row["rows_mb"] == 120 * 64 * 4 / 1e6
+        if row["peak_mb"] is not None:
+            assert row["peak_consolidated_mb"] >= row["peak_mb"] >= row["before_mb"] > 10
+
+
+def _without_clocks(rows):
+    return [
+        {
+            name: value
+            for name, value in row.values.items()
+            if name not in CLOCKS and not name.endswith(("_seconds", "_most"))
+        }
+        for row in rows
+    ]
+
+
+def test_what_is_not_a_clock_is_the_same_twice(data, measured):
+    parts = choose_parts(engine.PARTS, ["stream", "forget", "tables"])
+    for again in engine.run(data, parts, engine.TESTING):
+        once = _without_clocks(measured[again.name].rows)
+        assert _without_clocks(again.rows) == once, again.name
+
+
+def test_sizes_follow_the_data(data):
+    settings = engine.settings_for(data)
+    assert (settings.medium, settings.paper, settings.small) == (12, 12, (10,))
+    assert settings.growth_at == engine.SAMPLE.growth_at
+    with pytest.raises(InvalidInputError, match="the rarest class has 12"):
+        inputs.draw_per_class(data.labels, 13, np.random.default_rng(0))
