@@ -1,1 +1,0 @@
-"""The figures of the paper, each a folder: settings, run, figure."""

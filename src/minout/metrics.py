@@ -1,0 +1,83 @@
+"""Accuracy, and forgetting and transfer from the accuracy matrix R.
+
+R[i, j] is the test accuracy on task j after task i was learned, for T tasks (T, T). Libraries
+disagree on what "forgetting" means, so each function's name says from where it counts. With one
+task there is nothing earlier to forget, and all of them but the average are 0.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from minout._typing import Floats
+from minout.errors import InvalidInputError
+
+
+def accuracy(predicted: NDArray[Any], labels: NDArray[Any]) -> float:
+    """Return the share of rows whose predicted label is the true one.
+
+    Parameters
+    ----------
+    predicted, labels : arrays of the same shape
+        The predicted and the true labels, at least one.
+
+    Returns
+    -------
+    float
+        A number from 0 to 1.
+
+    Raises
+    ------
+    InvalidInputError
+        If the shapes differ or the arrays are empty.
+
+    Examples
+    --------
+    >>> accuracy(np.array([1, 2, 2]), np.array([1, 2, 0]))
+    0.6666666666666666
+    """
+    if predicted.shape != labels.shape or labels.size == 0:
+        raise InvalidInputError(
+            f"Accuracy needs one prediction per label and at least one, "
+            f"not shapes {predicted.shape} and {labels.shape}."
+        )
+    return float(np.mean(predicted == labels))
+
+
+def average_accuracy_at_end(R: Floats) -> float:
+    """Return the mean of R[T, j]: the accuracy on all tasks after the last one was learned."""
+    return float(_square(R)[-1].mean())
+
+
+def forgetting_from_best(R: Floats) -> float:
+    """Return the mean over earlier tasks of the best accuracy before the end, less that at the end.
+
+    For j < T: max of R[i, j] over i < T, minus R[T, j] (Chaudhry and others, 2018).
+
+    >>> forgetting_from_best(np.array([[0.9, 0.0], [0.5, 0.8]]))
+    0.4
+    """
+    R = _square(R)
+    earlier = R[:-1, :-1]
+    return float((earlier.max(axis=0) - R[-1, :-1]).mean()) if len(earlier) else 0.0
+
+
+def forgetting_from_diagonal(R: Floats) -> float:
+    """Return the mean over earlier tasks of R[j, j] - R[T, j]: lost since the task was learned."""
+    return 0.0 - backward_transfer_from_diagonal(R)
+
+
+def backward_transfer_from_diagonal(R: Floats) -> float:
+    """Return the mean over earlier tasks of R[T, j] - R[j, j] (Lopez-Paz and Ranzato, 2017)."""
+    R = _square(R)
+    earlier = np.diagonal(R)[:-1]
+    return float((R[-1, :-1] - earlier).mean()) if len(earlier) else 0.0
+
+
+def _square(R: Floats) -> Floats:
+    """Check that R has a row and a column per task."""
+    R = np.asarray(R, dtype=np.float64)
+    if R.ndim != 2 or R.shape[0] != R.shape[1] or R.size == 0:
+        raise InvalidInputError(f"R must have a row and a column per task, not shape {R.shape}.")
+    return R

@@ -1,0 +1,1 @@
+"""The figures of the paper, each a folder: run and figure (see `task.py`)."""

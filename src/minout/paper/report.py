@@ -1,0 +1,135 @@
+"""What teaching one example did to the paper's learner."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from minout._typing import Floats, Ints, Label
+
+
+class Pulls(NamedTuple):
+    """The change of one unit's weights, as multiples of stored rows.
+
+    For each i, ``W[neurons[i]] += amounts[i] * x(ids[i])`` and ``b[neurons[i]] += amounts[i]``.
+
+    Attributes
+    ----------
+    neurons, ids : int64 arrays of shape (n,)
+        The neuron that moved, and the example whose row moved it.
+    amounts : float64 array of shape (n,)
+        The sum of the step sizes over all gradient steps.
+    """
+
+    neurons: Ints
+    ids: Ints
+    amounts: Floats
+
+
+class UnitReport(NamedTuple):
+    """What one unit did while it learned one example.
+
+    All ids are in ascending order.
+
+    Attributes
+    ----------
+    unit : int
+        The number of the unit: the place of its label in ``classes``.
+    steps : int
+        The number of gradient steps.
+    hit_the_cap : bool
+        Whether the unit stopped at ``max_steps`` before the example was learned.
+    loss_before, loss : float
+        The loss of the new example before the first step and after the last one.
+    moved : int64 array
+        The neurons that moved.
+    interfered : int64 array
+        The ids in the paper's Ŝ = S1 ∪ S2 of the one neuron that the new example moves, over all
+        steps.
+    exact : int64 array
+        The ids that the steps could disturb, given all the neurons that moved.
+    rehearsed : int64 array
+        The ids that the policy chose.
+    mean_rehearsed, mean_exact, mean_missed : float
+        Means per step: examples rehearsed; examples in the exact set; examples in the exact set
+        that were not rehearsed.
+    leaks : int
+        The number of steps in which an example that was not rehearsed entered or left the set S1,
+        where no neuron is clipped.
+    wrong : int64 array
+        The stored examples that are on the wrong side of the unit when it stops. A learning rate
+        that is too large for the data shows here.
+    pulls : Pulls
+        The change of the weights.
+    """
+
+    unit: int
+    steps: int
+    hit_the_cap: bool
+    loss_before: float
+    loss: float
+    moved: Ints
+    interfered: Ints
+    exact: Ints
+    rehearsed: Ints
+    mean_rehearsed: float
+    mean_exact: float
+    mean_missed: float
+    leaks: int
+    wrong: Ints
+    pulls: Pulls
+
+
+class PaperReport(NamedTuple):
+    """What teaching one example did, as returned by `PaperLearner.teach`.
+
+    Attributes
+    ----------
+    example_id : int
+        The number of the example: 0 for the first one taught.
+    label : int or str
+        The label it was taught with.
+    units : tuple of UnitReport
+        The units that took at least one step, in the order of ``classes``.
+    losses : float64 array of shape (classes,)
+        The loss of the example at every unit, after training.
+    """
+
+    example_id: int
+    label: Label
+    units: tuple[UnitReport, ...]
+    losses: Floats
+
+    @property
+    def steps(self) -> int:
+        """The number of gradient steps, over all units."""
+        return sum(unit.steps for unit in self.units)
+
+    @property
+    def neurons_moved(self) -> int:
+        """The number of neurons that moved, over all units."""
+        return sum(len(unit.moved) for unit in self.units)
+
+    @property
+    def rehearsed(self) -> Ints:
+        """The ids that at least one unit rehearsed."""
+        return _union([unit.rehearsed for unit in self.units])
+
+    @property
+    def wrong(self) -> Ints:
+        """The ids that are on the wrong side of a unit that took a step."""
+        return _union([unit.wrong for unit in self.units])
+
+    @property
+    def interfered(self) -> Ints:
+        """The ids in the paper's Ŝ of at least one unit."""
+        return _union([unit.interfered for unit in self.units])
+
+    @property
+    def hit_the_cap(self) -> bool:
+        """Whether some unit stopped at ``max_steps`` before the example was learned."""
+        return any(unit.hit_the_cap for unit in self.units)
+
+
+def _union(sets: list[Ints]) -> Ints:
+    """Return the ids that are in any of the sets, ascending."""
+    return np.unique(np.concatenate([np.empty(0, dtype=np.int64), *sets]))
