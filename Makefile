@@ -1,5 +1,5 @@
 # Everything a person or CI needs: `make demo` shows what this is, `make test` proves it.
-.PHONY: demo test check bench figures setup clean
+.PHONY: demo test check bench figures reference setup clean
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
@@ -24,10 +24,13 @@ check: $(STAMP)
 	$(BIN)/lint-imports
 
 bench: $(STAMP)
-	$(BIN)/minout bench paper
+	$(BIN)/python -m benchmarks paper
 
 figures: $(STAMP)
 	$(BIN)/minout reproduce all --out figures
+
+reference: $(STAMP)  ## docs/reference.md, from the docstrings
+	$(BIN)/python docs/make_reference.py
 
 clean:
 	rm -rf .venv demo figures .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

@@ -1,6 +1,9 @@
-"""Pages that are run write their files where nobody minds."""
+"""Pages that are run write their files into a temporary folder."""
 
 import pytest
+
+collect_ignore = ["docs/make_reference.py"]
+"""Collected as a module it would hide the package tests/docs, which is imported as `docs`."""
 
 
 @pytest.fixture(autouse=True)

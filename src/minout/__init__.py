@@ -3,11 +3,10 @@
 from typing import TYPE_CHECKING, Any
 
 from minout._version import __version__
+from minout.engine import Audit, Certificate, StepReport
 from minout.errors import InvalidInputError, MinoutError
 from minout.features import Encoder, Identity, RandomFourier, Scattering
-from minout.learner import Audit, Certificate, Learner, StepReport, UnitReport
-from minout.rehearsal import Closed, Conditional, NoRehearsal, Uniform
-from minout.rules import GradientRule, MarginRule
+from minout.learner import Learner
 
 if TYPE_CHECKING:
     from minout.classifier import MinoutClassifier
@@ -15,22 +14,15 @@ if TYPE_CHECKING:
 __all__ = [
     "Audit",
     "Certificate",
-    "Closed",
-    "Conditional",
     "Encoder",
-    "GradientRule",
     "Identity",
     "InvalidInputError",
     "Learner",
-    "MarginRule",
     "MinoutClassifier",
     "MinoutError",
-    "NoRehearsal",
     "RandomFourier",
     "Scattering",
     "StepReport",
-    "Uniform",
-    "UnitReport",
     "__version__",
 ]
 

@@ -1,21 +1,25 @@
-"""The ways in which minout says no: one sentence each, in the reader's words."""
+"""The errors that minout raises on purpose, each with one sentence for the reader."""
 
 
 class MinoutError(Exception):
-    """Is the parent of every error that minout raises on purpose."""
+    """Base class of every error that minout raises on purpose."""
 
 
 class InvalidInputError(MinoutError, ValueError):
-    """Says what was asked, what came and what to do; nothing has been changed."""
+    """An argument is not valid: what was expected, what came, what to do. Nothing has changed."""
 
 
 class MissingDataError(MinoutError):
-    """Says which data could not be read, and how to get it."""
+    """Data could not be read: which, and how to get it."""
 
 
 class MissingExtraError(MinoutError, ImportError):
-    """Names the optional dependency that is needed and the command that installs it."""
+    """An optional dependency is missing: which, and the command that installs it."""
 
 
 class UnwritableError(MinoutError):
-    """Says which file or folder could not be written."""
+    """A file or folder could not be written."""
+
+
+class NotConverged(ArithmeticError):  # noqa: N818, the name that the design gives it
+    """A separator could not be solved in double precision; the caller turns it into a sentence."""

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_digits, load_iris, make_blobs
 from sklearn.exceptions import NotFittedError
 
-from minout import Identity, InvalidInputError, Learner, MinoutClassifier
-from minout.learner import Interfered
+from minout import Identity, InvalidInputError, Learner, MinoutClassifier, engine
+from minout.engine import WhatIf
+from minout.errors import NotConverged
 
 IRIS = load_iris()
 NAMES = IRIS.target_names[IRIS.target]
@@ -111,7 +112,7 @@ def test_one_class_is_certain():
 def test_a_row_in_no_unit_is_called_unknown(labels, unknown, dtype):
     rng = np.random.default_rng(0)
     corners = np.repeat(5.0 * rng.normal(size=(4, 2)), 2, axis=0) + rng.normal(size=(8, 2))
-    pinned = MinoutClassifier(metric=False, prior=False, price=1e-3)
+    pinned = MinoutClassifier(whiten=False, lda_prior=False, C=500.0)
     classifier = pinned.fit(corners, np.repeat(labels, 2))
     probes = 5.0 * rng.normal(size=(2000, 2))
     nowhere = classifier.decision_function(probes).max(axis=1) <= 0.0
@@ -179,7 +180,7 @@ def test_a_call_that_is_refused_leaves_nothing_behind(rows, labels, ids, says, m
 
 
 def test_numbers_beyond_float32_are_refused_before_the_first_row_is_taught(monkeypatch):
-    monkeypatch.delattr(Learner, "_learn")
+    monkeypatch.delattr(engine, "teach")
     classifier = MinoutClassifier(features=Identity("float32"))
     with pytest.raises(InvalidInputError, match="scale the features"):
         classifier.partial_fit([[0.0, 1.0], [1e16, 0.0]], ["a", "b"])
@@ -188,18 +189,19 @@ def test_numbers_beyond_float32_are_refused_before_the_first_row_is_taught(monke
 
 def test_a_row_that_only_the_engine_can_refuse_takes_the_whole_call_with_it(monkeypatch):
     classifier = MinoutClassifier().partial_fit(X, Y)
-    learn = Learner._learn
+    teach, before = engine.teach, classifier.decision_function(X)
 
-    def inseparable(self, x, *rest):
+    def inseparable(state, x, *rest):
         if x[0] == 1e30:
-            raise InvalidInputError("The numbers differ too much in size to be separated.")
-        return learn(self, x, *rest)
+            raise NotConverged
+        return teach(state, x, *rest)
 
-    monkeypatch.setattr(Learner, "_learn", inseparable)
+    monkeypatch.setattr(engine, "teach", inseparable)
     with pytest.raises(InvalidInputError, match="differ too much"):
         classifier.partial_fit([[9.0, 9.0], [1e30, 0.0]], ["new", "a"], classes=["newer"])
     assert classifier.all_ids_ == list(range(6))
     assert classifier.classes_.tolist() == ["a", "b"]
+    assert (classifier.decision_function(X) == before).all()
     assert classifier.audit().ok
     with pytest.raises(InvalidInputError, match="differ too much"):
         MinoutClassifier().partial_fit([[1e30]], ["a"])
@@ -210,8 +212,8 @@ def test_a_refused_fit_leaves_the_model_as_it_was():
     for rows, labels in [(X[:, :1] * np.nan, Y), (np.ones((6, 3)), [1.5] * 6)]:
         with pytest.raises(ValueError, match=r"NaN|continuous"):
             classifier.fit(rows, labels)
-    with pytest.raises(InvalidInputError, match="price"):
-        classifier.set_params(price=-1).fit(X[:, :1], Y)
+    with pytest.raises(InvalidInputError, match="C"):
+        classifier.set_params(C=-1).fit(X[:, :1], Y)
     assert classifier.n_features_in_ == 2
     assert classifier.predict(X).tolist() == Y
 
@@ -219,8 +221,8 @@ def test_a_refused_fit_leaves_the_model_as_it_was():
 @pytest.mark.parametrize(
     ("parameters", "says"),
     [
-        ({"price": 0}, "price"),
-        ({"metric": "yes"}, "metric"),
+        ({"C": 0}, "C"),
+        ({"whiten": "yes"}, "whiten"),
         ({"refresh": "never"}, "refresh"),
         ({"features": "wavelets"}, "features"),
         ({"features": "scattering", "image_shape": (3,)}, "image_shape"),
@@ -238,15 +240,15 @@ def test_parameters_are_looked_at_on_first_use(parameters, says):
 
 def test_an_interruption_keeps_whole_examples_and_names_them(monkeypatch):
     classifier = MinoutClassifier()
-    learn, count = Learner._learn, []
+    teach, count = engine.teach, []
 
-    def interrupted(self, x, *rest):
-        count.append(rest[1])
+    def interrupted(*args):
+        count.append(args)
         if len(count) == 4:
             raise KeyboardInterrupt
-        return learn(self, x, *rest)
+        return teach(*args)
 
-    monkeypatch.setattr(Learner, "_learn", interrupted)
+    monkeypatch.setattr(engine, "teach", interrupted)
     with pytest.raises(KeyboardInterrupt):
         classifier.partial_fit(X, Y, ids=list("uvwxyz"))
     assert classifier.ids_ == classifier.all_ids_ == ["u", "v", "w"]
@@ -263,15 +265,15 @@ def test_an_interruption_keeps_whole_examples_and_names_them(monkeypatch):
     assert len(classifier.all_ids_) == 6
 
 
-def test_interfered_asks_each_row_alone_and_learns_nothing():
+def test_what_if_asks_each_row_alone_and_learns_nothing():
     classifier = MinoutClassifier().fit(IRIS.data, NAMES)
     before = classifier.decision_function(IRIS.data)
-    asked = classifier.interfered(IRIS.data[:3], ["virginica", "setosa", "new"])
-    assert [type(each) for each in asked] == [Interfered] * 3
+    asked = classifier.what_if(IRIS.data[:3], ["virginica", "setosa", "new"])
+    assert [type(each) for each in asked] == [WhatIf] * 3
     for each, x, y in zip(asked, IRIS.data, ["virginica", "setosa", "new"], strict=False):
-        assert each == classifier.learner_.interfered(x, y)
-    assert asked[0].ids
-    assert not asked[1].ids
+        assert each == classifier.learner_.what_if(x, y)
+    assert asked[0].interfered
+    assert not asked[1].interfered
     assert (classifier.decision_function(IRIS.data) == before).all()
 
 
@@ -333,15 +335,15 @@ def test_when_everything_is_forgotten_there_is_nothing_to_predict():
     assert classifier.partial_fit(X, Y).predict(X).tolist() == Y
 
 
-def test_a_wrong_label_is_suspected_found_in_exceptions_and_corrected():
+def test_a_wrong_label_is_suspected_found_in_misfits_and_corrected():
     rows, labels = make_blobs(60, centers=2, cluster_std=0.5, random_state=0)
     wrong = labels.copy()
     wrong[7] = 1 - wrong[7]
     classifier = MinoutClassifier().fit(rows, wrong)
     assert classifier.suspects(1)[0].id == 7
-    assert classifier.exceptions_ == [7]
+    assert classifier.misfits_ == [7]
     classifier.correct(7, labels[7])
-    assert classifier.exceptions_ == []
+    assert classifier.misfits_ == []
 
 
 def test_explain_is_the_learners_for_one_row_in_any_form():
@@ -436,7 +438,7 @@ def test_a_row_that_is_none_is_not_explained(x):
         classifier.explain(x)
 
 
-@pytest.mark.parametrize("ids", [b"\x01\x02", np.array(5), "xy"])
+@pytest.mark.parametrize("ids", [b"\x01\x02", np.array(5), "xy"], ids=["bytes", "scalar", "string"])
 def test_ids_that_are_no_list_are_refused(ids):
     classifier = MinoutClassifier()
     with pytest.raises(InvalidInputError, match="one id per row"):

@@ -55,7 +55,7 @@ LABELS = {
 @pytest.mark.parametrize("kind", list(LABELS))
 def test_a_copy_goes_on_to_the_same_bits(way, kind, tmp_path):
     X, y = IRIS.data, LABELS[kind]
-    classifier = MinoutClassifier(price=0.01).partial_fit(X[::2], y[::2], classes=y[:1])
+    classifier = MinoutClassifier(C=50.0).partial_fit(X[::2], y[::2], classes=y[:1])
     copied = way(classifier, tmp_path)
     assert copied.get_params() == classifier.get_params()
     assert copied.classes_.dtype == classifier.classes_.dtype
@@ -86,7 +86,7 @@ def test_names_of_columns_and_announced_labels_travel(way, tmp_path):
 
 def test_an_unfitted_one_can_be_copied(tmp_path):
     for way in WAYS[:3]:
-        assert way(MinoutClassifier(price=0.1), tmp_path).price == 0.1
+        assert way(MinoutClassifier(C=5.0), tmp_path).C == 5.0
 
 
 def test_a_loaded_one_has_no_certificate_yet(tmp_path):

@@ -11,7 +11,7 @@ from minout import MinoutClassifier
 VARIANTS = [
     MinoutClassifier(),
     MinoutClassifier(refresh="manual"),
-    MinoutClassifier(price=0.1, metric=False, prior=False, columns=True),
+    MinoutClassifier(C=5.0, whiten=False, lda_prior=False, standardize=True),
     MinoutClassifier(features="random_fourier"),
 ]
 

@@ -44,7 +44,7 @@ def test_a_frame_can_be_taught_on_explained_and_asked_about(frame):
     classifier.partial_fit(frame[75:], NAMES[75:], ids=pd.Series(range(1000, 1075)))
     assert classifier.ids_ == list(range(1000, 1075))
     assert classifier.explain(frame[:1]).label == "setosa"
-    assert len(classifier.interfered(frame[:3], NAMES[:3])) == 3
+    assert len(classifier.what_if(frame[:3], NAMES[:3])) == 3
 
 
 @pytest.mark.parametrize("frame", [PANDAS[COLUMNS[::-1]], POLARS[COLUMNS[::-1]]])

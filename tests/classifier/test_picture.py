@@ -17,7 +17,7 @@ WORDS = np.array(
     ["nought", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 )[Y]
 IDS = [f"scan-{i}" for i in range(200)]
-PLAIN = MinoutClassifier(metric=False, prior=False).fit(X[:200], WORDS[:200], ids=IDS)
+PLAIN = MinoutClassifier(whiten=False, lda_prior=False).fit(X[:200], WORDS[:200], ids=IDS)
 MAPPED = MinoutClassifier(features="scattering").fit(X[:200], Y[:200])
 
 

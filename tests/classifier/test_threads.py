@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from minout import Learner, MinoutClassifier
+from minout import Learner, MinoutClassifier, engine
 
 COLUMNS = 4
 
@@ -135,14 +135,13 @@ def test_a_label_that_comes_while_predictions_are_asked_for_is_not_cut_off(monke
 def test_a_label_is_spelled_before_it_is_taught(monkeypatch):
     rows = np.array([[0.0], [9.0], [-9.0]])
     classifier = MinoutClassifier().partial_fit(rows[:2], np.array([1, 2], dtype=np.int8))
-    teach, seen = Learner._learn, []
+    apply, seen = engine.apply, []
 
-    def looked_at(self, *args, **kwargs):
-        report = teach(self, *args, **kwargs)
+    def observed(state, delta):
+        apply(state, delta)
         seen.append((classifier.predict(rows).tolist(), classifier.classes_.tolist()))
-        return report
 
-    monkeypatch.setattr(Learner, "_learn", looked_at)
+    monkeypatch.setattr(engine, "apply", observed)
     classifier.partial_fit(rows[2:], np.array([300]))
     assert seen == [([1, 2, 300], [1, 2, 300])]
 

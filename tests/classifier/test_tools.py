@@ -35,10 +35,10 @@ def test_cross_validation_without_tuning_or_scaling(load):
 
 
 def test_grid_search_in_two_processes():
-    prices = [1e-3, 1.0, "auto"]
-    search = GridSearchCV(MinoutClassifier(), {"price": prices}, cv=3, n_jobs=2)
+    strengths = [500.0, 0.5, "auto"]
+    search = GridSearchCV(MinoutClassifier(), {"C": strengths}, cv=3, n_jobs=2)
     search.fit(IRIS.data, NAMES)
-    assert search.best_params_["price"] in prices
+    assert search.best_params_["C"] in strengths
     assert search.best_estimator_.audit().ok
     assert search.score(IRIS.data, NAMES) > 0.9
 
@@ -70,7 +70,7 @@ def test_inside_other_estimators():
 
 def test_a_clone_has_the_parameters_and_none_of_the_examples():
     features = len
-    classifier = MinoutClassifier(price=0.1, features=features, image_shape=(2, 2))
+    classifier = MinoutClassifier(C=5.0, features=features, image_shape=(2, 2))
     copied = clone(classifier)
     assert copied.get_params() == classifier.get_params()
     assert not hasattr(clone(MinoutClassifier().fit(IRIS.data, NAMES)), "classes_")

@@ -8,10 +8,8 @@ from typer.testing import CliRunner
 
 import minout
 from minout.cli import app as cli
-from minout.cli import bench as bench_command
 from minout.cli import reproduce as reproduce_command
 from minout.errors import MissingExtraError
-from minout.streams import digits
 
 runner = CliRunner()
 
@@ -24,9 +22,7 @@ def test_version_is_the_packages():
     assert run("--version").output.strip() == minout.__version__
 
 
-@pytest.mark.parametrize(
-    "words", [["--help"], ["reproduce", "--help"], ["bench", "paper", "--help"]]
-)
+@pytest.mark.parametrize("words", [["--help"], ["reproduce", "--help"]])
 def test_every_command_explains_itself(words):
     result = run(*words)
     assert result.exit_code == 0
@@ -61,9 +57,6 @@ def test_all_and_nothing_mean_every_figure(monkeypatch, tmp_path):
         (["reproduce", "fig2", "--data", "/nowhere"], "There is no folder /nowhere"),
         (["reproduce", "fig[/9]"], "There is no figure 'fig[/9]'"),
         (["reproduce", "fig1", "--out", "/proc/no[bold]where"], "/proc/no[bold]where"),
-        (["bench", "paper", "--data", "/nowhere"], "/nowhere"),
-        (["bench", "paper", "--stored", "100000"], "so ask for 1 to 3980"),
-        (["bench", "paper", "--per-class", "-1"], "-1"),
     ],
 )
 def test_mistakes_are_one_sentence_and_exit_code_1(words, sentence):
@@ -74,15 +67,6 @@ def test_mistakes_are_one_sentence_and_exit_code_1(words, sentence):
     assert told.stderr.startswith("error: ")
     assert sentence in told.stderr
     assert len(told.stderr.strip().splitlines()) == 1
-
-
-def test_bench_prints_both_sides_and_their_ratio(monkeypatch):
-    monkeypatch.setattr(bench_command.streams, "load", lambda _: digits())
-    result = run("bench", "paper", "--per-class", "2", "--stored", "10")
-    assert result.exit_code == 0, result.output
-    assert "20 examples: learner" in result.output
-    assert "same weights to the last bit: yes" in result.output
-    assert "one more at 10 stored" in result.output
 
 
 def test_an_extra_is_named_with_its_brackets(monkeypatch, capsys):

@@ -41,9 +41,9 @@ def test_an_id_means_one_example_whatever_file_it_comes_from(tmp_path, run_json,
     assert run_json("forget", model, "7")["examples"] == 149
 
 
-def test_predict_and_whatif_give_ids_as_strings(tmp_path, run, irises):
+def test_predict_and_what_if_give_ids_as_strings(tmp_path, run, irises):
     run("learn", tmp_path / "m", irises[0], "--label", "kind", "--id", "no")
-    for command in ("predict", "whatif"):
+    for command in ("predict", "what_if"):
         said = [run(command, tmp_path / "m", file, "--json").splitlines()[7] for file in irises]
         assert [json.loads(line)["id"] for line in said] == ["7"] * 4
 
@@ -86,18 +86,18 @@ def test_a_corrected_row_with_other_numbers_or_a_third_label_is_refused(
 def test_of_what_is_forgotten_no_note_stays(run, wines):
     for id in ("b0", "b1", "b60"):
         run("correct", wines, id, "port")
-    assert Learner.load(wines / MODEL).notes["corrected"] == [
-        ["b0", "barolo"],
-        ["b1", "barolo"],
-        ["b60", "grignolino"],
-    ]
+    assert Learner.load(wines / MODEL).corrected == {
+        "b0": ("barolo",),
+        "b1": ("barolo",),
+        "b60": ("grignolino",),
+    }
     run("forget", wines, "b1")
     assert b'"b1"' not in (wines / MODEL).read_bytes()
     run("forget", wines, "--class", "barolo")
     assert b"barolo" not in (wines / MODEL).read_bytes()
-    assert Learner.load(wines / MODEL).notes["corrected"] == [["b60", "grignolino"]]
+    assert Learner.load(wines / MODEL).corrected == {"b60": ("grignolino",)}
     run("forget", wines, "--class", "port")
-    assert "corrected" not in Learner.load(wines / MODEL).notes
+    assert Learner.load(wines / MODEL).corrected == {}
 
 
 def test_a_forgotten_row_comes_back_with_its_file(run, run_json, wines, wine):

@@ -1,4 +1,4 @@
-"""`minout predict`, `score`, `whatif` and `explain`: the learner's own answers, row by row."""
+"""`minout predict`, `score`, `what_if` and `explain`: the learner's own answers, row by row."""
 
 import csv
 import io
@@ -116,7 +116,7 @@ def test_a_file_of_which_no_label_is_known_is_not_scored(refused, wines, wine_ro
     )
 
 
-def test_whatif_says_what_teaching_would_touch_and_teaches_nothing(
+def test_what_if_says_what_teaching_would_touch_and_teaches_nothing(
     run, wines, write_csv, wine_rows, learner, numbers
 ):
     changed = [list(row) for row in wine_rows[:4]]
@@ -125,15 +125,18 @@ def test_whatif_says_what_teaching_would_touch_and_teaches_nothing(
         row[14] += ", new"
     file = write_csv("changed.csv", changed)
     before = (wines / "model.minout").read_bytes()
-    short, long = table(run("whatif", wines, file)), objects(run("whatif", wines, file, "--json"))
+    short, long = table(run("what_if", wines, file)), objects(run("what_if", wines, file, "--json"))
     for i, (line, said) in enumerate(zip(short, long, strict=True)):
-        asked = learner.interfered(numbers[i], changed[i + 1][13])
+        asked = learner.what_if(numbers[i], changed[i + 1][13])
         tied = [tuple(each) for each in said["separators"]]
         assert {frozenset(each) for each in tied} == {frozenset(each) for each in asked.neurons}
         assert len({frozenset(each) for each in tied}) == len(tied)
-        assert tuple(said["at_risk"]) == asked.ids
+        assert tuple(said["interfered"]) == asked.interfered
         assert said["refresh"] == asked.refresh
-        assert [int(line["separators"]), int(line["at_risk"])] == [len(tied), len(asked.ids)]
+        assert [int(line["separators"]), int(line["interfered"])] == [
+            len(tied),
+            len(asked.interfered),
+        ]
         assert line["refresh"] == ("yes" if asked.refresh else "no")
         assert (line["known"], said["known"]) == ("no", False)
     assert long[0]["separators"] == [["barolo", "grignolino"]]
@@ -141,17 +144,17 @@ def test_whatif_says_what_teaching_would_touch_and_teaches_nothing(
     assert (wines / "model.minout").read_bytes() == before
 
 
-def test_whatif_says_that_known_rows_change_nothing(
+def test_what_if_says_that_known_rows_change_nothing(
     run, refused, wines, wine, write_csv, wine_rows
 ):
     run("correct", wines, "b5", "grignolino")  # the file still has the old label
-    lines = table(run("whatif", wines, wine))
+    lines = table(run("what_if", wines, wine))
     assert [line["id"] for line in lines] == [f"b{i}" for i in range(178)]
     assert {tuple(line.values())[3:] for line in lines} == {("0", "0", "no", "yes")}
     changed = [list(row) for row in wine_rows]
     changed[1][13] = "port"
     file = write_csv("changed.csv", changed)
-    for command in ("whatif", "learn"):
+    for command in ("what_if", "learn"):
         said = refused(command, wines, file)
         assert said.startswith(f"{file}, line 2: Example 'b0' is stored with another label;")
 

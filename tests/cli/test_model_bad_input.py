@@ -11,7 +11,7 @@ COMMANDS = [
     "learn",
     "predict",
     "score",
-    "whatif",
+    "what_if",
     "explain",
     "correct",
     "forget",
@@ -24,7 +24,7 @@ COMMANDS = [
 NEED_A_MODEL = [
     ["predict", "MODEL", "DATA"],
     ["score", "MODEL", "DATA"],
-    ["whatif", "MODEL", "DATA"],
+    ["what_if", "MODEL", "DATA"],
     ["explain", "MODEL", "DATA", "--row", "1"],
     ["correct", "MODEL", "b1", "barolo"],
     ["forget", "MODEL", "b1"],
@@ -47,17 +47,17 @@ def test_every_command_explains_itself_with_an_example(name):
     ("name", "words"),
     [
         ("learn", "a separator: a straight cut"),
-        ("learn", "An exception is a stored example that ended up on the wrong side"),
+        ("learn", "A misfit is a stored example that ended up on the wrong side"),
         ("learn", "random_fourier (scale the columns"),
         ("predict", "some separator has the row on its other side. This finds no outliers"),
         ("suspects", "A margin says how far"),
         ("suspects", "Clean data fills the list too"),
         ("suspects", "from 1 on it is worth a look"),
-        ("info", "The price says how closely"),
+        ("info", "C is the inverse strength"),
         ("explain", "A separator is the straight cut"),
         ("explain", "the margin says how far"),
         ("forget", "it comes back when one that holds it is learned again"),
-        ("whatif", "how many separators would move"),
+        ("what_if", "how many separators would move"),
     ],
 )
 def test_words_are_explained_where_they_matter(name, words):
@@ -148,13 +148,13 @@ def test_the_label_must_be_known(tmp_path, refused, run, write_csv, wine):
         "kind",
     )
     other = write_csv("2.csv", [["a", "sort"], [1, "x"]])
-    for command in ("learn", "score", "whatif"):
+    for command in ("learn", "score", "what_if"):
         said = refused(command, tmp_path / "m", other)
         assert said == (
             f"{other} has no column 'kind', from which this model takes its labels; "
             "name another one with --label."
         )
-    result = CliRunner().invoke(cli.app, ["whatif", str(tmp_path / "m"), str(other)])
+    result = CliRunner().invoke(cli.app, ["what_if", str(tmp_path / "m"), str(other)])
     assert result.stdout == ""
     assert "line,id,label" in run("predict", tmp_path / "m", other)
     run("score", tmp_path / "m", other, "--label", "sort")
@@ -177,7 +177,7 @@ def test_an_id_twice_in_one_file_is_refused_where_it_stands(tmp_path, refused, w
 
 def test_a_models_column_that_is_missing_is_named(refused, wines, write_csv, wine_rows):
     file = write_csv("less.csv", [row[1:] for row in wine_rows])
-    for command in ("learn", "predict", "score", "whatif"):
+    for command in ("learn", "predict", "score", "what_if"):
         said = refused(command, wines, file)
         assert f"{file} has no column 'alcohol', which this model was taught with" in said
 

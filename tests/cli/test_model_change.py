@@ -1,6 +1,7 @@
 """`minout correct`, `forget`, `suspects`, `audit`, `info`, `export` and `import`."""
 
 import json
+import signal
 
 import pytest
 from typer.testing import CliRunner
@@ -67,10 +68,10 @@ def test_a_class_is_forgotten_by_its_label(run_json, refused, wines):
     assert CliRunner().invoke(cli.app, ["forget", str(wines)]).exit_code == 2
 
 
-def test_exceptions_are_told_as_of_after_consolidating(run_json, wines):
+def test_misfits_are_told_as_of_after_consolidating(run_json, wines):
     told = run_json("correct", wines, "b20", "grignolino")
-    assert told["all_exceptions"] == kept(wines).exceptions
-    assert set(told["exceptions"]) <= set(told["all_exceptions"])
+    assert told["all_misfits"] == kept(wines).misfits
+    assert set(told["misfits"]) <= set(told["all_misfits"])
 
 
 def test_everything_can_be_forgotten_and_taught_again(run, run_json, refused, tmp_path, write_csv):
@@ -117,7 +118,7 @@ def test_refused_changes_change_nothing(refused, wines):
 
 def test_suspects_print_a_table(run, wines):
     lines = run("suspects", wines, "-n", "3").splitlines()
-    assert lines[0] == "id,label,leaning,instead"
+    assert lines[0] == "id,label,slack,instead"
     assert len(lines) == 4
 
 
@@ -141,7 +142,7 @@ def test_info_tells_what_the_model_holds(run, run_json, wines, wine_rows):
     assert told["classes"] == {"barbera, sweet": 48, "barolo": 59, "grignolino": 71}
     assert told["columns"] == wine_rows[0][:13]
     assert (told["label"], told["id"], told["image_shape"]) == ("kind", "bottle", None)
-    assert told["chosen"] == kept(wines).choice.shape._asdict()
+    assert told["chosen"] == kept(wines).choice._asdict()
     assert told["bytes"] == (wines / "model.minout").stat().st_size
     printed = run("info", wines)
     assert "barolo (59)" in printed
@@ -184,9 +185,52 @@ def test_very_many_digits_are_no_id_and_no_unicode_is_no_label(refused, wines):
 
 
 def test_a_sealed_file_whose_parts_are_missing_is_not_imported(tmp_path, run, refused, wines):
-    about = {"format": "minout model", "version": 1}
+    about = {"format": "minout model", "version": 2}
+    foreign = {**about, "features": {"fingerprint": "x", "name": "identity"}}
     write_archive(tmp_path / "f", about, {}, "The model")
     assert "cut short or altered" in refused("import", tmp_path / "f", tmp_path / "m")
-    write_archive(wines / "model.minout", {**about, "rule": [1]}, {}, "The model")
+    write_archive(wines / "model.minout", foreign, {}, "The model")
     for words in (["info"], ["forget", "b1"], ["suspects"]):
         assert "cut short or altered" in refused(words[0], wines, *words[1:])
+    write_archive(wines / "model.minout", {**about, "version": 1}, {}, "The model")
+    assert "before 0.1.0" in refused("info", wines)
+
+
+def test_a_model_that_was_not_consolidated_can_be(tmp_path, run, run_json, refused, wine):
+    words = ["--label", "kind", "--id", "bottle"]
+    run("learn", tmp_path / "later", wine, *words, "--no-consolidate")
+    run("learn", tmp_path / "at once", wine, *words)
+    later, at_once = (tmp_path / name / "model.minout" for name in ("later", "at once"))
+    assert later.read_bytes() != at_once.read_bytes()
+    told = run_json("consolidate", tmp_path / "later")
+    assert told["examples"] == 178
+    assert told["chosen"] == kept(tmp_path / "later").choice._asdict()
+    assert later.read_bytes() == at_once.read_bytes()
+    assert "misfits in all" in run("consolidate", tmp_path / "later")
+    assert later.read_bytes() == at_once.read_bytes()
+    run("forget", tmp_path / "later", *kept(tmp_path / "later").ids)
+    assert refused("consolidate", tmp_path / "later").startswith("This model holds no examples")
+
+
+def test_a_stopped_consolidation_leaves_the_model_as_it_was(monkeypatch, wines):
+    before = (wines / "model.minout").read_bytes()
+
+    def stopped(self):
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(Learner, "consolidate", stopped)
+    result = CliRunner().invoke(cli.app, ["consolidate", str(wines)])
+    assert result.exit_code == 130
+    assert "the model is as it was" in result.stderr
+    assert (wines / "model.minout").read_bytes() == before
+
+
+def test_a_correction_made_in_python_does_not_stop_the_file_from_being_learned_again(
+    run_json, wines, wine
+):
+    learner = kept(wines)
+    learner.correct("b0", "port")
+    learner.save(wines / "model.minout")
+    told = run_json("learn", wines, wine)
+    assert (told["taught"], told["known"], told["corrected"]) == (0, 178, 1)
+    assert kept(wines).example("b0")[1] == "port"

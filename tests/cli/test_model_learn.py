@@ -41,7 +41,7 @@ def test_a_file_is_taught_as_in_python_to_the_last_bit(
     same(tmp_path / "m", learner, numbers)
     assert told["taught"] == told["examples"] == 178
     assert (told["known"], told["classes"], told["consolidated"], told["last"]) == (0, 3, True, 179)
-    assert told["exceptions"] == len(learner.exceptions)
+    assert told["misfits"] == len(learner.misfits)
     assert told["moved"] > 0
 
 
@@ -69,7 +69,7 @@ def test_teaching_known_ids_again_changes_nothing(tmp_path, run_json, run, wines
     assert (wines / MODEL).read_bytes() == before
     assert run("learn", wines, wine) == (
         "Nothing new: 178 were known already. "
-        "The model is as it was: 178 examples of 3 classes; exceptions: 0.\n"
+        "The model is as it was: 178 examples of 3 classes; misfits: 0.\n"
     )
 
 

@@ -97,7 +97,7 @@ def fed(tmp_path, lines):
 
 
 def test_ctrl_c_while_it_waits_keeps_every_whole_example(fed, tmp_path, lines):
-    assert fed.sees(r"[1-9]\d* examples, .* per second, moved \d+, exceptions \d+")
+    assert fed.sees(r"[1-9]\d* examples, .* per second, moved \d+, misfits \d+")
     for count in range(31, 100):  # the bar shows a count now and then: until it shows the last one
         fed.write(lines[30:31])
         if fed.sees(rf"\b{count} examples", seconds=1.0):
@@ -166,7 +166,7 @@ def test_piped_output_is_plain(tmp_path, lines):
     assert done.stdout.startswith("Taught 40 examples")
     assert "\x1b" not in done.stdout
     table = finish("suspects", tmp_path / "m")
-    assert table.stdout.startswith("id,label,leaning,instead\n")
+    assert table.stdout.startswith("id,label,slack,instead\n")
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def geometry(rng, d, *, full):
 
 @st.composite
 def problems(draw):
-    """Draws rows, signs, a geometry, a prior and a price."""
+    """Draws rows, signs, a geometry, a prior and a lam."""
     d, n = draw(st.integers(1, 3)), draw(st.integers(1, 9))
     X = draw(arrays(n, d, lowest=-8, highest=8))
     signs = np.where(draw(st.lists(st.booleans(), min_size=n, max_size=n)), 1.0, -1.0)
@@ -40,24 +40,24 @@ def full(K):
 @settings(max_examples=100)
 @given(problems())
 def test_separator_is_what_nonnegative_least_squares_finds(problem):
-    X, signs, ground, prior, price = problem
-    found = maths.separator(X, signs, ground, prior, price)
-    wanted = separators.by_nnls(X - ground.origin, signs, full(ground.K), *prior, price)
+    X, signs, ground, prior, lam = problem
+    found = maths.separator(X, signs, ground, prior, lam)
+    wanted = separators.by_nnls(X - ground.origin, signs, full(ground.K), *prior, lam)
     size = 1.0 + np.abs(wanted.alpha).max()
     assert found.w == pytest.approx(wanted.w, abs=1e-8 * size)
     assert found.b == pytest.approx(wanted.b, abs=1e-8 * size)
     assert found.alpha == pytest.approx(wanted.alpha, abs=1e-7 * size)
 
 
-@pytest.mark.parametrize("price", [1e-3, 0.1, 1.0])
+@pytest.mark.parametrize("lam", [1e-3, 0.1, 1.0])
 @pytest.mark.parametrize("full_metric", [False, True])
-def test_separator_without_a_prior_is_what_linear_svc_finds(price, full_metric):
+def test_separator_without_a_prior_is_what_linear_svc_finds(lam, full_metric):
     rng = np.random.default_rng(4)
     X = rng.normal(size=(30, 4))
     signs = np.where(X[:, 0] + 0.8 * rng.normal(size=30) > 0, 1.0, -1.0)
     ground = geometry(rng, 4, full=full_metric)
-    found = maths.separator(X, signs, ground, Prior(np.zeros(4), 0.0), price)
-    w, b = separators.by_linear_svc(X - ground.origin, signs, full(ground.K), price)
+    found = maths.separator(X, signs, ground, Prior(np.zeros(4), 0.0), lam)
+    w, b = separators.by_linear_svc(X - ground.origin, signs, full(ground.K), lam)
     assert found.w == pytest.approx(w, rel=1e-6, abs=1e-7)
     assert found.b == pytest.approx(b, rel=1e-6, abs=1e-7)
 
@@ -65,19 +65,19 @@ def test_separator_without_a_prior_is_what_linear_svc_finds(price, full_metric):
 @settings(max_examples=60)
 @given(problems())
 def test_alpha_times_price_is_how_far_a_row_stays_short_of_one(problem):
-    X, signs, ground, prior, price = problem
-    found = maths.separator(X, signs, ground, prior, price)
+    X, signs, ground, prior, lam = problem
+    found = maths.separator(X, signs, ground, prior, lam)
     margins = signs * ((X - ground.origin) @ found.w + found.b)
     short = np.maximum(0.0, 1.0 - margins)
-    assert price * found.alpha == pytest.approx(short, abs=1e-9 * (1.0 + np.abs(X).max() ** 2))
+    assert lam * found.alpha == pytest.approx(short, abs=1e-9 * (1.0 + np.abs(X).max() ** 2))
 
 
 @settings(max_examples=40)
 @given(problems())
 def test_turning_the_signs_turns_the_separator(problem):
-    X, signs, ground, prior, price = problem
-    found = maths.separator(X, signs, ground, prior, price)
-    turned = maths.separator(X, -signs, ground, Prior(-prior.w, -prior.b), price)
+    X, signs, ground, prior, lam = problem
+    found = maths.separator(X, signs, ground, prior, lam)
+    turned = maths.separator(X, -signs, ground, Prior(-prior.w, -prior.b), lam)
     assert turned.w.tolist() == (-found.w).tolist()
     assert turned.b == -found.b
     assert turned.alpha.tolist() == found.alpha.tolist()
@@ -86,11 +86,11 @@ def test_turning_the_signs_turns_the_separator(problem):
 @settings(max_examples=40)
 @given(problems())
 def test_a_row_that_reaches_its_target_could_as_well_be_absent(problem):
-    X, signs, ground, prior, price = problem
-    found = maths.separator(X, signs, ground, prior, price)
+    X, signs, ground, prior, lam = problem
+    found = maths.separator(X, signs, ground, prior, lam)
     used = found.alpha > 0.0
     if used.any():
-        again = maths.separator(X[used], signs[used], ground, prior, price)
+        again = maths.separator(X[used], signs[used], ground, prior, lam)
         assert again.w == pytest.approx(found.w, abs=1e-9)
         assert again.b == pytest.approx(found.b, abs=1e-9)
 

@@ -1,106 +1,115 @@
-"""The margin learner from outside: all its bits, its separators by label, small streams."""
+"""A learner from outside: the bytes that it saves, its separators by label, small streams."""
+
+import copy
+import io
+import json
+import tempfile
+from pathlib import Path
 
 import numpy as np
 
-from minout.learner._consolidate import consolidated
+from minout import InvalidInputError, Learner
 
-PINS = {
-    "plain": {"price": 0.01, "metric": False, "prior": False, "columns": False},
-    "dear": {"price": 1.0, "metric": False, "prior": False, "columns": False},
-    "columns": {"price": 0.1, "metric": False, "prior": False, "columns": True},
-    "metric": {"price": 0.01, "metric": True, "prior": False, "columns": False},
-    "prior": {"price": 0.1, "metric": False, "prior": True, "columns": False},
-    "lda": {"price": 0.001, "metric": True, "prior": True, "columns": False},
-    "all": {"price": 0.1, "metric": True, "prior": True, "columns": True},
+SETTINGS = {
+    "plain": {"C": 50.0, "whiten": False, "lda_prior": False, "standardize": False},
+    "loose": {"C": 0.5, "whiten": False, "lda_prior": False, "standardize": False},
+    "scaled": {"C": 5.0, "whiten": False, "lda_prior": False, "standardize": True},
+    "whitened": {"C": 50.0, "whiten": True, "lda_prior": False, "standardize": False},
+    "means": {"C": 5.0, "whiten": False, "lda_prior": True, "standardize": False},
+    "lda": {"C": 500.0, "whiten": True, "lda_prior": True, "standardize": False},
+    "all": {"C": 5.0, "whiten": True, "lda_prior": True, "standardize": True},
     "auto": {},
 }
+"""Pinned settings by a short name."""
+
+IN_MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
+"""Where files are written that are only compared."""
 
 
-def snapshot(learner):
-    """Copies all that counts, to the last bit; what only saves time is left out."""
-    door = {name: each for name, each in vars(learner._door).items() if name != "features"}
-    margin = learner._margin
-    if margin is None:
-        return door, None
-    memory, end = margin.memory, margin.memory.end
-    pairs = len(margin.labels) * (len(margin.labels) - 1) // 2
-    moments, geometry = margin.moments, margin.geometry
-    return {
-        "door": door,
-        "next id": learner._next_id,
-        "memory": (end, *(_bits(each[:end]) for each in (memory._rows, memory._labels))),
-        "digests": (_bits(memory._digests[:end]), _bits(memory._alive[:end])),
-        "beyond": [bool(memory._alive[end:].any()), bool(memory._rows[end:].any())],
-        "ids": (list(margin.ids), list(margin.place_of.items())),
-        "labels": (list(margin.labels), dict(margin.class_of)),
-        "members": [each.places.tolist() for each in margin.members],
-        "weights": (_bits(margin.W[:pairs]), _bits(margin.b[:pairs])),
-        "pools": [_pool(pool) for pool in margin.pools],
-        "wrong": [each.tolist() for each in margin.wrong],
-        "short": margin.short[:end].tolist(),
-        "short beyond": bool(margin.short[end:].any()),
-        "choice": margin.choice,
-        "geometry": [None if each is None else _bits(each) for each in geometry],
-        "moments": (
-            moments.seen,
-            *(_bits(each) for each in (moments.shift, moments.counts, moments.sums)),
-            _bits(moments.squares),
-            None if moments.scatter is None else _bits(moments.scatter),
-        ),
-        "schedule": (margin.refresh_at, margin.chosen_at, list(margin.prior_at)),
-        "sketched": margin.sketch is not None,
-        "before": _weights_before(margin.before_move),
-    }
+def saved(learner):
+    """Return the bytes that `learner.save` writes: all of its state, in one fixed form."""
+    with tempfile.TemporaryDirectory(dir=IN_MEMORY) as folder:
+        learner.save(Path(folder) / "model")
+        return (Path(folder) / "model").read_bytes()
+
+
+def loaded(content, features=None):
+    """Return a learner that was loaded from saved bytes."""
+    with tempfile.TemporaryDirectory(dir=IN_MEMORY) as folder:
+        (Path(folder) / "model").write_bytes(content)
+        return Learner.load(Path(folder) / "model", features=features)
 
 
 def differs(first, second):
-    """Names the parts in which two snapshots differ."""
-    if not (isinstance(first, dict) and isinstance(second, dict)):
-        return [] if first == second else ["everything"]
-    return [name for name in first if first[name] != second[name]]
+    """Name the parts in which two saved files differ; an empty list means equal bytes."""
+    if first == second:
+        return []
+    one, other = parts(first), parts(second)
+    names = [name for name in {**one, **other} if one.get(name) != other.get(name)]
+    return [name for name in names if name != "seal"] or ["the order of bytes"]
 
 
-def model_bits(margin):
-    """Gives the model by label: origin, and each pair's w and b, turned from low to high."""
-    found = {pair: (_bits(w), _bits(b)) for pair, (w, b) in by_label(margin).items()}
-    return margin.choice, _bits(margin.geometry.origin), found
+def parts(content):
+    """Return the parts of a saved file: arrays by name, and the facts one by one."""
+    with np.load(io.BytesIO(content)) as archive:
+        found = {name: bits(archive[name]) for name in archive.files if name != "about"}
+        about = json.loads(archive["about"].tobytes())
+    facts = {**{k: v for k, v in about.items() if k != "state"}, **about["state"]}
+    return found | {f"about.{name}": value for name, value in facts.items()}
 
 
-def by_label(margin):
-    """Gives w and b of each pair of labels (a, b), a < b, positive on the side of a."""
-    labels, found = margin.labels, {}
-    for high in range(1, len(labels)):
-        for low in range(high):
-            pair = high * (high - 1) // 2 + low
-            w, b = margin.W[pair] + 0.0, margin.b[pair] + 0.0
-            if labels[low] < labels[high]:
-                found[labels[low], labels[high]] = w, b
-            else:
-                found[labels[high], labels[low]] = 0.0 - w, 0.0 - b
+def last_move(learner):
+    """Return what `partition` tells of the last call, None if it tells nothing; it is not saved."""
+    try:
+        return learner.partition()
+    except InvalidInputError:
+        return None
+
+
+def everything(learner):
+    """Return all of a learner that a call could change: what is saved, and the last move."""
+    return saved(learner), last_move(learner)
+
+
+def model_bits(learner):
+    """Return the model by label: choice, origin, and each pair's w and b, turned low to high."""
+    view = learner.inspect()
+    found = {pair: (bits(w), bits(b)) for pair, (w, b) in by_label(view).items()}
+    return view.choice, bits(view.origin), found
+
+
+def by_label(view):
+    """Return w and b of each pair of labels (a, b), a < b, positive on the side of a."""
+    found = {}
+    for (low, high), each in view.separators.items():
+        w, b = each.w + 0.0, np.float64(each.b) + 0.0
+        if low < high:
+            found[low, high] = w, b
+        else:
+            found[high, low] = 0.0 - w, 0.0 - b
     return found
 
 
-def margins_by_label(learner, x, label):
-    """Gives the margins of a row under a label, {other: margin}, and the rounding to allow for."""
-    margin = learner._margin
-    origin, found = margin.geometry.origin, {}
-    for (a, b), (w, bias) in by_label(margin).items():
+def margins_by_label(view, x, label):
+    """Return the margins of a row under a label, {other: margin}, and the rounding to allow for."""
+    found = {}
+    for (a, b), (w, bias) in by_label(view).items():
         if label in (a, b):
-            z = np.asarray(x, dtype=float) - origin
+            z = np.asarray(x, dtype=float) - view.origin
             f = float(w @ z + bias)
             error = 1e-14 * len(z) * (float(np.abs(w) @ np.abs(z)) + abs(float(bias)))
             found[b if label == a else a] = (f if label == a else -f), error
     return found
 
 
-def all_margins(learner, known):
-    """Gives {(id, other label): (margin, rounding)} of all that is known, {id: (row, label)}."""
-    margin, found = learner._margin, {}
+def all_margins(view, known):
+    """Return {(id, other label): (margin, rounding)} of all that is known, {id: (row, label)}."""
+    found = {}
     if not known:
         return found
     ids, labels = list(known), np.array([label for _, label in known.values()], dtype=object)
-    Z = np.array([row for row, _ in known.values()]) - margin.geometry.origin
-    for (a, b), (w, bias) in by_label(margin).items():
+    Z = np.array([row for row, _ in known.values()]) - view.origin
+    for (a, b), (w, bias) in by_label(view).items():
         f, size = Z @ w + bias, np.abs(Z) @ np.abs(w) + abs(bias)
         for i in np.flatnonzero(labels == a).tolist():
             found[ids[i], b] = float(f[i]), 1e-14 * len(w) * float(size[i])
@@ -110,30 +119,21 @@ def all_margins(learner, known):
 
 
 def consolidated_copy(learner):
-    """Gives what consolidate() would make of a learner, which is not touched."""
-    new, certificate, _ = consolidated(learner._margin)
-    return new, certificate
+    """Return a copy of a learner that has been consolidated; the learner is not touched."""
+    twin = copy.deepcopy(learner)
+    twin.consolidate()
+    return twin
 
 
 def stream(seed, *, examples=30, classes=3, features=3, apart=1.0, parts=8):
-    """Draws rows in multiples of 1/parts about a centre for each class, and labels."""
+    """Draw rows in multiples of 1/parts about a centre for each class, and labels."""
     rng = np.random.default_rng(seed)
     centres = np.rint(apart * parts * rng.normal(size=(classes, features)))
     labels = rng.integers(0, classes, examples)
     return (centres[labels] + rng.integers(-parts, parts + 1, (examples, features))) / parts, labels
 
 
-def _pool(pool):
-    names = ("places", "signs", "alpha", "idle")
-    return (_bits(pool.prior.w), pool.prior.b, *(_bits(getattr(pool, name)) for name in names))
-
-
-def _bits(array):
+def bits(array):
+    """Return the shape and the bytes of an array."""
     array = np.asarray(array)
     return array.shape, array.tobytes()
-
-
-def _weights_before(before):
-    if before is None:
-        return None
-    return {pair: (_bits(w), b) for pair, (w, b) in before.weights.items()}

@@ -1,7 +1,6 @@
 """Every separator from scratch, by solvers that others have tested: slow, and of one piece.
 
-From rows, labels and what was chosen (columns, metric, prior, price) to origin, K, priors and the
-optimum of each pair of classes, as DESIGN.md writes them down.
+From rows, labels and settings to origin, K, priors and the optimum of each pair of classes.
 """
 
 from typing import NamedTuple
@@ -31,10 +30,11 @@ class Model(NamedTuple):
     slack: np.ndarray
 
 
-def model(rows, labels, *, columns, metric, prior, price):
-    """Solves every pair of labels; f is positive on the side of the lower label."""
+def model(rows, labels, *, standardize, whiten, lda_prior, C):
+    """Solve every pair of labels; f is positive on the side of the lower label."""
+    lam = 1.0 / (2.0 * C)
     rows, labels = np.asarray(rows, dtype=float), list(labels)
-    origin, K = ground(rows, labels, columns=columns, metric=metric)
+    origin, K = ground(rows, labels, columns=standardize, metric=whiten)
     names = sorted(set(labels))
     means = {name: rows[[each == name for each in labels]].mean(axis=0) for name in names}
     pairs, slack = {}, np.zeros(len(rows))
@@ -42,10 +42,12 @@ def model(rows, labels, *, columns, metric, prior, price):
         for b in names[names.index(a) + 1 :]:
             mine = [i for i, each in enumerate(labels) if each in (a, b)]
             signs = np.array([1.0 if labels[i] == a else -1.0 for i in mine])
-            start = discriminant(K, origin, means[a], means[b]) if prior else (0.0 * origin, 0.0)
-            found = by_nnls(rows[mine] - origin, signs, K, *start, price)
+            start = (
+                discriminant(K, origin, means[a], means[b]) if lda_prior else (0.0 * origin, 0.0)
+            )
+            found = by_nnls(rows[mine] - origin, signs, K, *start, lam)
             pairs[a, b] = found
-            slack[mine] += price * found.alpha
+            slack[mine] += lam * found.alpha
     return Model(origin, K, pairs, slack)
 
 
@@ -88,12 +90,12 @@ def discriminant(K, origin, mean_a, mean_b):
     return w, 1.0 - w @ (mean_a - origin)
 
 
-def by_nnls(Z, signs, K, w0, b0, price):
+def by_nnls(Z, signs, K, w0, b0, lam):
     """Minimises ½‖V'α‖² + λ/2‖α‖² - r'α over α ≥ 0 as least squares: V = s(L'z, 1), K = LL'."""
     L = np.linalg.cholesky(K)
     V = signs[:, None] * np.column_stack([Z @ L, np.ones(len(Z))])
     r = 1.0 - signs * (Z @ w0 + b0)
-    root = np.sqrt(price)
+    root = np.sqrt(lam)
     B = np.vstack([V.T, root * np.eye(len(Z))])
     c = np.concatenate([np.zeros(V.shape[1]), r / root])
     alpha, _ = nnls(B, c, maxiter=100 * len(Z) + 100)
@@ -101,12 +103,12 @@ def by_nnls(Z, signs, K, w0, b0, price):
     return Separator(w0 + L @ u[:-1], b0 + u[-1], alpha)
 
 
-def by_linear_svc(Z, signs, K, price):
+def by_linear_svc(Z, signs, K, lam):
     """Finds the same for w0 = 0, b0 = 0 with scikit-learn; both signs must occur."""
     L = np.linalg.cholesky(K)
     svc = LinearSVC(
         loss="squared_hinge",
-        C=1.0 / (2.0 * price),
+        C=1.0 / (2.0 * lam),
         intercept_scaling=1.0,
         dual=False,
         tol=1e-12,

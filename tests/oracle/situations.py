@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from minout.rehearsal import AtRisk
+from minout.paper import AtRisk
 from oracle.sets import interfered
 
 STRIDE = 3

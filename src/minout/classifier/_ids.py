@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from minout._typing import Id
 from minout.errors import InvalidInputError
-from minout.learner._names import checked_id, listed_ids
-from minout.learner.certificate import Id
+from minout.inputs import checked_id, listed_ids
 
 
 def checked_ids(ids: Any, count: int) -> list[Id] | None:

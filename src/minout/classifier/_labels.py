@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
+from minout._typing import Label
 from minout.errors import InvalidInputError
-from minout.learner._names import savable, within_64_bits
-from minout.learner.certificate import Label
+from minout.inputs import savable, within_64_bits
 
 DType = np.dtype[Any]
 

@@ -5,14 +5,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from minout._typing import Floats
+from minout._typing import Floats, Id, Label
 from minout.classifier._columns import Columns, batch
 from minout.classifier._labels import INT64, STRINGS, DType, as_written, given_back, kept
 from minout.classifier._quick import is_plain
+from minout.engine import Certificate
 from minout.errors import InvalidInputError
 from minout.features import FeatureMap, Identity, RandomFourier, Scattering
 from minout.learner import Learner
-from minout.learner.certificate import Certificate, Id, Label
 
 NOTES = "classifier"
 """The key in a learner's notes."""
@@ -148,12 +148,12 @@ class Model:
 
     def scored(self, rows: Any) -> tuple[NDArray[Any], Floats]:
         """Gives the learner's labels and their scores, as they are at one moment."""
-        with self.learner.looking():
+        with self.learner.reading():
             return _some(self.learner.classes), self.learner.scores(rows)
 
     def shared(self, rows: Any) -> tuple[NDArray[Any], Floats]:
         """Gives the learner's labels and their probabilities, as they are at one moment."""
-        with self.learner.looking():
+        with self.learner.reading():
             return _some(self.learner.classes), self.learner.probabilities(rows)
 
     def classes(self, seen: NDArray[Any]) -> NDArray[Any]:

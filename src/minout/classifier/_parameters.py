@@ -4,10 +4,9 @@ from typing import Any
 
 from minout.features import FeatureMap, Identity, RandomFourier, Scattering
 from minout.learner import Learner
-from minout.rules import MarginRule
 
-RULE = ("price", "metric", "prior", "columns", "refresh")
-"""The parameters that are those of MarginRule."""
+SETTINGS = ("C", "whiten", "lda_prior", "standardize", "refresh")
+"""The parameters that are passed on to the learner as they are."""
 
 
 def new_learner(parameters: dict[str, Any]) -> Learner:
@@ -15,7 +14,7 @@ def new_learner(parameters: dict[str, Any]) -> Learner:
     features = parameters["features"]
     if isinstance(features, str) and features == "scattering":
         features = Scattering(parameters["image_shape"])
-    return Learner(rule=MarginRule(**{name: parameters[name] for name in RULE}), features=features)
+    return Learner(**{name: parameters[name] for name in SETTINGS}, features=features)
 
 
 def parameters_of(learner: Learner, features: Any = None) -> dict[str, Any]:
@@ -23,8 +22,8 @@ def parameters_of(learner: Learner, features: Any = None) -> dict[str, Any]:
 
     `features` is the user's own map, if there is one; the others are named where they have a name.
     """
-    rule = {name: getattr(learner.rule, name) for name in RULE}
-    return rule | (_named(learner.features) if features is None else {"features": features})
+    settings = {name: getattr(learner.settings, name) for name in SETTINGS}
+    return settings | (_named(learner.features) if features is None else {"features": features})
 
 
 def _named(features: FeatureMap) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from minout._typing import Id, Label
 from minout.classifier._labels import INT64, DType
-from minout.learner.certificate import Id, Label
 
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 

@@ -2,13 +2,14 @@
 
 from typing import Any, NamedTuple
 
+from minout._typing import Id, Label
 from minout.classifier._columns import Columns
 from minout.classifier._ids import checked_ids
 from minout.classifier._labels import kept
 from minout.classifier._model import Model, Spelling, Taught, takes_numbers
 from minout.classifier._quick import is_plain, plain_id, plain_label
-from minout.learner import Learner, StepReport
-from minout.learner.certificate import Id, Label
+from minout.engine import StepReport
+from minout.learner import Learner
 
 
 class Lesson(NamedTuple):

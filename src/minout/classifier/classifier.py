@@ -4,33 +4,32 @@ import threading
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Literal, Self, cast
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from minout._typing import Floats
+from minout._typing import Floats, Id
 from minout.classifier._labels import given_back
 from minout.classifier._model import Model, Taught
 from minout.classifier._parameters import new_learner, parameters_of
 from minout.classifier._teaching import Lesson, first_lesson, next_lesson, teach, teach_plain
 from minout.classifier._unknown import with_unknown
 from minout.classifier.picture import Images, Picture, draw
-from minout.errors import MinoutError
-from minout.features import FeatureMap, Identity
-from minout.learner import (
+from minout.engine import (
     Audit,
     Certificate,
     Consolidation,
     Explanation,
-    Interfered,
-    Learner,
     StepReport,
     Suspect,
+    WhatIf,
 )
-from minout.learner.certificate import Id
+from minout.errors import MinoutError
+from minout.features import FeatureMap, Identity
+from minout.learner import Learner
 
 Auto = Literal["auto"]
 
@@ -75,18 +74,18 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         *,
-        price: float | Auto = "auto",
-        metric: bool | Auto = "auto",
-        prior: bool | Auto = "auto",
-        columns: bool | Auto = "auto",
+        C: float | Auto = "auto",
+        whiten: bool | Auto = "auto",
+        lda_prior: bool | Auto = "auto",
+        standardize: bool | Auto = "auto",
         refresh: Literal["auto", "manual"] = "auto",
         features: str | FeatureMap | Callable[[Any], Any] = "identity",
         image_shape: tuple[int, ...] | None = None,
     ) -> None:
-        self.price = price
-        self.metric = metric
-        self.prior = prior
-        self.columns = columns
+        self.C = C
+        self.whiten = whiten
+        self.lda_prior = lda_prior
+        self.standardize = standardize
         self.refresh = refresh
         self.features = features
         self.image_shape = image_shape
@@ -113,10 +112,8 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         the call is refused: see `correct`. `classes` only announces labels: they are in `classes_`
         from then on, with the probability 0 until an example comes. Others may come all the same.
 
-        If anything in the call is refused, nothing of it is kept: rows, labels and ids are checked
-        before the first row is taught. (Only that numbers differ too much to be separated in double
-        precision shows later; what the call had taught is then forgotten again.) An interruption
-        keeps whole examples; `ids_` names them.
+        If the call is refused, nothing has changed. If it is interrupted, the examples before the
+        interruption are kept; `ids_` lists them.
         """
         with self._turn():
             model = self._model_or_none()
@@ -137,7 +134,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return given_back(model.learner.predict(rows), model.spelling.dtype)
         seen, scores = model.scored(rows)
         labels = given_back(seen[scores.argmax(axis=1)], model.spelling.dtype)
-        return with_unknown(labels, scores.max(axis=1) <= model.learner.threshold, unknown)
+        return with_unknown(labels, scores.max(axis=1) <= 0.0, unknown)
 
     def predict_proba(self, X: Any) -> Floats:
         """Gives a probability for each class, (n, classes), in the order of `classes_`.
@@ -159,12 +156,11 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         scores = model.spread(*model.scored(model.rows(X)), -np.inf)
         return scores[:, 1] if scores.shape[1] == 2 else scores
 
-    def interfered(self, X: Any, y: Any) -> list[Interfered]:
+    def what_if(self, X: Any, y: Any) -> list[WhatIf]:
         """Says for each row, asked alone, whom learning it would disturb; learns nothing."""
         model = self._fitted()
         rows, labels, _ = model.rows_and_labels(X, y)
-        asked = [model.learner.interfered(x, label) for x, label in zip(rows, labels, strict=True)]
-        return cast(list[Interfered], asked)  # as the margin rule answers
+        return [model.learner.what_if(x, label) for x, label in zip(rows, labels, strict=True)]
 
     def explain(self, x: Any) -> Explanation:
         """Says which separator decides about one row, by how much, and which examples bear it."""
@@ -276,9 +272,9 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return names
 
     @property
-    def exceptions_(self) -> list[Id]:
+    def misfits_(self) -> list[Id]:
         """Lists the stored examples on the wrong side of a separator of their class."""
-        return self._has("exceptions_").learner.exceptions
+        return self._has("misfits_").learner.misfits
 
     @property
     def ids_(self) -> list[Id]:
@@ -345,8 +341,6 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         try:
             model.last = teach(learner, lesson)
         except MinoutError:
-            if len(learner) > stored:
-                learner.forget(learner.ids[stored:])
             model.spell(before)
             raise
         except BaseException:  # an interruption

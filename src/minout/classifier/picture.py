@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from minout._typing import Id, Label
+from minout.engine import Explanation, Support
 from minout.errors import InvalidInputError, MissingExtraError
-from minout.learner import Explanation, Support
-from minout.learner.certificate import Id, Label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

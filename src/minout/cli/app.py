@@ -10,7 +10,6 @@ from rich.text import Text
 
 import minout
 from minout.cli import (
-    bench,
     carry,
     change,
     demo,
@@ -20,7 +19,7 @@ from minout.cli import (
     predict,
     reproduce,
     score,
-    whatif,
+    what_if,
 )
 from minout.errors import MinoutError
 
@@ -35,10 +34,11 @@ OWN_FILES: dict[str, Callable[..., None]] = {
     "learn": learn.learn,
     "predict": predict.predict,
     "score": score.score,
-    "whatif": whatif.whatif,
+    "what_if": what_if.what_if,
     "explain": explain.explain,
     "correct": change.correct,
     "forget": change.forget,
+    "consolidate": change.consolidate,
     "suspects": look.suspects,
     "audit": look.audit,
     "info": look.info,
@@ -50,7 +50,6 @@ for name, run in OWN_FILES.items():
 OURS = "What minout shows of itself"
 app.command("demo", rich_help_panel=OURS)(demo.demo)
 app.command("reproduce", rich_help_panel=OURS)(reproduce.reproduce)
-app.add_typer(bench.app, name="bench", rich_help_panel=OURS)
 
 
 @app.callback(invoke_without_command=True)

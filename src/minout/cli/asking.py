@@ -11,7 +11,7 @@ from minout._typing import Floats
 from minout.cli.remembered import Asked, reader_for, remembered
 from minout.errors import InvalidInputError
 from minout.learner import Learner
-from minout.store import ModelFolder, refusing_foreign
+from minout.store import ModelFolder
 from minout.streams.files import BadRowError, Example, Reader
 
 AT_A_TIME = 256
@@ -25,11 +25,10 @@ def loaded(model: Path) -> Learner:
 
 
 def load(file: Path) -> Learner:
-    """Reads a model's file; one whose parts do not fit together is refused as a damaged one."""
-    with refusing_foreign(file):
-        learner = Learner.load(file)
-        remembered(learner)
-        return learner
+    """Reads a model's file, and refuses one whose notes of files make no sense."""
+    learner = Learner.load(file)
+    remembered(learner)
+    return learner
 
 
 def needs_examples(learner: Learner) -> Learner:

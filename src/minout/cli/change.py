@@ -1,4 +1,4 @@
-"""`minout correct` and `minout forget`: what was taught is changed or taken back."""
+"""`minout correct`, `minout forget` and `minout consolidate`: change a model."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,14 +6,16 @@ from typing import Annotated
 
 import typer
 
+from minout._typing import Id
 from minout.cli import options
-from minout.cli.again import drop_corrections, note_correction
 from minout.cli.asking import load
+from minout.cli.bar import Bar
 from minout.cli.remembered import id_for, kind_of_labels, label_as
-from minout.cli.say import command, say_facts, say_json
+from minout.cli.say import command, say_aside, say_facts, say_json
+from minout.cli.stop import Stop
+from minout.engine import Certificate
 from minout.errors import InvalidInputError
-from minout.learner import Certificate, Learner
-from minout.learner.certificate import Id
+from minout.learner import Learner
 from minout.store import ModelFolder
 from minout.streams.files import is_unicode
 
@@ -36,14 +38,12 @@ def correct(
         raise InvalidInputError(f"The label {label!r} is not UTF-8; spell it otherwise.")
     with ModelFolder(model) as folder:
         learner = load(folder.file)
-        before = learner.exceptions
+        before = learner.misfits
         stored = id_for(learner, id)
         old, new = learner.example(stored)[1], label_as(kind_of_labels(learner), label)
         is_new = new not in learner.classes.tolist()
         certificate = learner.correct(stored, new).certificate
-        assert certificate is not None
         if new != old:
-            note_correction(learner, stored, old, new)
             _save(learner, folder.file, consolidate)
     if as_json:
         told = {"from": old, "to": new, "is_new_label": is_new, "changed": new != old}
@@ -76,16 +76,41 @@ def forget(
         raise typer.BadParameter("Name the ids to forget, or one label with --class.")
     with ModelFolder(model) as folder:
         learner = load(folder.file)
-        before = learner.exceptions
+        before = learner.misfits
         if label is None:
             certificate = learner.forget([id_for(learner, each) for each in ids or []])
-            drop_corrections(learner)
         else:
             forgotten = label_as(kind_of_labels(learner), label)
             certificate = learner.forget_class(forgotten)
-            drop_corrections(learner, forgotten)
         _save(learner, folder.file, consolidate)
     _say(learner, certificate, before, as_json, {})
+
+
+@command
+def consolidate(model: options.Model, as_json: options.Json = False) -> None:
+    """Makes a model anew from its stored examples alone.
+
+    Afterwards it does not depend on the order in which they came, nor on what was forgotten. The
+    other commands do this by themselves, unless they were given --no-consolidate or stopped.
+    Ctrl-C leaves the model as it was.
+
+    Example: minout consolidate wines
+    """
+    with ModelFolder(model) as folder:
+        learner = load(folder.file)
+        before = learner.misfits if len(learner) else []
+        if not len(learner):
+            raise InvalidInputError("This model holds no examples; teach it some first.")
+        with Stop() as stop:
+            try:
+                with Bar("consolidating"), stop.interruptible():
+                    done = learner.consolidate()
+            except KeyboardInterrupt:
+                say_aside("Stopped; the model is as it was.")
+                raise typer.Exit(stop.exit_code) from None
+            learner.save(folder.file)
+    told = {"seconds": done.refresh.seconds, "chosen": done.refresh.choice._asdict()}
+    _say(learner, done.certificate, before, as_json, told if as_json else {})
 
 
 def _save(learner: Learner, file: Path, consolidate: bool) -> None:
@@ -101,12 +126,12 @@ def _say(
     as_json: bool,
     told: Mapping[str, object],
 ) -> None:
-    # Who is an exception is told as of now, after consolidating.
-    now = learner.exceptions if len(learner) else []
+    # Misfits are told as of now, after consolidating.
+    now = learner.misfits if len(learner) else []
     appeared = [each for each in now if each not in before]
     cleared = [each for each in before if each not in now]
     if as_json:
-        changed = {"exceptions": appeared, "cleared": cleared, "all_exceptions": now}
+        changed = {"misfits": appeared, "cleared": cleared, "all_misfits": now}
         say_json({**told, **certificate._asdict(), **changed, "examples": len(learner)})
         return
     say_facts(
@@ -114,9 +139,9 @@ def _say(
             **told,
             "separators moved": len(certificate.moved),
             "margins checked": certificate.checked,
-            "became exceptions": _listed(appeared),
-            "are none any more": _listed(cleared),
-            "exceptions in all": len(now),
+            "became misfits": _listed(appeared),
+            "no longer misfits": _listed(cleared),
+            "misfits in all": len(now),
             "examples": len(learner),
         }
     )

@@ -13,17 +13,16 @@ from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
-from minout import results
+from minout import drawing, results
 from minout._typing import Ints
 from minout.cli.remembered import remember
-from minout.experiments import ink
-from minout.experiments.demo.figure import draw
-from minout.experiments.demo.material import ID, LABEL, Files, Material, material, write_files
-from minout.experiments.demo.perform import Done, Lesson, Tell, perform
-from minout.experiments.demo.run import Known
-from minout.experiments.demo.settings import DEMO
-from minout.experiments.reproduce import writable
+from minout.demo.figure import draw
+from minout.demo.material import ID, LABEL, Files, Material, material, write_files
+from minout.demo.perform import Done, Lesson, Tell, perform
+from minout.demo.run import Known
+from minout.demo.settings import DEMO
 from minout.learner import Learner
+from minout.results import writable
 from minout.store import ModelFolder
 from minout.streams.data import DIGITS_LEVELS
 from minout.streams.files import Example, read
@@ -50,7 +49,7 @@ def demo(
     """
     console = Console(highlight=False)
     writable(out)
-    ink.new_figure(1, 1)  # says at once if pictures cannot be drawn here
+    drawing.new_figure(1, 1)  # says at once if pictures cannot be drawn here
     with ModelFolder(out / "model", create=True) as folder:
         made = material(SETTINGS)
         files = write_files(made, out)
@@ -61,7 +60,7 @@ def demo(
             done = perform(learner, lesson, made.planted, SETTINGS, tell)
         learner.save(folder.file)
     results.write(done.rows, out / "demo.jsonl")
-    picture = ink.save(draw(done.rows), out, "demo")[0]
+    picture = drawing.save(draw(done.rows), out, "demo")[0]
     console.print(_table(done))
     _tell_story(console, made, done)
     _say(console, f"\nThe picture: {picture}. The model is yours now; try")
@@ -151,7 +150,7 @@ def _tell_story(console: Console, made: Material, done: Done) -> None:
     _say(
         console,
         f"Audit: {audit.margins:,} margins of {audit.examples:,} examples computed again, plainly; "
-        f"{len(audit.exceptions)} exceptions; "
+        f"{len(audit.misfits)} misfits; "
         f"{'everything agrees' if audit.ok else '; '.join(audit.complaints)}.",
     )
 

@@ -5,16 +5,16 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from minout._typing import Floats
+from minout._typing import Floats, Id
 from minout.cli import options
 from minout.cli.asking import loaded
 from minout.cli.picture import draw_picture
 from minout.cli.remembered import Asked, id_for, reader_for
 from minout.cli.say import command, say_facts, say_json, say_table
+from minout.engine import Explanation
 from minout.errors import InvalidInputError
 from minout.features import Identity
-from minout.learner import Explanation, Learner
-from minout.learner.certificate import Id
+from minout.learner import Learner
 from minout.streams.files import BadRowError, Example
 
 Row = Annotated[int | None, typer.Option("--row", min=1, help="Which row of the file, from 1 on.")]

@@ -45,7 +45,7 @@ def learn(
 ) -> None:
     """Teaches a model the rows of a file, one by one; makes the model if there is none.
 
-    Each two labels have a separator: a straight cut between their examples. An exception is a
+    Each two labels have a separator: a straight cut between their examples. A misfit is a
     stored example that ended up on the wrong side of one.
 
     May be run again and again on the same model. With ids of yours, rows that it knows already

@@ -13,6 +13,8 @@ from minout.cli.say import command, say_facts, say_json, say_table
 from minout.store import ModelFolder
 from minout.streams.files import listed
 
+_SWITCHES = ("standardize", "whiten", "lda_prior")
+
 
 @command
 def suspects(
@@ -23,10 +25,10 @@ def suspects(
     """Lists the stored examples that the others speak against most: likely wrong labels.
 
     A margin says how far an example is on its own side of a separator, the straight cut between
-    two labels. leaning adds up how far its margins fall short of 1, and instead is the label that
-    the others would give. Clean data fills the list too, with the examples that are nearest to
-    another label: one that leans less than 1 is seldom wrong, from 1 on it is worth a look. With
-    many labels more adds up; begin with those that stand out.
+    two labels. slack adds up how far its margins fall short of 1, and instead is the label that the
+    others would give. Clean data fills the list too, with the examples that are nearest to another
+    label: a slack below 1 is seldom a wrong label, from 1 on it is worth a look. With many labels
+    more adds up; begin with those that stand out.
 
     Example: minout suspects wines -n 10
     """
@@ -35,7 +37,7 @@ def suspects(
         for each in found:
             say_json(each._asdict())
         return
-    say_table(["id", "label", "leaning", "instead"], [list(each) for each in found])
+    say_table(["id", "label", "slack", "instead"], [list(each) for each in found])
 
 
 @command
@@ -57,7 +59,7 @@ def audit(model: options.Model, as_json: options.Json = False) -> None:
                 "examples": found.examples,
                 "margins computed": found.margins,
                 "least above 0": found.least_margin if isfinite(found.least_margin) else "none",
-                "exceptions": len(found.exceptions),
+                "misfits": len(found.misfits),
                 "too close to tell": found.too_close,
                 "verdict": "everything agrees" if found.ok else "something does not agree",
             }
@@ -70,11 +72,11 @@ def audit(model: options.Model, as_json: options.Json = False) -> None:
 
 @command
 def info(model: options.Model, as_json: options.Json = False) -> None:
-    """Tells what a model holds: examples, classes, columns, what was chosen, exceptions.
+    """Tells what a model holds: examples, classes, columns, what was chosen, misfits.
 
-    Exceptions are examples on the wrong side of a separator, the straight cut between two labels.
-    The price says how closely separators follow single examples: a low one closely, a high one less
-    so, with more exceptions. It is chosen from the examples, as are the metric and the prior.
+    Misfits are examples on the wrong side of a separator, the straight cut between two labels. C is
+    the inverse strength of the regularisation: a high one fits single examples more closely. It is
+    chosen from the examples, as are standardize, whiten and lda_prior.
 
     Example: minout info wines
     """
@@ -83,39 +85,38 @@ def info(model: options.Model, as_json: options.Json = False) -> None:
         learner = load(folder.file)
     known = remembered(learner)
     counts = Counter(learner.example(each)[1] for each in learner.ids)
-    exceptions = learner.exceptions if len(learner) else []
+    misfits = learner.misfits if len(learner) else []
     choice = learner.choice if len(learner) else None
     if as_json:
         say_json(
             {
                 "examples": len(learner),
                 "classes": {each: counts[each] for each in learner.classes.tolist()},
-                "exceptions": exceptions,
+                "misfits": misfits,
                 "features": learner.features.fingerprint,
                 "label": known.label,
                 "id": known.id,
                 "columns": known.columns,
                 "image_shape": known.image_shape,
-                "chosen": None if choice is None else choice.shape._asdict(),
-                "price": None if choice is None else choice.price,
+                "chosen": None if choice is None else choice._asdict(),
                 "bytes": size,
             }
         )
         return
     classes = [f"{each} ({counts[each]:,})" for each in learner.classes.tolist()]
     columns = "without names" if known.columns is None else listed(known.columns)
-    shape = () if choice is None else choice.shape._asdict().items()
+    chosen = [] if choice is None else [n for n in _SWITCHES if getattr(choice, n)]
     say_facts(
         {
             "examples": len(learner),
             "classes": listed(classes) or "none",
-            "exceptions": len(exceptions),
+            "misfits": len(misfits),
             "label column": known.label or "none",
             "id column": known.id or "none",
             "columns": columns,
             "feature map": learner.features.fingerprint,
-            "chosen": ", ".join(name for name, chosen in shape if chosen) or "plain",
-            "price": "none" if choice is None else choice.price,
+            "chosen": ", ".join(chosen) or "plain",
+            "C": "none" if choice is None else choice.C,
             "bytes": size,
         }
     )

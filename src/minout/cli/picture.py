@@ -4,12 +4,12 @@ import io
 from math import isqrt
 from pathlib import Path
 
-from minout._typing import Floats
+from minout._typing import Floats, Id
 from minout.cli.remembered import Asked, reader_for, remembered, stored_id
+from minout.engine import Explanation
 from minout.errors import InvalidInputError
 from minout.features import Identity
-from minout.learner import Explanation, Learner
-from minout.learner.certificate import Id
+from minout.learner import Learner
 from minout.store import write_whole
 
 SUFFIXES = (".png", ".pdf", ".svg")

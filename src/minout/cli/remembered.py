@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
+from minout._typing import Id
 from minout.errors import InvalidInputError
 from minout.learner import Learner
-from minout.learner.certificate import Id
 from minout.streams.files import Label, Reader, listed, read
 
 NOTES = "files"
@@ -32,10 +32,15 @@ class Remembered(NamedTuple):
 
 def remembered(learner: Learner) -> Remembered:
     """Reads what the notes of a model say about files; of a classifier's, its columns."""
-    noted = learner.notes.get(NOTES)
-    if noted is not None:
-        return Remembered(**noted)
-    return Remembered(columns=learner.notes.get("classifier", {}).get("names"))
+    noted, classifier = learner.notes.get(NOTES), learner.notes.get("classifier", {})
+    if noted is None:
+        noted = Remembered(columns=classifier.get("names"))._asdict() if classifier else {}
+    if not isinstance(noted, dict) or not set(noted) <= set(Remembered._fields):
+        raise InvalidInputError(
+            f"The model's note {NOTES!r} is not one that `minout learn` wrote; "
+            "take it out of `Learner.notes` and save the model again."
+        )
+    return Remembered(**noted)
 
 
 def remember(learner: Learner, reader: Reader) -> None:
@@ -116,6 +121,29 @@ def id_for(learner: Learner, word: str) -> Id:
     if stored is None:
         raise InvalidInputError(f"There is no example {word!r} in this model.")
     return stored
+
+
+class Known(NamedTuple):
+    """The id and the label of a file's row as a model spells them, and whether it has that id."""
+
+    id: Id | None
+    label: Label
+    is_known: bool
+
+
+class Spelling:
+    """Spell the ids and labels of a file's rows as a model does."""
+
+    def __init__(self, learner: Learner) -> None:
+        self._learner = learner
+        self._kind = kind_of_labels(learner)
+
+    def of(self, id: str | None, label: Label) -> Known:
+        """Return the id and the label of a row; the first label of a new model sets the kind."""
+        label = label_as(self._kind, label)
+        self._kind = type(label)
+        stored = None if id is None else stored_id(self._learner, id)
+        return Known(id if stored is None else stored, label, stored is not None)
 
 
 def _is_written_whole(word: str) -> bool:

@@ -10,9 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 from minout import streams
-from minout.experiments.report import VERDICTS, write_report
-from minout.experiments.reproduce import FIGURES, Plan, Reproduced, plans, writable
-from minout.experiments.reproduce import reproduce as perform
+from minout.paper.figures.report import VERDICTS, write_report
+from minout.paper.figures.reproduce import FIGURES, Plan, Reproduced, plans
+from minout.paper.figures.reproduce import reproduce as perform
+from minout.results import writable
 
 
 def reproduce(

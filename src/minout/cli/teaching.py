@@ -4,8 +4,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from minout.cli.again import Again
 from minout.cli.bar import Bar
+from minout.cli.remembered import Spelling
 from minout.cli.stop import Stop
 from minout.errors import InvalidInputError, MinoutError, MissingDataError
 from minout.learner import Learner
@@ -24,10 +24,10 @@ class Teaching:
         self._learner, self._file = learner, file
         self._started = self._saved = time.monotonic()
         self._saving = 0.0
-        self._again = Again(learner)
+        self._spelling = Spelling(learner)
         self.seconds = 0.0
         self.taught = self.known = self.corrected = self.moved = self.last = 0
-        self.exceptions = len(learner.exceptions) if len(learner) else 0
+        self.misfits = len(learner.misfits) if len(learner) else 0
         self.is_consolidated = False
 
     def teach(self, reader: Reader, stop: Stop) -> MinoutError | None:
@@ -77,7 +77,7 @@ class Teaching:
             "known": self.known,
             "corrected": self.corrected,
             "moved": self.moved,
-            "exceptions": len(self._learner.exceptions) if len(self._learner) else 0,
+            "misfits": len(self._learner.misfits) if len(self._learner) else 0,
             "examples": len(self._learner),
             "classes": len(self._learner.classes),
             "consolidated": self.is_consolidated,
@@ -90,7 +90,7 @@ class Teaching:
         facts = self.facts()
         holds = (
             f"{facts['examples']:,} examples of {facts['classes']:,} classes; "
-            f"exceptions: {facts['exceptions']:,}"
+            f"misfits: {facts['misfits']:,}"
         )
         known = f"{self.known:,} were known already" if self.known else ""
         if self.corrected:
@@ -108,17 +108,17 @@ class Teaching:
         try:
             if example.label is None:
                 raise InvalidInputError("it has no label; put it in the folder of a class.")
-            meant = self._again.meant(example.id, example.label)
-            certificate = learner.teach(example.row, meant.label, id=meant.id).certificate
+            known = self._spelling.of(example.id, example.label)
+            report = learner.teach(example.row, known.label, id=known.id)
         except InvalidInputError as error:
             raise BadRowError(source, example.where, str(error), example.number + 1) from None
-        assert certificate is not None
+        certificate = report.certificate
         self.last = example.number
-        self.known += meant.is_known
-        self.corrected += meant.was_corrected
-        self.taught += not meant.is_known
+        self.known += known.is_known
+        self.corrected += report.label != known.label
+        self.taught += not known.is_known
         self.moved += len(certificate.moved)
-        self.exceptions += len(certificate.exceptions) - len(certificate.cleared)
+        self.misfits += len(certificate.misfits) - len(certificate.cleared)
 
     def _save_now_and_then(self) -> None:
         now = time.monotonic()
@@ -136,7 +136,7 @@ class Teaching:
         read = self.taught + self.known
         return (
             f"{read:,} examples, {self._speed(read):,.0f} per second, "
-            f"moved {self.moved:,}, exceptions {self.exceptions:,}"
+            f"moved {self.moved:,}, misfits {self.misfits:,}"
         )
 
     def _way_on(self, error: BadRowError) -> str:

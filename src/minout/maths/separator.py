@@ -22,10 +22,8 @@ class Separator(NamedTuple):
     alpha: Floats
 
 
-def separator(
-    X: Floats, signs: Floats, geometry: Geometry, prior: Prior, price: float
-) -> Separator:
-    """Solves for rows X (n, d) and signs (n,); λ is the price.
+def separator(X: Floats, signs: Floats, geometry: Geometry, prior: Prior, lam: float) -> Separator:
+    """Solves for rows X (n, d) and signs (n,); lam is λ.
 
     By α = max(0, r - Gα)/λ with r = 1 - s f0 and G_ij = s_i s_j (x_i'K x_j + 1): the rows that fall
     short are those with α > 0, and they solve (G + λI) α = r. Which rows those are is found by
@@ -34,7 +32,7 @@ def separator(
     Z, U = X - geometry.origin, images(geometry, X)
     G = signs[:, None] * signs * (U @ Z.T + 1.0)
     r = 1.0 - signs * (Z @ prior.w + prior.b)
-    alpha = _nonnegative(G + price * np.eye(len(X)), r)
+    alpha = _nonnegative(G + lam * np.eye(len(X)), r)
     return Separator(prior.w + U.T @ (signs * alpha), prior.b + float((signs * alpha).sum()), alpha)
 
 

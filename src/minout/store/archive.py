@@ -6,21 +6,41 @@ SHA-256 of everything before it. Written beside the file and renamed.
 
 import hashlib
 import json
+import struct
+import tokenize
 import zipfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import zlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from minout.errors import InvalidInputError, MinoutError, MissingDataError
+from minout.errors import InvalidInputError, MissingDataError
 from minout.store.whole import replacing
 
 Arrays = dict[str, NDArray[Any]]
 
 ABOUT, SEAL = "about", "seal"
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    ValueError,  # also json.JSONDecodeError and UnicodeDecodeError
+    KeyError,
+    TypeError,
+    AttributeError,
+    SyntaxError,
+    RecursionError,
+    MemoryError,
+    OverflowError,
+    NotImplementedError,
+    RuntimeError,
+    tokenize.TokenError,
+)
+"""What the readers of zip, npy and JSON raise on bytes that nobody wrote in these formats."""
 
 
 def write_archive(
@@ -62,8 +82,8 @@ def read_archive(path: Path, format: str, newest: int) -> tuple[dict[str, Any], 
         raise MissingDataError(f"{path} is a folder, not a file.") from None
     except OSError as error:
         raise MissingDataError(f"{path} could not be read: {error.strerror or error}.") from error
-    except Exception as error:  # whatever the readers of zip, npy and JSON stumble over
-        raise MissingDataError(_not_whole(path)) from error
+    except _DAMAGE as error:
+        raise MissingDataError(not_whole(path)) from error
     if not is_ours:
         raise MissingDataError(f"{path} is not a model of minout's.")
     if not isinstance(version, int) or version > newest:
@@ -71,20 +91,9 @@ def read_archive(path: Path, format: str, newest: int) -> tuple[dict[str, Any], 
             f"{path} was written by a newer version of minout; update minout to read it."
         )
     if not is_whole:
-        raise MissingDataError(_not_whole(path))
+        raise MissingDataError(not_whole(path))
     del members[ABOUT]
     return about, members
-
-
-@contextmanager
-def refusing_foreign(path: Path) -> Iterator[None]:
-    """Takes what goes wrong with words that were read from a file as a fault of the file."""
-    try:
-        yield
-    except MinoutError:
-        raise
-    except Exception as error:
-        raise MissingDataError(_not_whole(path)) from error
 
 
 def _members(path: Path) -> Arrays:
@@ -105,7 +114,8 @@ def _members(path: Path) -> Arrays:
     return found
 
 
-def _not_whole(path: Path) -> str:
+def not_whole(path: Path) -> str:
+    """Return the sentence for a file that is damaged or not one of minout's."""
     return f"{path} is not a model of minout's, or it was cut short or altered."
 
 

@@ -1,0 +1,62 @@
+"""The exact engine: one state, steps that return changes, and questions that only read.
+
+It knows nothing of files, threads that share a learner, or scikit-learn.
+"""
+
+from minout.engine.audit import Audit, audit
+from minout.engine.choice import Choice, softmax
+from minout.engine.consolidate import consolidate
+from minout.engine.explain import Explanation, Support, explain
+from minout.engine.heap import trim_heap
+from minout.engine.inspection import Inspection, inspect
+from minout.engine.interference import Sets, WhatIf, partition, what_if
+from minout.engine.packing import packed, unpacked
+from minout.engine.reports import (
+    NOTHING_MOVED,
+    Certificate,
+    Consolidation,
+    Refresh,
+    StepReport,
+)
+from minout.engine.settings import Settings
+from minout.engine.state import Delta, State, WayBack, Widths, apply
+from minout.engine.step import forget, relabel, teach
+from minout.engine.suspects import Suspect, suspects
+from minout.engine.validation import MalformedError
+
+__all__ = [
+    "NOTHING_MOVED",
+    "Audit",
+    "Certificate",
+    "Choice",
+    "Consolidation",
+    "Delta",
+    "Explanation",
+    "Inspection",
+    "MalformedError",
+    "Refresh",
+    "Sets",
+    "Settings",
+    "State",
+    "StepReport",
+    "Support",
+    "Suspect",
+    "WayBack",
+    "WhatIf",
+    "Widths",
+    "apply",
+    "audit",
+    "consolidate",
+    "explain",
+    "forget",
+    "inspect",
+    "packed",
+    "partition",
+    "relabel",
+    "softmax",
+    "suspects",
+    "teach",
+    "trim_heap",
+    "unpacked",
+    "what_if",
+]

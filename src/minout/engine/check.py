@@ -1,0 +1,117 @@
+"""Check every stored example of two classes against the separator between them."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from minout import kernels
+from minout._typing import Floats, Ints
+from minout.engine.pool import Pool, Problem
+from minout.engine.reference import Reference, parts
+from minout.engine.sketch import Sketch
+from minout.errors import NotConverged
+
+WORST = 24
+"""This many of the worst, or half as many as the pool has, are added to it at a time."""
+OFF = 1e-3
+"""How far rounding may leave a member of a solved pool from its target."""
+WASTED = 6
+"""A reference is made anew when one in this many of the rows had to be computed after all."""
+MANY = 2_000
+"""From this many examples on it pays to bound margins before they are computed."""
+
+
+class Found(NamedTuple):
+    """What a check found.
+
+    `places` and `signs` are the examples to add to the pool; `misfits` the places at a margin of 0
+    or less; `least` bounds the margins of all other examples from below.
+    """
+
+    places: Ints
+    signs: Floats
+    misfits: Ints
+    least: float
+    checked: int
+
+
+def check(
+    w: Floats,
+    b: float,
+    sides: tuple[Ints, Ints],
+    pool: Pool,
+    problem: Problem,
+    bound: float,
+    reference: Reference,
+    sketch: Sketch | None,
+) -> Found:
+    """Find the examples below the bound, and the worst of them that are not pooled yet.
+
+    Members of the pool below the bound must have a slack that makes up for it; if one has not, the
+    pool was not solved, which is NotConverged. The answer is the same with and without the sketch:
+    it only says whose margin need not be computed.
+    """
+    total = len(sides[0]) + len(sides[1])
+    if sketch is None or total < MANY:
+        return judge(w, b, sides, _margins(w, b, sides, problem), pool, problem, bound)
+    if reference.w is None or WASTED * reference.spent > total:
+        reference.start(w, b)
+    doubtful = reference.doubtful(w, b, sides, problem, bound, sketch)
+    found = judge(w, b, doubtful, _margins(w, b, doubtful, problem), pool, problem, bound)
+    return found._replace(least=min(found.least, bound), checked=total)
+
+
+def judge(
+    w: Floats,
+    b: float,
+    sides: tuple[Ints, Ints],
+    margins: Floats,
+    pool: Pool,
+    problem: Problem,
+    bound: float,
+) -> Found:
+    """Judge the margins of some examples, the first side's first."""
+    places, signs = np.concatenate(sides), _signs(sides)
+    pooled = np.zeros(len(problem.table), dtype=bool)
+    pooled[pool.places] = True
+    below = np.flatnonzero(margins < bound)
+    inside = pooled[places[below]]
+    if inside.any():
+        _expect_slack(w, b, places[below[inside]], margins[below[inside]], pool, problem, bound)
+        below = below[~inside]
+    most = max(WORST, len(pool.places) // 2)
+    if len(below) > most:
+        below = below[np.lexsort((places[below], margins[below]))[:most]]
+    right = margins > 0.0
+    least = float(margins[right].min(initial=np.inf))
+    return Found(places[below], signs[below], places[~right], least, len(places))
+
+
+def _expect_slack(
+    w: Floats, b: float, places: Ints, margins: Floats, pool: Pool, problem: Problem, bound: float
+) -> None:
+    order = np.argsort(pool.places)
+    which = order[np.searchsorted(pool.places, places, sorter=order)]
+    short = bound - margins - problem.lam * pool.alpha[which]
+    doubtful = np.flatnonzero(short > OFF)
+    if len(doubtful):
+        Z = np.abs(problem.table[places[doubtful]] - problem.geometry.origin)
+        rounding = (len(w) + 4) * 2.0**-52 * (Z @ np.abs(w) + abs(b))
+        if (short[doubtful] > OFF + rounding).any():
+            raise NotConverged("a separator did not settle")
+
+
+def _margins(w: Floats, b: float, sides: tuple[Ints, Ints], problem: Problem) -> Floats:
+    places = np.concatenate(sides)
+    margins = np.empty(len(places))
+    table, origin = problem.table, problem.geometry.origin
+    kernels.in_threads(
+        lambda part: kernels.activations(w, b, table, places[part], origin, margins[part]),
+        parts(len(places)),
+    )
+    margins *= _signs(sides)
+    return margins
+
+
+def _signs(sides: tuple[Ints, Ints]) -> Floats:
+    return np.repeat([1.0, -1.0], [len(sides[0]), len(sides[1])])

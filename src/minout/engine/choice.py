@@ -1,0 +1,281 @@
+"""Choose scale, metric, prior and C from the data, by cross-validation on some of the rows.
+
+The rows are picked and dealt into folds by their digests, so the choice does not depend on the
+order in which they came. Everything is computed from the rows' inner products.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.optimize import minimize_scalar
+
+from minout import kernels
+from minout._typing import Bools, Floats, Ints, Words
+from minout.errors import NotConverged
+from minout.maths import NOISE, RIDGE, TINY
+
+ROWS = 1_000
+CLASSES = 20
+FOLDS = 3
+STANDARD_ERRORS = 2.0
+WORTH = 0.005
+"""How much more probable a lower C, or a prior without a metric, must make held-out labels."""
+STRENGTHS = (5.0, 0.5)
+"""Values of C to choose from. Higher ones fit no more of what is taught and generalise worse."""
+SHARPNESS = (0.1, 100.0)
+"""The bounds between which the sharpness is searched."""
+
+
+class Shape(NamedTuple):
+    """How rows are measured, and where separators start from; see `Choice`."""
+
+    standardize: bool = False
+    whiten: bool = False
+    lda_prior: bool = False
+
+
+class Choice(NamedTuple):
+    """The settings in force: chosen from the data, or pinned.
+
+    Attributes
+    ----------
+    standardize : bool
+        Whether each column is divided by its standard deviation first.
+    whiten : bool
+        Whether rows are measured in the inverse of the within-class covariance.
+    lda_prior : bool
+        Whether separators start from the linear discriminant between two classes.
+    C : float
+        Inverse strength of the regularisation, as in scikit-learn.
+    sharpness : float
+        What scores are multiplied by before they become probabilities: the value under which the
+        labels of held-out rows were likeliest.
+    """
+
+    standardize: bool = False
+    whiten: bool = False
+    lda_prior: bool = False
+    C: float = STRENGTHS[0]
+    sharpness: float = 1.0
+
+    @property
+    def lam(self) -> float:
+        """λ = 1/(2C), the weight of the regularisation beside the squared slacks."""
+        return 1.0 / (2.0 * self.C)
+
+
+SHAPES = (
+    Shape(),
+    Shape(standardize=True),
+    Shape(whiten=True, lda_prior=True),
+    Shape(standardize=True, whiten=True, lda_prior=True),
+    Shape(lda_prior=True),
+)
+"""What is tried, the plainest first; the last one starts from the class means alone."""
+
+
+def picked(digests: Words, labels: Ints) -> Ints:
+    """Return the rows to choose by: those with the lowest digests, in that order.
+
+    Copies of a row have one digest, so one of them is taken: they would sit on both sides of a
+    fold. Of many classes those with the lowest digests are taken, so many that there are enough
+    rows; classes of which fewer than one row per fold is left are left out.
+    """
+    _, first = np.unique(digests, return_index=True)
+    names, leader, counts = np.unique(labels[first], return_index=True, return_counts=True)
+    by_leader = np.argsort(leader)
+    so_far = np.cumsum(counts[by_leader])
+    enough = max(CLASSES, int(np.searchsorted(so_far, ROWS)) + 1)
+    few = first[np.isin(labels[first], names[by_leader[:enough]])][:ROWS]
+    values, counts = np.unique(labels[few], return_counts=True)
+    return few[np.isin(labels[few], values[counts >= FOLDS])]
+
+
+def choose(
+    X: Floats, labels: Ints, digests: Words, shapes: tuple[Shape, ...], strengths: tuple[float, ...]
+) -> Choice:
+    """Choose C for each shape, then a shape, by how held-out rows fare.
+
+    C: the highest, unless another makes the held-out labels more probable, by more than half a
+    percent and two standard errors of the difference; a high C fits what was taught more closely.
+    The shape: the plainest whose margins, clipped to [-1, 1], are as high on average as any, but
+    for two standard errors. (Accuracy is too coarse to choose by where there are few examples.)
+    Separators that start from the means alone have larger margins without being better; such a
+    shape must make the labels more probable, as a lower C must. A shape that rounding makes
+    unsolvable for these rows is not chosen, unless there is no other.
+    """
+    lams = tuple(1.0 / (2.0 * C) for C in strengths)
+    if len(np.unique(labels)) < 2:
+        return Choice(*shapes[0], C=strengths[0])
+    folds = (digests >> np.uint64(7)) % np.uint64(FOLDS)
+    products = {each: _products(X, each) for each in {shape.standardize for shape in shapes}}
+    tried = kernels.in_threads(
+        lambda s: _fared(products[s.standardize], X.shape[1], labels, folds, s, lams), shapes
+    )
+    shapes = tuple(shape for shape, fared in zip(shapes, tried, strict=True) if fared) or shapes
+    fared = [each for each in tried if each]
+    if not fared:
+        return Choice(*shapes[0], C=strengths[0])
+    at = [_plainest([each.probable for each in of_shape], by=WORTH) for of_shape in fared]
+    found = [of_shape[i] for of_shape, i in zip(fared, at, strict=True)]
+    leaning = [i for i, shape in enumerate(shapes) if shape.lda_prior and not shape.whiten]
+    others = [i for i in range(len(shapes)) if i not in leaning] or leaning
+    best = others[_plainest([np.clip(found[i].margins, -1.0, 1.0) for i in others])]
+    for i in leaning:
+        if _is_more(found[i].probable, found[best].probable, by=WORTH):
+            best = i
+    return Choice(*shapes[best], C=strengths[at[best]], sharpness=found[best].sharpness)
+
+
+class _Held(NamedTuple):
+    """Held-out rows of one fold: their numbers, their scores, and the column of their own class."""
+
+    rows: Ints
+    scores: Floats
+    own: Ints
+
+
+class _Fared:
+    """How held-out rows fared.
+
+    `margins` are the least margins of their own class, -1 for rows whose class the others did not
+    know; `probable` says how probable their labels are made, 0 for such rows, at the `sharpness`
+    under which they are likeliest.
+    """
+
+    def __init__(self, parts: list[_Held], n: int) -> None:
+        self.margins, self.probable = np.full(n, -1.0), np.zeros(n)
+        self.sharpness = _sharpness(parts) if parts else 1.0
+        for rows, scores, own in parts:
+            each = np.arange(len(own))
+            self.margins[rows] = scores[each, own]
+            self.probable[rows] = softmax(self.sharpness * scores)[each, own]
+
+
+def _sharpness(parts: list[_Held]) -> float:
+    # Each label counts as wrong by a little, as one among so many might be: where all are right,
+    # that sets the limit.
+    doubt = 1.0 / (2.0 + sum(len(part.own) for part in parts))
+
+    def unlikely(log_sharpness: float) -> float:
+        total = 0.0
+        for _, scores, own in parts:
+            log_shares = np.log(np.maximum(softmax(np.exp(log_sharpness) * scores), 1e-300))
+            right = log_shares[np.arange(len(own)), own]
+            others = (log_shares.sum(axis=1) - right) / (scores.shape[1] - 1)
+            total -= float((1.0 - doubt) * right.sum() + doubt * others.sum())
+        return total
+
+    found = minimize_scalar(unlikely, bounds=np.log(SHARPNESS), method="bounded")
+    return float(np.exp(found.x))
+
+
+def _fared(
+    G: Floats, width: int, labels: Ints, folds: Words, shape: Shape, lams: tuple[float, ...]
+) -> list[_Fared]:
+    # How rows fare with separators that were found without their fold, per λ; nothing if
+    # numbers are such that this shape's cannot be found.
+    parts: list[list[_Held]] = [[] for _ in lams]
+    for fold in range(FOLDS):
+        held = np.flatnonzero(folds == fold)
+        classes = np.unique(labels[folds != fold])
+        known = np.isin(labels[held], classes)
+        if not known.any() or len(classes) < 2:
+            continue
+        own = np.searchsorted(classes, labels[held[known]])
+        try:
+            scores = _scores(G, width, labels, folds != fold, shape, lams)
+        except (NotConverged, np.linalg.LinAlgError):
+            return []
+        for part, at_lam in zip(parts, scores, strict=True):
+            part.append(_Held(held[known], at_lam[known], own))
+    return [_Fared(part, len(labels)) for part in parts]
+
+
+def softmax(scores: Floats) -> Floats:
+    """Return the softmax of each row."""
+    raised = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return np.asarray(raised / raised.sum(axis=1, keepdims=True))
+
+
+def _plainest(values: list[Floats], by: float = 0.0) -> int:
+    # The first whose mean the highest does not beat.
+    best = values[int(np.argmax([each.mean() for each in values]))]
+    return next(i for i, each in enumerate(values) if each is best or not _is_more(best, each, by))
+
+
+def _is_more(values: Floats, than: Floats, by: float = 0.0) -> bool:
+    more = values - than
+    return bool(more.mean() > max(by, STANDARD_ERRORS * more.std() / np.sqrt(len(more))))
+
+
+def _products(X: Floats, standardize: bool) -> Floats:
+    Z = X - X.mean(axis=0)
+    if standardize:
+        deviation = Z.std(axis=0)
+        constant = deviation <= 1e-12 * np.abs(X).max(axis=0)
+        Z = Z / np.where(constant, 1.0, deviation)
+    return np.asarray(Z @ Z.T)
+
+
+def _scores(
+    G: Floats, width: int, labels: Ints, train: Bools, shape: Shape, lams: tuple[float, ...]
+) -> Floats:
+    # What separators found on the training rows say of the others: (lams, held, classes).
+    classes = np.unique(labels[train])
+    member = (labels[train, None] == classes).astype(np.float64)
+    average = member / member.sum(axis=0)
+    H = _measured(G, train, member, average, width if shape.whiten else None)
+    to_means = H[:, train] @ average
+    middle, scale = _priors(average.T @ to_means[train], shape.lda_prior)
+    rows, held = np.flatnonzero(train), np.flatnonzero(~train)
+    by_class = rows[np.argsort(labels[rows], kind="stable")]
+    start = np.searchsorted(labels[by_class], [*classes.tolist(), classes[-1] + 1])
+    leaning = kernels.Leaning(_turned(to_means[by_class]), _turned(to_means[held]), middle, scale)
+    largest_first = np.argsort(lams)[::-1]
+    found = np.empty((len(lams), len(held), len(classes)))
+    if not kernels.pair_scores(
+        H[np.ix_(by_class, by_class)],
+        H[np.ix_(by_class, held)],
+        start,
+        leaning,
+        np.array(lams)[largest_first],
+        found,
+    ):
+        raise NotConverged("a separator did not settle")
+    return found[np.argsort(largest_first)]
+
+
+def _turned(A: Floats) -> Floats:
+    return np.ascontiguousarray(A.T)
+
+
+def _measured(
+    G: Floats, train: Bools, member: Floats, average: Floats, width: int | None
+) -> Floats:
+    # Inner products x'K x about the training rows' mean, scaled; width None is the plain K.
+    n = int(train.sum())
+    centre = G[:, train].mean(axis=1)
+    H = G - centre[:, None] - centre + G[np.ix_(train, train)].mean()
+    if width is not None:
+        to_Y = H[:, train] - (H[:, train] @ average) @ member.T  # y_t = x_t - mean of t's class
+        YY = to_Y[train] - member @ (average.T @ to_Y[train])
+        freedom = max(n - member.shape[1], 1)
+        ridge = RIDGE * YY.trace() / freedom / min(n, width)
+        if ridge > TINY:
+            L = np.linalg.cholesky(YY + freedom * ridge * np.eye(n))
+            part = solve_triangular(L, to_Y.T, lower=True, check_finite=False)
+            H = (H - part.T @ part) / ridge
+    scale = float(H.diagonal()[train].mean())
+    return np.asarray(H / scale) if scale > TINY else H
+
+
+def _priors(between: Floats, leans: bool) -> tuple[Floats, Floats]:
+    # Middles and scales of discriminants that are at +1 on the mean of one class, at -1 on the
+    # other's; from the inner products between the means.
+    squares = between.diagonal()
+    half = (squares[:, None] - 2.0 * between + squares) / 2.0
+    apart = (half > NOISE) & leans
+    scale = np.where(apart, 1.0 / np.where(apart, half, 1.0), 0.0)
+    return (squares[:, None] - squares) / 2.0, scale

@@ -1,0 +1,300 @@
+"""A change under construction: it reads what the state has, and collects what will differ."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from minout import kernels
+from minout._typing import Floats, Id, Ints, Label, Words
+from minout.engine.classes import Members
+from minout.engine.frame import FIRST_PRIORS, Frame, Rows
+from minout.engine.pool import Pool, Problem
+from minout.engine.reference import Reference
+from minout.engine.reports import Certificate, Refresh
+from minout.engine.separators import (
+    Separator,
+    all_pairs,
+    classes_of,
+    pair_count,
+    pair_number,
+)
+from minout.engine.settle import Job, settle
+from minout.engine.state import Delta, Move, Reduced, State
+
+NO_PLACES: Ints = np.empty(0, dtype=np.int64)
+
+
+class Draft:
+    """A state as it will be after a step, of which only the differences are kept.
+
+    The state is only read. Classes that a step empties are dropped, and one that is new is added,
+    when the draft is made; from then on classes and separators have the numbers that they will
+    have. Whatever a step does not set here is read from the state.
+    """
+
+    def __init__(
+        self, state: State, *, emptied: Iterable[int] = (), label: Label | None = None
+    ) -> None:
+        self.state = state
+        self.examples = state.examples
+        self.frame: Frame = state.frame
+        self._dropped = tuple(emptied)
+        self._kept = [c for c in range(len(state.classes)) if c not in set(self._dropped)]
+        self.labels = state.classes.labels
+        self._number: Ints | None = None
+        if self._dropped:
+            self.labels = [state.classes.labels[c] for c in self._kept]
+            self._number = np.zeros(len(state.classes), dtype=np.int64)
+            self._number[self._kept] = np.arange(len(self._kept))
+        self._is_new = label is not None and label not in self.labels
+        if label is not None and self._is_new:
+            self.labels = [*self.labels, label]
+        if self._dropped or self._is_new:
+            prior_at = [self.frame.schedule.prior_at[c] for c in self._kept]
+            prior_at += [FIRST_PRIORS] * self._is_new
+            self.set_schedule(prior_at=tuple(prior_at))
+        self._members: dict[int, Members] = {}
+        self._separators: dict[int, Separator] = {}
+        self._added: Id | None = None
+        self._relabelled: tuple[int, int] | None = None
+        self._removed = NO_PLACES
+        self._moved: dict[int, tuple[Label, Label]] = {}
+        self._checked, self._least = 0, np.inf
+
+    def begin(self, x: Floats) -> None:
+        """Measure from a first row."""
+        self.frame = Frame.first(self.state.settings, x, self.examples.end)
+        self.set_schedule(prior_at=(FIRST_PRIORS,))
+
+    def set_schedule(self, **changes: Any) -> None:
+        """Change when something is due."""
+        self.frame = self.frame._replace(schedule=self.frame.schedule._replace(**changes))
+
+    @property
+    def count(self) -> int:
+        """How many examples will be stored."""
+        return len(self.state.place_of) + (self._added is not None) - len(self._removed)
+
+    def add(self, x: Floats, c: int, example_id: Id) -> int:
+        """Add a row to class c; return its place."""
+        place = self.examples.end
+        self.examples = self.examples.staged(x, c)
+        self._added = example_id
+        self._members[c] = self.members(c).appended(place)
+        return place
+
+    def relabel(self, place: int, c: int) -> None:
+        """Move a stored row, which has left its class, to class c."""
+        self._relabelled = (place, c)
+        self._members[c] = self.members(c).appended(place)
+
+    def remove(self, places: Ints) -> None:
+        """Wipe rows, which have left their classes, when this change is applied."""
+        self._removed = places
+
+    def leave(self, places: Ints) -> list[int]:
+        """Take places out of their classes and separators; return the pairs that rested on them."""
+        rested = []
+        for known in np.unique(self.state.examples.classes[places]).tolist():
+            if known in self._dropped:
+                continue
+            c = known if self._number is None else int(self._number[known])
+            self._members[c] = self.members(c).without(places)
+            for o in range(len(self.labels)):
+                pair = pair_number(c, o)
+                if o == c or (self._is_new and o == len(self.labels) - 1):
+                    continue
+                old = self.separator(pair)
+                misfits = old.misfits[~np.isin(old.misfits, places)]
+                pool, leaving = old.pool, np.isin(old.pool.places, places)
+                if leaving.any():
+                    if (pool.alpha[leaving] > 0.0).any() and pair not in rested:
+                        rested.append(pair)
+                    pool = pool.fork()
+                    pool.leave(places)
+                new = old._replace(pool=pool, misfits=misfits, reference=Reference())
+                self._separators[pair] = new
+        return rested
+
+    def members(self, c: int) -> Members:
+        """Return the members that class c will have."""
+        if c in self._members:
+            return self._members[c]
+        if c >= len(self._kept):
+            return Members()
+        return self.state.classes.members[self._kept[c]]
+
+    def separator(self, pair: int) -> Separator:
+        """Return a separator as it will be."""
+        if pair in self._separators:
+            return self._separators[pair]
+        if pair >= pair_count(len(self._kept)):
+            return Separator.new(self.examples.width)
+        return self.state.separators[self._in_state(pair)]
+
+    def margins(self, x: Floats, c: int) -> Floats:
+        """Return the margins that x will have as an example of class c, inf against itself."""
+        if not self._separators and not self._dropped and not self._is_new:
+            return self.state.margins(x, c)
+        out = np.full(len(self.labels), np.inf)
+        origin, one = self.frame.geometry.origin, np.array([0])
+        for o in range(len(self.labels)):
+            if o != c:
+                w, b, *_ = self.separator(pair_number(c, o))
+                kernels.activations(w, b, x[None], one, origin, out[o : o + 1])
+                out[o] *= 1.0 if c < o else -1.0
+        return out
+
+    def rows(self, order: Ints | None = None) -> Rows:
+        """Return all stored rows, in the order of their places or in a given one."""
+        order = self.examples.places() if order is None else order
+        digests: Words = self.examples.digests[order]
+        return Rows(self.examples.table, order, self._classes_at(order), digests)
+
+    def catch_up(self) -> None:
+        """Bring the sums up to all rows that will be stored."""
+        moments, end = self.frame.moments.for_classes(len(self.labels)), self.examples.end
+        late = np.arange(moments.seen, end)
+        late = late[self.examples.stored[late]]
+        moments = moments.with_rows(self.examples.table, late, self._classes_at(late))
+        self.frame = self.frame._replace(moments=moments.seen_to(end))
+
+    def job(self, low: int, high: int, pool: Pool, reference: Reference | None = None) -> Job:
+        """Return the work of settling one separator; the pool must be a fork or a new one."""
+        pair = pair_number(low, high)
+        sides = (self.members(low).places, self.members(high).places)
+        if reference is None:
+            reference = self.separator(pair).reference.fork()
+        return Job(pair, low, high, pool, sides, reference)
+
+    def settle(self, jobs: list[Job], bound: float) -> None:
+        """Settle some separators and keep the results."""
+        if not jobs:
+            return
+        frame, examples = self.frame, self.examples
+        sketch = frame.sketch
+        if sketch is not None:
+            sketch = sketch.extended(examples.table, examples.end)
+        images, pairs = frame.images.fork(), pair_count(len(self.labels))
+        problem = Problem(examples.table, frame.geometry, images, frame.choice.lam, pairs)
+        for job, w, b, found in settle(jobs, problem, bound, sketch):
+            self._separators[job.pair] = Separator(w, b, job.pool, found.misfits, job.reference)
+            self._moved[job.pair] = (self.labels[job.low], self.labels[job.high])
+            self._checked += found.checked
+            self._least = min(self._least, found.least)
+        self.frame = frame._replace(images=images, sketch=sketch)
+
+    def delta(self, refresh: Refresh | None = None) -> Delta:
+        """Return the change."""
+        violations, listed, appeared, cleared = self._misfit_changes()
+        return Delta(
+            certificate=Certificate(
+                tuple(self._moved.values()),
+                self._checked,
+                self._least,
+                appeared,
+                cleared,
+            ),
+            refresh=refresh,
+            examples=None if self.examples is self.state.examples else self.examples,
+            added=self._added,
+            relabelled=self._relabelled,
+            removed=self._removed,
+            label=(len(self.labels) - 1, self.labels[-1]) if self._is_new else None,
+            reduced=self._reduced(),
+            members=self._members,
+            separators=self._separators,
+            frame=None if self.frame is self.state.frame else self.frame,
+            violations=violations,
+            listed=listed,
+            move=None if len(self._removed) or self._relabelled else self._move(),
+        )
+
+    def _in_state(self, pair: int) -> int:
+        # The number that a separator has in the state.
+        if not self._dropped:
+            return pair
+        low, high = classes_of(pair)
+        return pair_number(self._kept[low], self._kept[high])
+
+    def _classes_at(self, places: Ints) -> Ints:
+        classes = self.examples.classes[places]
+        if self._number is not None:
+            classes = self._number[classes]
+        if self._relabelled is not None:
+            place, c = self._relabelled
+            classes[places == place] = c
+        return classes
+
+    def _reduced(self) -> Reduced | None:
+        if self._number is None:
+            return None
+        return Reduced(
+            self.state.examples.renumbered(self._number),
+            self.state.classes.without(self._dropped),
+            self.state.separators.only(self._kept),
+        )
+
+    def _move(self) -> Move:
+        state, known = self.state, pair_count(len(self.state.classes))
+        W, b = state.separators.W, state.separators.b
+        weights = {p: (W[p].copy(), float(b[p])) for p in self._moved if p < known}
+        return Move(weights, len(state.classes), state.examples.end, state.frame.geometry.origin)
+
+    def _misfit_changes(
+        self,
+    ) -> tuple[dict[int, int], dict[int, int], tuple[Id, ...], tuple[Id, ...]]:
+        # Violation counts and listed digests that change; the ids of new and of former misfits.
+        places, counts = self._violations()
+        before, end = self.state.separators, self.state.examples.end
+        were = np.zeros(len(places), dtype=np.int64)
+        were[places < end] = before.violations[places[places < end]]
+        turned = (were > 0) != (counts > 0)
+        listed: dict[int, int] = {}
+        for digest, is_misfit in zip(
+            self.examples.digests[places[turned]].tolist(), counts[turned] > 0, strict=True
+        ):
+            known = listed.get(digest, before.listed.get(digest, 0))
+            listed[digest] = known + (1 if is_misfit else -1)
+        violations = dict(zip(places.tolist(), counts.tolist(), strict=True))
+        if not before.listed and not listed:
+            return violations, listed, (), ()
+        new = np.arange(end, self.examples.end)
+        candidates = self.examples.equal_to(places[turned])
+        candidates = np.unique(np.concatenate([candidates, new, self._removed]))
+        gone = set(self._removed.tolist())
+        appeared: list[Id] = []
+        cleared: list[Id] = []
+        for place in candidates.tolist():
+            digest = int(self.examples.digests[place])
+            was = place < end and before.listed.get(digest, 0) > 0
+            is_now = place not in gone and listed.get(digest, before.listed.get(digest, 0)) > 0
+            if is_now != was:
+                (appeared if is_now else cleared).append(self._id_at(place))
+        return violations, listed, tuple(appeared), tuple(cleared)
+
+    def _violations(self) -> tuple[Ints, Ints]:
+        # The places whose violation count changes, and the new counts.
+        old = [
+            self.state.separators.misfits[self._in_state(pair)]
+            for pair in self._separators
+            if pair < pair_count(len(self._kept))
+        ]
+        for pair, low, high in all_pairs(len(self.state.classes)) if self._dropped else ():
+            if low in self._dropped or high in self._dropped:
+                old.append(self.state.separators.misfits[pair])
+        new = [separator.misfits for separator in self._separators.values()]
+        less, more = np.concatenate([NO_PLACES, *old]), np.concatenate([NO_PLACES, *new])
+        places, which = np.unique(np.concatenate([less, more]), return_inverse=True)
+        change = np.zeros(len(places), dtype=np.int64)
+        np.add.at(change, which, np.repeat([-1, 1], [len(less), len(more)]))
+        places, change = places[change != 0], change[change != 0]
+        stored = places < self.state.examples.end
+        change[stored] += self.state.separators.violations[places[stored]]
+        return places, change
+
+    def _id_at(self, place: int) -> Id:
+        if place == self.state.examples.end and self._added is not None:
+            return self._added
+        return self.state.ids[place]

@@ -1,0 +1,89 @@
+"""Why a row gets its label: the separator that decided, and the stored examples it rests on."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from minout import kernels
+from minout._typing import Floats, Id, Label
+from minout.engine.separators import pair_number
+from minout.engine.state import State
+
+
+class Support(NamedTuple):
+    """A stored example's part in a decision: positive for the label, negative against it."""
+
+    id: Id
+    label: Label
+    weight: float
+
+
+class Explanation(NamedTuple):
+    """Which separator decided about a row, and why.
+
+    Attributes
+    ----------
+    label : int or str
+        The label that the row gets: its least margin is the highest of all labels'.
+    runner_up : int or str or None
+        The label against which that margin is least; None if there is only one label.
+    margin : float
+        The margin against the runner-up: the sum of `prior`, `bias` and the weights of `supports`.
+    prior : float
+        What the linear discriminant contributes (0 where none is used).
+    bias : float
+        What the bias contributes.
+    supports : tuple of Support
+        The stored examples that the separator rests on, the weightiest first.
+    scores : dict of label to float
+        The least margin of the row under each label.
+    separator : ndarray of shape (d,)
+        The separator's weights, positive where a higher number speaks for the label.
+    """
+
+    label: Label
+    runner_up: Label | None
+    margin: float
+    prior: float
+    bias: float
+    supports: tuple[Support, ...]
+    scores: dict[Label, float]
+    separator: Floats
+
+
+@kernels.one_blas_thread()
+def explain(state: State, x: Floats) -> Explanation:
+    """Take the decision about a row x (d,) apart."""
+    labels, number = state.classes.labels, state.classes.number
+    scores = state.scores(x[None])[0]
+    by_label = {label: float(scores[number[label]]) for label in sorted(labels)}
+    label = max(by_label, key=lambda each: by_label[each])  # ties go to the first
+    winner = number[label]
+    if len(labels) == 1:
+        return Explanation(label, None, np.inf, 0.0, 0.0, (), by_label, np.zeros(len(x)))
+    margins = state.margins(x, winner)
+    other = int(margins.argmin())
+    side = 1.0 if winner < other else -1.0
+    w, _, pool, *_ = state.separators[pair_number(winner, other)]
+    used = np.flatnonzero(pool.alpha > 0.0)
+    origin, K, _ = state.frame.geometry
+    z = x - origin
+    image = z * K if K.ndim == 1 else K @ z
+    rows = state.examples.table[pool.places[used]] - origin
+    parts = side * pool.signs[used] * pool.alpha[used]
+    weights = parts * (rows @ image)
+    order = np.lexsort((pool.places[used], -np.abs(weights)))
+    supports = tuple(
+        Support(state.ids[place], state.label_at(place), float(weight))
+        for place, weight in zip(pool.places[used][order].tolist(), weights[order], strict=True)
+    )
+    return Explanation(
+        label,
+        labels[other],
+        float(margins[other]),
+        side * float(pool.prior.w @ z + pool.prior.b),
+        float(parts.sum()),
+        supports,
+        by_label,
+        side * w,
+    )

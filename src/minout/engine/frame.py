@@ -1,0 +1,141 @@
+"""The frame: everything that is renewed together and that all separators share.
+
+It holds the choice of settings, the origin and metric, the sums they are made of, when the next
+renewal is due, and caches for that origin and metric (images, a sketch).
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from minout import maths
+from minout._typing import Floats, Ints, Words
+from minout.engine.check import MANY
+from minout.engine.choice import Choice, Shape, choose, picked
+from minout.engine.images import Images
+from minout.engine.moments import RunningMoments
+from minout.engine.settings import Settings
+from minout.engine.sketch import DIRECTIONS, LARGEST, Sketch
+from minout.errors import NotConverged
+from minout.maths import Geometry, Prior
+
+WIDEST_METRIC = 4_096
+"""A metric of more columns than this, of 134 MB, is used only if it is pinned."""
+FIRST_PRIORS = 5
+"""Priors of a class are renewed at 5, 20, 80, … examples of it."""
+
+
+class Schedule(NamedTuple):
+    """When what is renewed next.
+
+    Attributes
+    ----------
+    refresh_at : int
+        The number of stored examples at which everything is renewed.
+    chosen_at : (int, int)
+        The numbers of examples and of classes at the last choice of settings.
+    prior_at : tuple of int
+        For each class, the number of its examples at which its priors are renewed.
+    """
+
+    refresh_at: int = 2
+    chosen_at: tuple[int, int] = (0, 0)
+    prior_at: tuple[int, ...] = ()
+
+    def chooses_anew(self, examples: int, classes: int) -> bool:
+        """Return whether a refresh now chooses the settings again."""
+        return examples >= 4 * self.chosen_at[0] or classes > 1.5 * self.chosen_at[1]
+
+
+def next_priors(count: int) -> int:
+    """Return the number of examples after `count` at which priors are renewed."""
+    at = FIRST_PRIORS
+    while at <= count:
+        at *= 4
+    return at
+
+
+class Frame(NamedTuple):
+    """What all separators share; replaced as a whole."""
+
+    choice: Choice
+    geometry: Geometry
+    moments: RunningMoments
+    schedule: Schedule
+    images: Images
+    sketch: Sketch | None
+
+    @classmethod
+    def first(cls, settings: Settings, x: Floats, end: int) -> "Frame":
+        """Return the frame that measures from a first row, until there are more rows."""
+        moments, ones = RunningMoments.about(x, seen=end), np.ones(len(x))
+        geometry = Geometry(moments.shift, ones, ones)
+        images = Images(geometry, x.dtype)
+        return cls(settings.first_choice(), geometry, moments, Schedule(), images, None)
+
+    def starts(self) -> Callable[[int, int], Prior]:
+        """Return a function that gives where the separator of two classes starts from."""
+        if not self.choice.lda_prior:
+            nowhere = Prior(np.zeros(len(self.geometry.origin)), 0.0)
+            return lambda _, __: nowhere
+        means = self.moments.means()
+        return lambda low, high: maths.prior(self.geometry, means[low], means[high])
+
+
+class Rows(NamedTuple):
+    """Stored rows in some order: the table, the places to take, their classes and digests."""
+
+    table: Floats
+    order: Ints
+    classes: Ints
+    digests: Words
+
+
+def chosen(frame: Frame, settings: Settings, rows: Rows, classes: int) -> Frame | None:
+    """Return the frame with settings chosen from the rows; None if there are too few."""
+    few = picked(rows.digests, rows.classes)
+    if len(np.unique(rows.classes[few])) < 2:
+        return None
+    X = rows.table[rows.order[few]].astype(np.float64)
+    shapes = _allowed(settings.shapes(), X.shape[1])
+    choice = choose(X, rows.classes[few], rows.digests[few], shapes, settings.strengths())
+    schedule = frame.schedule._replace(chosen_at=(len(rows.order), classes))
+    return frame._replace(choice=choice, schedule=schedule)
+
+
+def measured(frame: Frame, rows: Rows, dtype: np.dtype[Any]) -> Frame:
+    """Return the frame with origin and metric computed from its sums, and empty caches."""
+    choice, d = frame.choice, rows.table.shape[1]
+    moments, standardize = frame.moments, choice.standardize
+    try:
+        if not choice.whiten:
+            geometry = maths.plain(moments.moments(), columns=standardize)
+        elif 2 * len(rows.order) <= d:
+            X = rows.table[rows.order].astype(np.float64)
+            few = moments.moments()
+            geometry = maths.metric_of_few(few, X, rows.classes, columns=standardize)
+        else:
+            moments = moments.with_scatter(rows.table, rows.order)
+            geometry = maths.metric(moments.moments(), columns=standardize)
+    except np.linalg.LinAlgError as error:
+        raise NotConverged("the metric cannot be computed") from error
+    sketch = sketched(geometry, rows.table, rows.order, rows.digests)
+    images = Images(geometry, dtype)
+    return frame._replace(geometry=geometry, moments=moments, images=images, sketch=sketch)
+
+
+def sketched(geometry: Geometry, table: Floats, order: Ints, digests: Words) -> Sketch | None:
+    """Return directions along which the stored rows vary most, where bounds pay."""
+    if len(order) < MANY or table.shape[1] <= 2 * DIRECTIONS:
+        return None
+    by_digest = np.argsort(digests, kind="stable")
+    sample = table[order[by_digest[:MANY]]]
+    if np.abs(sample).max() > LARGEST:
+        return None
+    return Sketch(geometry.origin, sample)
+
+
+def _allowed(shapes: tuple[Shape, ...], width: int) -> tuple[Shape, ...]:
+    without = tuple(shape for shape in shapes if not shape.whiten)
+    return without if without and width > WIDEST_METRIC else shapes

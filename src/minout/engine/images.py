@@ -1,0 +1,123 @@
+"""Images K(x - origin) of the rows that separators rest on, each computed once."""
+
+import copy
+from typing import Any
+
+import numpy as np
+
+from minout import kernels
+from minout._typing import Floats, Ints
+from minout.maths import Geometry
+
+FEW = 64
+"""Fewer images than this are divided between threads by columns, more by rows."""
+BLOCK = 1_024
+"""How many images are computed at a time."""
+
+
+class Images:
+    """One image per row that was asked for, found by the row's place.
+
+    Images are added behind the `count` that there are. A step works on a `fork`, which shares the
+    arrays and counts its own additions; the original does not see them. An entry of `_slot` holds
+    for a place only if it is below `count` and `_place` of it names that place.
+    """
+
+    def __init__(self, geometry: Geometry, dtype: np.dtype[Any]) -> None:
+        self.geometry = geometry
+        self.count = 0
+        self._K = np.ascontiguousarray(geometry.K, dtype=dtype)
+        self._images = np.zeros((16, len(geometry.origin)), dtype=dtype)
+        self._place: Ints = np.full(16, -1, dtype=np.int64)
+        self._slot: Ints = np.full(16, -1, dtype=np.int64)
+
+    def fork(self) -> "Images":
+        """Return images that may grow without the original seeing it."""
+        return copy.copy(self)
+
+    def of(self, table: Floats, places: Ints) -> tuple[Floats, Ints]:
+        """Return an array that holds the images of some rows, and the index of each in it.
+
+        A place may be asked for more than once.
+        """
+        with kernels.one_worker_at_a_time():
+            if len(self._slot) < len(table):
+                known = len(self._slot)
+                self._slot = _longer(self._slot, len(table))
+                self._slot[known:] = -1
+            slots, known_places = self._known(places)
+            if not known_places.all():
+                missing = places[~known_places]
+                self._add(table, missing[np.sort(np.unique(missing, return_index=True)[1])])
+                slots = self._slot[places]
+            return self._images, slots
+
+    def round_to(self, dtype: np.dtype[Any]) -> None:
+        """Keep images, and compute later ones, in another precision."""
+        self._K = np.ascontiguousarray(self.geometry.K, dtype=dtype)
+        self._images = self._images.astype(dtype, copy=False)
+
+    def kept(self) -> tuple[Floats, Ints]:
+        """Return the images, and the place that each belongs to, ascending.
+
+        The order in which threads added them does not show.
+        """
+        places = self._place[: self.count]
+        slots = np.argsort(places, kind="stable")[np.count_nonzero(places < 0) :]
+        return self._images[slots], places[slots]
+
+    def restore(self, images: Floats, places: Ints) -> None:
+        """Take over what `kept` returned."""
+        if not len(places):
+            return
+        self._images, self._place, self.count = images, places, len(places)
+        self._slot = np.full(int(places[-1]) + 1, -1, dtype=np.int64)
+        self._slot[places] = np.arange(len(places))
+
+    def wipe(self, places: Ints) -> None:
+        """Overwrite the images of forgotten rows, in place; their slots stay taken."""
+        for slot in np.flatnonzero(np.isin(self._place[: self.count], places)).tolist():
+            self._images[slot] = 0.0
+            self._slot[self._place[slot]] = -1
+            self._place[slot] = -1 - slot
+
+    def _known(self, places: Ints) -> tuple[Ints, Any]:
+        slots = self._slot[places]
+        known = (slots >= 0) & (slots < self.count)
+        known[known] = self._place[slots[known]] == places[known]
+        return slots, known
+
+    def _add(self, table: Floats, places: Ints) -> None:
+        start = self.count
+        end = start + len(places)
+        if end > len(self._images):
+            size = max(end, 2 * len(self._images))
+            self._images, self._place = _longer(self._images, size), _longer(self._place, size)
+        for first in range(0, len(places), BLOCK):
+            block = slice(first, min(first + BLOCK, len(places)))
+            Z = (table[places[block]] - self.geometry.origin).astype(self._K.dtype, copy=False)
+            self._multiply(Z, self._images[start + block.start : start + block.stop])
+        self._place[start:end] = places
+        self._slot[places] = np.arange(start, end)
+        self.count = end
+
+    def _multiply(self, Z: Floats, out: Floats) -> None:
+        K = self._K
+        if K.ndim == 1:
+            np.multiply(Z, K, out=out)
+        elif len(Z) < FEW:
+            parts = _halves(len(K))
+            kernels.in_threads(lambda part: np.matmul(Z, K[:, part], out=out[:, part]), parts)
+        else:
+            parts = _halves(len(Z))
+            kernels.in_threads(lambda part: np.matmul(Z[part], K, out=out[part]), parts)
+
+
+def _halves(n: int) -> tuple[slice, slice]:
+    return slice(0, n // 2), slice(n // 2, n)
+
+
+def _longer(array: Any, length: int) -> Any:
+    longer = np.zeros((length, *array.shape[1:]), dtype=array.dtype)  # no memory until written to
+    longer[: len(array)] = array
+    return longer

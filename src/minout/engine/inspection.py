@@ -1,0 +1,101 @@
+"""What tests and benchmarks may see of a learner's insides, as plain copies.
+
+This is the one documented view of the engine's state from outside; it is not part of the public
+interface and may change with the engine.
+"""
+
+from typing import NamedTuple
+
+from minout._typing import Floats, Id, Ints, Label
+from minout.engine.choice import Choice
+from minout.engine.frame import Schedule
+from minout.engine.separators import all_pairs
+from minout.engine.state import State
+
+
+class SeparatorView(NamedTuple):
+    """The separator of labels (low, high): f(x) = w·(x - origin) + b, positive on low's side.
+
+    `ids`, `signs` and `alpha` are the rows of its pool; `prior_w` and `prior_b` are where it
+    starts from; `misfits` are the ids on its wrong side.
+    """
+
+    w: Floats
+    b: float
+    ids: tuple[Id, ...]
+    signs: Floats
+    alpha: Floats
+    prior_w: Floats
+    prior_b: float
+    misfits: tuple[Id, ...]
+
+
+class SumsView(NamedTuple):
+    """The sums of x - shift over the first `seen` places, by class number."""
+
+    seen: int
+    shift: Floats
+    rows: Floats
+
+
+class Inspection(NamedTuple):
+    """A copy of a state: labels in the order of their numbers, separators by pair of labels."""
+
+    choice: Choice
+    origin: Floats
+    K: Floats
+    precision: Floats | None
+    labels: tuple[Label, ...]
+    members: dict[Label, tuple[Id, ...]]
+    separators: dict[tuple[Label, Label], SeparatorView]
+    violations: dict[Id, int]
+    schedule: Schedule
+    counts: Floats
+    sketched: bool
+    images: int
+    places: dict[Id, int]
+    sums: SumsView
+
+
+def inspect(state: State) -> Inspection:
+    """Return a copy of what a state holds."""
+    labels, frame = state.classes.labels, state.frame
+    (origin, K, precision), moments = frame.geometry, frame.moments
+    stored = state.examples.places()
+    counts: Ints = state.separators.violations[stored]
+    return Inspection(
+        frame.choice,
+        origin.copy(),
+        K.copy(),
+        None if precision is None else precision.copy(),
+        tuple(labels),
+        {
+            label: state.names(members.places)
+            for label, members in zip(labels, state.classes.members, strict=True)
+        },
+        {
+            (labels[low], labels[high]): _separator(state, pair)
+            for pair, low, high in all_pairs(len(labels))
+        },
+        dict(zip(state.names(stored), counts.tolist(), strict=True)),
+        frame.schedule,
+        moments.counts.copy(),
+        frame.sketch is not None,
+        frame.images.count,
+        dict(state.place_of),
+        SumsView(moments.seen, moments.shift.copy(), moments.sums.copy()),
+    )
+
+
+def _separator(state: State, pair: int) -> SeparatorView:
+    w, b, pool, misfits, _ = state.separators[pair]
+    return SeparatorView(
+        w.copy(),
+        b,
+        state.names(pool.places),
+        pool.signs.copy(),
+        pool.alpha.copy(),
+        pool.prior.w.copy(),
+        pool.prior.b,
+        state.names(misfits),
+    )

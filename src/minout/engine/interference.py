@@ -1,0 +1,140 @@
+"""Which stored examples a change can disturb: the paper's S1, S2 and S3, exactly.
+
+Neuron o of unit c is the separator of c and o, turned so that c is on the positive side.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from minout import kernels
+from minout._typing import Floats, Id, Ints, Label
+from minout.engine.separators import classes_of, pair_number
+from minout.engine.state import State
+from minout.engine.step import LEFT_ALONE, renewal_due
+from minout.errors import InvalidInputError
+from minout.maths import partition as partition_of
+
+Neuron = tuple[Label, Label]
+
+
+class Sets(NamedTuple):
+    """The ids that were stored before a move, divided by what the move could do to them.
+
+    Attributes
+    ----------
+    s1 : tuple of id
+        No neuron of the unit clipped them.
+    s2 : tuple of id
+        Only the neuron that moved clipped them.
+    s3 : tuple of id
+        Another neuron clipped them: the unit's output was 0 before and after.
+    """
+
+    s1: tuple[Id, ...]
+    s2: tuple[Id, ...]
+    s3: tuple[Id, ...]
+
+
+class WhatIf(NamedTuple):
+    """What teaching an example would touch.
+
+    Attributes
+    ----------
+    neurons : dict of (label, label) to tuple of id
+        For each neuron that would move, named by the label of its unit and the label it stands
+        against, the stored examples in S1 ∪ S2: those that the move can disturb. For a label that
+        is new, of the neuron that would be added to the unit.
+    refresh : bool
+        Whether the example would also bring a renewal of origin, scale, metric or priors, which
+        settles separators anew.
+    """
+
+    neurons: dict[Neuron, tuple[Id, ...]]
+    refresh: bool
+
+    @property
+    def interfered(self) -> tuple[Id, ...]:
+        """The ids of all examples that could be disturbed, each once."""
+        return tuple(dict.fromkeys(i for ids in self.neurons.values() for i in ids))
+
+
+def what_if(state: State, x: Floats, label: Label) -> WhatIf:
+    """Find the neurons that teaching x as label would move, and the examples that can disturb.
+
+    A fitted example of a third class is clipped by the neuron against its own class, which is
+    another one: it is in S3. So only the two classes and the misfits are evaluated.
+    """
+    labels, c = state.classes.labels, state.classes.number.get(label)
+    others = [o for o in range(len(labels)) if o != c]
+    neurons: dict[Neuron, tuple[Id, ...]] = {}
+    due = renewal_due(state, c)
+    if c is None:
+        for o in others:
+            neurons[labels[o], label] = state.names(_unclipped(state, o))
+        return WhatIf(neurons, due)
+    margins = state.margins(x, c)
+    for o in others:
+        if margins[o] < LEFT_ALONE or due:
+            for unit, neuron in ((c, o), (o, c)):
+                at_risk = _at_risk(state, unit, neuron)
+                neurons[labels[unit], labels[neuron]] = state.names(at_risk)
+    return WhatIf(neurons, due)
+
+
+def partition(state: State) -> dict[Neuron, Sets]:
+    """Return S1, S2 and S3 of each neuron that the last step moved, from the weights it had."""
+    move = state.last_move
+    if move is None:
+        raise InvalidInputError(
+            "There is no last move: the last call moved nothing, or removed or relabelled examples."
+        )
+    stored = state.examples.places()
+    places, labels = stored[stored < move.end], state.classes.labels
+    sets: dict[Neuron, Sets] = {}
+    for pair in sorted(move.weights):
+        low, high = classes_of(pair)
+        for unit, neuron in ((low, high), (high, low)):
+            rows = [_turned(state, unit, o, move.weights) for o in range(move.classes) if o != unit]
+            a = _activations(state, rows, places, move.origin)
+            masks = partition_of((a <= 0.0).T, neuron - (neuron > unit))
+            sets[labels[unit], labels[neuron]] = Sets(*(state.names(places[m]) for m in masks))
+    return sets
+
+
+def _at_risk(state: State, unit: int, neuron: int) -> Ints:
+    sides = [state.classes.members[c].places for c in (unit, neuron)]
+    places = np.unique(np.concatenate([*sides, state.misfits()]))
+    s1, s2, _ = partition_of((_of_unit(state, unit, places) <= 0.0).T, neuron - (neuron > unit))
+    return np.asarray(places[s1 | s2])
+
+
+def _unclipped(state: State, unit: int) -> Ints:
+    places = np.unique(np.concatenate([state.classes.members[unit].places, state.misfits()]))
+    return np.asarray(places[(_of_unit(state, unit, places) > 0.0).all(axis=0)])
+
+
+def _of_unit(state: State, unit: int, places: Ints) -> Floats:
+    # Activations of each neuron of a unit, in the order of the other classes: (others, places).
+    rows = [_turned(state, unit, o, {}) for o in range(len(state.classes)) if o != unit]
+    return _activations(state, rows, places, state.frame.geometry.origin)
+
+
+def _turned(
+    state: State, unit: int, other: int, earlier: dict[int, tuple[Floats, float]]
+) -> tuple[Floats, float, float]:
+    # Weights of a neuron, as they are or were earlier, and the sign that puts the unit inside.
+    pair = pair_number(unit, other)
+    separators = state.separators
+    w, b = earlier.get(pair, (separators.W[pair], float(separators.b[pair])))
+    return w, b, 1.0 if other > unit else -1.0
+
+
+def _activations(
+    state: State, rows: list[tuple[Floats, float, float]], places: Ints, origin: Floats
+) -> Floats:
+    out = np.empty((len(rows), len(places)))
+    for (w, b, sign), row in zip(rows, out, strict=True):
+        kernels.activations(w, b, state.examples.table, places, origin, row)
+        np.multiply(row, sign, out=row)
+    return out

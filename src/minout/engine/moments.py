@@ -1,0 +1,120 @@
+"""Sums over the stored examples, from which origin, scale, metric and priors are made."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from minout import kernels
+from minout._typing import Floats, Ints
+from minout.maths import Moments
+
+BLOCK = 2_048
+"""How many rows at a time are multiplied with themselves."""
+FEW = 256
+"""How many rows at a time are added up; their copies should not stay with the process."""
+
+
+@dataclass(frozen=True)
+class RunningMoments:
+    """The sums of `maths.Moments` over the rows seen so far; every method returns new sums.
+
+    Rows whose place is `seen` and above are still to be added; to the scatter, once there is one,
+    those whose place is `scattered` and above. With `exact` the scatter is summed in double
+    precision, whatever the rows have.
+    """
+
+    shift: Floats
+    counts: Floats
+    sums: Floats
+    squares: Floats
+    scatter: Floats | None = None
+    seen: int = 0
+    scattered: int = 0
+    exact: bool = False
+
+    @classmethod
+    def about(cls, x: Floats, *, seen: int = 0, exact: bool = False) -> "RunningMoments":
+        """Return sums over nothing, about a first row x."""
+        d = len(x)
+        exact = exact or x.dtype == np.float64
+        shift = x.astype(np.float64)
+        return cls(shift, np.zeros(0), np.zeros((0, d)), np.zeros(d), seen=seen, exact=exact)
+
+    def with_rows(
+        self, table: Floats, places: Ints, classes: Ints, sign: float = 1.0
+    ) -> "RunningMoments":
+        """Add rows, of some classes, in the order given; with sign -1 take them out."""
+        counts, sums, squares = self.counts.copy(), self.sums.copy(), self.squares.copy()
+        for start in range(0, len(places), FEW):
+            mine = classes[start : start + FEW]
+            Z = self._rows(table, places[start : start + FEW])
+            for c in np.unique(mine).tolist():
+                counts[c] += sign * np.count_nonzero(mine == c)
+                sums[c] += sign * Z[mine == c].sum(axis=0)
+            squares += sign * (Z * Z).sum(axis=0)
+        return replace(self, counts=counts, sums=sums, squares=squares)
+
+    def seen_to(self, end: int) -> "RunningMoments":
+        """Return sums that count as complete up to place `end`."""
+        return replace(self, seen=end)
+
+    def without_scatter_of(self, places: Ints) -> "RunningMoments":
+        """Drop the scatter if these rows are in it."""
+        if (places < self.scattered).any():
+            return replace(self, scatter=None, scattered=0)
+        return self
+
+    def with_scatter(self, table: Floats, order: Ints) -> "RunningMoments":
+        """Bring the scatter up to what was seen; all rows, if need be, in the order given."""
+        late = order if self.scatter is None else order[order >= self.scattered]
+        scatter = self.scatter
+        if len(late):
+            scatter = self._scatter(table, late)
+            if self.scatter is not None:
+                scatter += self.scatter
+        return replace(self, scatter=scatter, scattered=self.seen)
+
+    def for_classes(self, count: int) -> "RunningMoments":
+        """Return sums with room for more classes."""
+        more = count - len(self.counts)
+        if more <= 0:
+            return self
+        counts = np.concatenate([self.counts, np.zeros(more)])
+        sums = np.concatenate([self.sums, np.zeros((more, len(self.shift)))])
+        return replace(self, counts=counts, sums=sums)
+
+    def only_classes(self, kept: list[int]) -> "RunningMoments":
+        """Return the sums of some classes, numbered anew."""
+        wide = self.for_classes(max(kept, default=-1) + 1)
+        return replace(wide, counts=wide.counts[kept], sums=wide.sums[kept])
+
+    def means(self) -> Floats:
+        """Return the mean of each class."""
+        return np.asarray(self.shift + self.sums / np.maximum(self.counts, 1.0)[:, None])
+
+    def moments(self) -> Moments:
+        """Return the sums as the specification takes them."""
+        return Moments(self.shift, self.counts, self.sums, self.squares, self.scatter)
+
+    def _scatter(self, table: Floats, places: Ints) -> Floats:
+        precision = np.float64 if self.exact else table.dtype
+        total = np.zeros((len(self.shift),) * 2)
+        for start in range(0, len(places), BLOCK):
+            total += _square(self._rows(table, places[start : start + BLOCK], precision))
+        return total
+
+    def _rows(self, table: Floats, places: Ints, precision: DTypeLike = np.float64) -> Floats:
+        Z: Floats = table[places].astype(precision, copy=False)
+        Z -= self.shift.astype(precision)
+        return Z
+
+
+def _square(Z: Floats) -> Floats:
+    # Z'Z: its upper half and its lower right corner, side by side.
+    half = Z.shape[1] // 2
+    left, right = Z[:, :half], Z[:, half:]
+    upper, corner = kernels.in_threads(
+        lambda pair: pair[0].T @ pair[1], ((left, Z), (right, right))
+    )
+    return np.block([[upper], [upper[:, half:].T, corner]])

@@ -1,0 +1,242 @@
+"""A state as named arrays and JSON, and back, to the last bit.
+
+Caches that can be computed again to the same bits (inner products, sketches, references) are left
+out. docs/format.md lists what is in a file.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from minout import kernels
+from minout._typing import Floats, Ints
+from minout.engine.choice import Choice
+from minout.engine.classes import Classes, Members
+from minout.engine.examples import Examples
+from minout.engine.frame import Frame, Schedule, sketched
+from minout.engine.images import Images
+from minout.engine.moments import RunningMoments
+from minout.engine.pool import Pool
+from minout.engine.reference import Reference
+from minout.engine.separators import Separator, Separators, pair_count
+from minout.engine.settings import Settings
+from minout.engine.state import State, Widths
+from minout.engine.validation import validate
+from minout.kernels import Factor, Sums
+from minout.maths import Geometry, Prior
+
+Arrays = dict[str, NDArray[Any]]
+
+
+def packed(state: State) -> tuple[dict[str, Any], Arrays]:
+    """Return JSON-ready facts and arrays from which `unpacked` makes the same state."""
+    examples, frame, separators = state.examples, state.frame, state.separators
+    moments, end, pairs = frame.moments, examples.end, pair_count(len(state.classes))
+    about = {
+        "settings": asdict(state.settings),
+        "widths": list(state.widths),
+        "next_id": state.next_id,
+        "ids": list(state.ids),
+        "labels": list(state.classes.labels),
+        "corrected": [[key, list(labels)] for key, labels in state.corrected.items()],
+        "choice": frame.choice._asdict(),
+        "schedule": {
+            "refresh_at": frame.schedule.refresh_at,
+            "chosen_at": list(frame.schedule.chosen_at),
+            "prior_at": list(frame.schedule.prior_at),
+        },
+        "seen": moments.seen,
+        "scattered": moments.scattered,
+        "exact_sums": moments.exact,
+        "sketched": frame.sketch is not None,
+        "notes": state.notes,
+    }
+    arrays: Arrays = {
+        "rows": examples.table[:end],
+        "class": examples.classes[:end],
+        "digest": examples.digests[:end],
+        "stored": examples.stored[:end],
+        "W": separators.W[:pairs],
+        "b": separators.b[:pairs],
+        "sums.shift": moments.shift,
+        "sums.counts": moments.counts,
+        "sums.rows": moments.sums,
+        "sums.squares": moments.squares,
+        "origin": frame.geometry.origin,
+        **_square("K", frame.geometry.K),
+        **_joined("members", [members.places for members in state.classes.members]),
+        **_joined("misfits", separators.misfits[:pairs]),
+        **_pools(separators.pools[:pairs]),
+    }
+    if moments.scatter is not None:
+        arrays |= _square("sums.scatter", moments.scatter)
+    if frame.geometry.precision is not None:
+        arrays |= _square("precision", frame.geometry.precision)
+    arrays["images"], arrays["images.of"] = frame.images.kept()
+    return about, arrays
+
+
+@kernels.one_blas_thread()
+def unpacked(about: Any, arrays: Arrays) -> State:
+    """Return the state that was packed; raise MalformedError if these describe none."""
+    validate(about, arrays)
+    examples = Examples.of(arrays["rows"], arrays["class"], arrays["digest"], arrays["stored"])
+    state = State(Settings(**about["settings"]), examples.width, examples.dtype)
+    given, row = about["widths"]
+    state.examples, state.ids, state.notes = examples, about["ids"], about["notes"]
+    state.place_of = {state.ids[place]: place for place in examples.places().tolist()}
+    state.widths, state.next_id = Widths(given, row), about["next_id"]
+    state.corrected = {example_id: tuple(labels) for example_id, labels in about["corrected"]}
+    members = [Members(places) for places in _parted("members", arrays)]
+    state.classes = Classes(about["labels"], members)
+    state.frame = _frame(about, arrays, examples)
+    state.separators = _separators(arrays, examples)
+    return state
+
+
+def _frame(about: dict[str, Any], arrays: Arrays, examples: Examples) -> Frame:
+    moments = RunningMoments(
+        arrays["sums.shift"],
+        arrays["sums.counts"],
+        arrays["sums.rows"],
+        arrays["sums.squares"],
+        _squared("sums.scatter", arrays),
+        about["seen"],
+        about["scattered"],
+        about["exact_sums"],
+    )
+    K = _squared("K", arrays)
+    assert K is not None
+    geometry = Geometry(arrays["origin"], K, _squared("precision", arrays))
+    images = Images(geometry, examples.dtype)
+    images.restore(arrays["images"], arrays["images.of"])
+    at = about["schedule"]
+    schedule = Schedule(at["refresh_at"], tuple(at["chosen_at"]), tuple(at["prior_at"]))
+    sketch, places = None, examples.places()
+    if about["sketched"]:
+        sketch = sketched(geometry, examples.table, places, examples.digests[places])
+    return Frame(Choice(**about["choice"]), geometry, moments, schedule, images, sketch)
+
+
+def _separators(arrays: Arrays, examples: Examples) -> Separators:
+    separators = Separators(examples.width)
+    misfits, pools = _parted("misfits", arrays), _unpooled(arrays, examples.width)
+    separators.make_room(len(pools), examples.end)
+    for pair, (own, pool) in enumerate(zip(misfits, pools, strict=True)):
+        w, b = arrays["W"][pair], float(arrays["b"][pair])
+        separators.put(pair, Separator(w, b, pool, own, Reference()))
+        separators.violations[own] += 1
+    violating = np.flatnonzero(separators.violations[: examples.end])
+    digests, counts = np.unique(examples.digests[violating], return_counts=True)
+    separators.listed = dict(zip(digests.tolist(), counts.tolist(), strict=True))
+    return separators
+
+
+def _pools(pools: Sequence[Pool]) -> Arrays:
+    arrays = {
+        **_joined("pool", [pool.places for pool in pools]),
+        "pool.signs": _end_to_end([pool.signs for pool in pools]).astype(np.int8),
+        "pool.alpha": _end_to_end([pool.alpha for pool in pools]),
+        "pool.idle": _end_to_end([pool.idle for pool in pools], np.int64),
+        "prior.b": np.array([pool.prior.b for pool in pools]),
+    }
+    if any(pool.prior.w.any() for pool in pools):
+        arrays["prior.W"] = np.array([pool.prior.w for pool in pools])
+    for number, pool in enumerate(pools):
+        factor, sums, u = pool.carried()
+        if factor is not None:
+            n = int(factor.size[0])
+            arrays[f"factor.{number}"] = _lower(factor.L[:n, :n])
+            arrays[f"factor.{number}.order"] = factor.order[:n]
+        if sums is not None:
+            arrays[f"newton.{number}.H"], arrays[f"newton.{number}.q"] = sums.H, sums.q
+            arrays[f"newton.{number}.inside"] = sums.inside
+        if u is not None:
+            arrays[f"newton.{number}.u"] = u
+    return arrays
+
+
+def _unpooled(arrays: Arrays, features: int) -> list[Pool]:
+    places = _parted("pool", arrays)
+    bounds = np.cumsum([0, *(len(part) for part in places)])
+    nothing = np.zeros(features)
+    pools = []
+    for number, own in enumerate(places):
+        part = slice(bounds[number], bounds[number + 1])
+        w0 = arrays["prior.W"][number] if "prior.W" in arrays else nothing
+        pools.append(
+            Pool.restored(
+                Prior(w0, float(arrays["prior.b"][number])),
+                own,
+                arrays["pool.signs"][part].astype(np.float64),
+                arrays["pool.alpha"][part],
+                arrays["pool.idle"][part],
+                _factor(arrays, number, len(own)),
+                _newton(arrays, number),
+                arrays.get(f"newton.{number}.u"),
+            )
+        )
+    return pools
+
+
+def _factor(arrays: Arrays, number: int, members: int) -> Factor | None:
+    order = arrays.get(f"factor.{number}.order")
+    if order is None:
+        return None
+    n = len(order)
+    L, places = np.zeros((members, members)), np.zeros(members, dtype=np.int64)
+    L[:n, :n] = _from_lower(arrays[f"factor.{number}"], n)
+    places[:n] = order
+    return Factor(L, places, np.array([n]))
+
+
+def _newton(arrays: Arrays, number: int) -> Sums | None:
+    if f"newton.{number}.H" not in arrays:
+        return None
+    return Sums(*(arrays[f"newton.{number}.{name}"] for name in ("H", "q", "inside")))
+
+
+def _square(name: str, A: Floats) -> Arrays:
+    # One half of a symmetric matrix is enough.
+    if A.ndim == 2 and np.array_equal(A, A.T):
+        return {f"{name}.lower": _lower(A)}
+    return {name: A}
+
+
+def _squared(name: str, arrays: Arrays) -> Floats | None:
+    half = arrays.get(f"{name}.lower")
+    if half is None:
+        return arrays.get(name)
+    lower = _from_lower(half, len(arrays["origin"]))
+    lower += np.tril(lower, -1).T
+    return lower
+
+
+def _lower(A: Floats) -> Floats:
+    return np.concatenate([A[i, : i + 1] for i in range(len(A))] or [np.empty(0)])
+
+
+def _from_lower(half: Floats, n: int) -> Floats:
+    out, start = np.zeros((n, n)), 0
+    for i in range(n):
+        out[i, : i + 1] = half[start : start + i + 1]
+        start += i + 1
+    return out
+
+
+def _joined(name: str, parts: Sequence[Ints]) -> Arrays:
+    # Lists of places end to end, and how long each is.
+    sizes = np.array([len(part) for part in parts], dtype=np.int64)
+    return {name: _end_to_end(parts, np.int64), f"{name}.sizes": sizes}
+
+
+def _parted(name: str, arrays: Arrays) -> list[Ints]:
+    ends = np.cumsum(arrays[f"{name}.sizes"])
+    return [part.copy() for part in np.split(arrays[name], ends)[: len(ends)]]
+
+
+def _end_to_end(parts: Sequence[NDArray[Any]], dtype: Any = np.float64) -> NDArray[Any]:
+    return np.concatenate([np.empty(0, dtype=dtype), *parts])

@@ -1,0 +1,329 @@
+"""The rows that one separator rests on, and the separator that is optimal for them."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from minout import kernels
+from minout._typing import Bools, Floats, Ints
+from minout.engine.images import Images
+from minout.errors import NotConverged
+from minout.kernels import Factor, Rows, Sums
+from minout.maths import Geometry, Prior
+
+IDLE = 30
+"""A member that has been at α = 0 for this many solves leaves the pool."""
+CHEAP = 16_000_000
+"""A pool whose inner products take fewer multiplications is small: it is solved from scratch."""
+SMALL_ROOM = 200_000_000
+"""How many bytes all small pools together may keep, inner products and factors."""
+LARGE_ROOM = 4_000_000_000
+"""How many bytes all large pools together may keep, inner products and factors."""
+CARRIED_TOO_FAR = 1e-9
+"""The residual from which updated sums are made anew."""
+UNSETTLED = 1e-6
+"""The residual from which a separator counts as not solved."""
+
+
+class Problem(NamedTuple):
+    """What all separators share: the rows, how they are measured, λ, the number of separators."""
+
+    table: Floats
+    geometry: Geometry
+    images: Images
+    lam: float
+    separators: int = 1
+
+
+class Kept(NamedTuple):
+    """What saves time from one solve to the next; without it the answer differs by rounding only.
+
+    By α: inner products of the first `known` members, and the factor. By w: the sums, and u.
+    r holds what the prior leaves the first members short of the target. `products` are the inner
+    products of a small pool's first members: the lower half, row by row.
+    """
+
+    r: Floats | None = None
+    gram: Floats | None = None
+    known: int = 0
+    factor: Factor | None = None
+    sums: Sums | None = None
+    u: Floats | None = None
+    products: Floats | None = None
+
+
+NOTHING = Kept()
+
+
+class PoolRows(NamedTuple):
+    """The rows of a pool: their places, signs and α, and for how many solves α has been 0."""
+
+    places: Ints
+    signs: Floats
+    alpha: Floats
+    idle: Ints
+
+
+class Pool:
+    """Places of rows, their signs and α; `solve` makes α the optimum for them.
+
+    Small pools are solved by α, from inner products; pools of more rows than dimensions by w. A
+    pool that is part of a state is not changed; a step works on a `fork` of it.
+    """
+
+    __slots__ = ("_kept", "alpha", "idle", "places", "prior", "signs")
+
+    def __init__(self, prior: Prior) -> None:
+        self.prior = prior
+        self.places: Ints = np.empty(0, dtype=np.int64)
+        self.signs: Floats = np.empty(0)
+        self.alpha: Floats = np.empty(0)
+        self.idle: Ints = np.empty(0, dtype=np.int64)
+        self._kept = NOTHING
+
+    @classmethod
+    def restored(
+        cls,
+        prior: Prior,
+        places: Ints,
+        signs: Floats,
+        alpha: Floats,
+        idle: Ints,
+        factor: Factor | None,
+        sums: Sums | None,
+        u: Floats | None,
+    ) -> "Pool":
+        """Return a pool that goes on from what was saved."""
+        pool = cls(prior)
+        pool.places, pool.signs, pool.alpha, pool.idle = places, signs, alpha, idle
+        pool._kept = Kept(factor=factor, sums=sums, u=u)
+        return pool
+
+    def carried(self) -> tuple[Factor | None, Sums | None, Floats | None]:
+        """Return what is carried from solve to solve; its rounding depends on all solves before."""
+        return self._kept.factor, self._kept.sums, self._kept.u
+
+    def solved_by_alpha(self) -> bool:
+        """Return whether the weights are made of α and images, not solved for directly."""
+        return self._kept.u is None
+
+    def forget_products(self) -> None:
+        """Drop inner products and their factor, because the images have changed."""
+        self._kept = self._kept._replace(gram=None, known=0, factor=None, products=None)
+
+    def fork(self) -> "Pool":
+        """Return a pool that may be changed without this one changing.
+
+        Inner products are shared: later ones are written behind those that this pool knows.
+        """
+        twin = Pool(self.prior)
+        twin.places, twin.signs = self.places, self.signs
+        twin.alpha, twin.idle = self.alpha, self.idle
+        factor, sums = self._kept.factor, self._kept.sums
+        if factor is not None:
+            factor = Factor(factor.L.copy(), factor.order.copy(), factor.size.copy())
+        if sums is not None:
+            sums = Sums(sums.H.copy(), sums.q.copy(), sums.inside.copy())
+        twin._kept = self._kept._replace(factor=factor, sums=sums)
+        return twin
+
+    def support(self, prior: Prior) -> "Pool":
+        """Return a pool of the rows with α > 0, for another geometry and prior."""
+        return self._picked(np.flatnonzero(self.alpha > 0.0), prior)
+
+    def drop_products(self) -> None:
+        """Free the inner products of a small pool; they can be computed again, to the same bits."""
+        self._kept = self._kept._replace(products=None)
+
+    def sorted_by(self, rank: Ints) -> "Pool":
+        """Return a pool of the rows with α > 0, in the order of their places' ranks."""
+        used = np.flatnonzero(self.alpha > 0.0)
+        order = np.argsort(rank[self.places[used]], kind="stable")
+        return self._picked(used[order], self.prior)
+
+    def restart(self, prior: Prior) -> None:
+        """Start from another prior; the inner products stay as they are."""
+        self.prior = prior
+        self._kept = self._kept._replace(r=None, sums=None, u=None)
+
+    def join(self, places: Ints, signs: Floats) -> None:
+        """Add rows, at α = 0."""
+        self.places = np.concatenate([self.places, places])
+        self.signs = np.concatenate([self.signs, signs])
+        self.alpha = np.concatenate([self.alpha, np.zeros(len(places))])
+        self.idle = np.concatenate([self.idle, np.zeros(len(places), dtype=np.int64)])
+        sums = self._kept.sums
+        if sums is not None:
+            outside = np.zeros(len(places), dtype=bool)
+            sums = sums._replace(inside=np.concatenate([sums.inside, outside]))
+            self._kept = self._kept._replace(sums=sums)
+
+    def leave(self, places: Ints) -> None:
+        """Remove rows, whatever their α."""
+        self._keep(~np.isin(self.places, places))
+        self._kept = self._kept._replace(factor=None, sums=None)
+
+    def is_small(self, problem: Problem) -> bool:
+        """Return whether it is solved by α, from inner products that are cheap to compute again."""
+        return self._is_cheap() and self._goes_by_alpha(problem)
+
+    def products(self) -> Floats | None:
+        """Return the inner products of a small pool that are known: the lower half, row by row."""
+        return self._kept.products
+
+    def take(self, rows: PoolRows, products: Floats, problem: Problem) -> None:
+        """Take over rows that were solved in a batch, and inner products if there is room."""
+        self.places, self.signs, self.alpha, self.idle = rows
+        has_room = products.nbytes * problem.separators <= SMALL_ROOM
+        self._kept = Kept(products=products) if has_room else NOTHING
+
+    def solve(self, problem: Problem) -> None:
+        """Move α to the optimum over the members; raise NotConverged if that fails."""
+        kept, self._kept = self._kept, NOTHING
+        r = self._targets(problem, kept.r)
+        if self._goes_by_alpha(problem):
+            kept = self._solve_by_alpha(problem, kept, r)
+        else:
+            kept = self._solve_by_w(problem, kept, r)
+        self.idle = np.where(self.alpha > 0.0, 0, self.idle + 1)
+        self._kept = kept
+
+    def weights(self, problem: Problem) -> tuple[Floats, float]:
+        """Return w and b of the separator that the last solve found."""
+        u = self._kept.u
+        if u is not None:
+            return self.prior.w + u[:-1], self.prior.b + float(u[-1])
+        w = self.prior.w.copy()
+        signed = self.signs * self.alpha
+        used = np.flatnonzero(signed)
+        if used.size:
+            images, which = problem.images.of(problem.table, self.places[used])
+            kernels.combine(images, which, signed[used], w)
+        total = float(signed.cumsum()[-1]) if used.size else 0.0  # one after the other
+        return w, self.prior.b + total
+
+    def trim(self, problem: Problem) -> None:
+        """Remove members that were idle too long, and caches that take too much room."""
+        if (self.idle > IDLE).any():
+            self._keep(self.idle <= IDLE)
+        # By the number of members, not by what happens to be allocated: a pool that was loaded from
+        # a file has other spare room, and must drop its factor at the same moment.
+        kept = 2 * 8 * _room(len(self.places)) ** 2
+        if kept * problem.separators > (SMALL_ROOM if self._is_cheap() else LARGE_ROOM):
+            self._kept = self._kept._replace(gram=None, known=0, factor=None)
+
+    def _is_cheap(self) -> bool:
+        return len(self.places) ** 2 * len(self.prior.w) < CHEAP
+
+    def _goes_by_alpha(self, problem: Problem) -> bool:
+        many = len(self.places) > max(len(self.prior.w) + 1, 64)
+        return not many or problem.geometry.precision is None
+
+    def _targets(self, problem: Problem, known: Floats | None) -> Floats:
+        known = np.empty(0) if known is None else known
+        late = slice(len(known), None)
+        f0 = np.empty(len(self.places) - len(known))
+        origin = problem.geometry.origin
+        kernels.activations(
+            self.prior.w, self.prior.b, problem.table, self.places[late], origin, f0
+        )
+        return np.concatenate([known, 1.0 - self.signs[late] * f0])
+
+    def _solve_by_alpha(self, problem: Problem, kept: Kept, r: Floats) -> Kept:
+        gram = self._gram(problem, kept)
+        if kept.factor is None:
+            factor = kernels.empty_factor(len(gram))
+        else:
+            factor = _resized(kept.factor, kept.factor.order, len(gram))
+        alpha = self.alpha.copy()
+        if kernels.newton(gram, r, problem.lam, alpha, factor):
+            self.alpha = alpha
+            return Kept(r=r, gram=gram, known=len(r), factor=factor)
+        exact = Images(problem.geometry, np.dtype(np.float64))
+        gram = self._gram(problem._replace(images=exact), Kept())
+        alpha = self.alpha.copy()
+        if not kernels.newton(gram, r, problem.lam, alpha, kernels.empty_factor(len(gram))):
+            raise NotConverged("a separator did not settle")
+        self.alpha = alpha
+        return Kept(r=r)
+
+    def _gram(self, problem: Problem, kept: Kept) -> Floats:
+        n, known, gram = len(self.places), kept.known, kept.gram
+        if gram is None or len(gram) < n:
+            old, gram = gram, np.empty((_room(n), _room(n)))
+            if old is not None:
+                gram[:known, :known] = old[:known, :known]
+        if known < n:
+            images, which = problem.images.of(problem.table, self.places)
+            origin = problem.geometry.origin
+            kernels.gram(images, which, problem.table, self.places, origin, self.signs, known, gram)
+        return gram
+
+    def _solve_by_w(self, problem: Problem, kept: Kept, r: Floats) -> Kept:
+        precision, size = problem.geometry.precision, len(self.prior.w) + 1
+        assert precision is not None
+        P = np.zeros((size, size))
+        P[:-1, :-1] = np.diag(precision) if precision.ndim == 1 else precision
+        P[-1, -1] = 1.0
+        rows = Rows(problem.table, self.places, problem.geometry.origin, self.signs, r)
+        u = np.zeros(size) if kept.u is None else kept.u.copy()
+        sums = _no_sums(len(r), size) if kept.sums is None else kept.sums
+        try:
+            residual, alpha = kernels.newton_primal(rows, P, problem.lam, u, sums)
+            if residual > CARRIED_TOO_FAR and kept.sums is not None:
+                sums = _no_sums(len(r), size)
+                residual, alpha = kernels.newton_primal(rows, P, problem.lam, u, sums)
+        except np.linalg.LinAlgError as error:
+            raise NotConverged("a separator did not settle") from error
+        if not residual <= UNSETTLED:
+            raise NotConverged("a separator did not settle")
+        self.alpha = alpha
+        return Kept(r=r, sums=sums, u=u)
+
+    def _picked(self, which: Ints, prior: Prior) -> "Pool":
+        twin = Pool(prior)
+        twin.places, twin.signs = self.places[which], self.signs[which]
+        twin.alpha, twin.idle = self.alpha[which], self.idle[which]
+        return twin
+
+    def _keep(self, stays: Bools) -> None:
+        r, gram, known, factor, sums, u, _ = self._kept
+        if gram is not None and known == len(self.places):
+            gram = np.ascontiguousarray(gram[np.ix_(stays.nonzero()[0], stays.nonzero()[0])])
+            known = len(gram)
+            factor = None if factor is None else _renumbered(factor, stays)
+        else:
+            gram, known, factor = None, 0, None
+        if sums is not None:
+            sums = sums._replace(inside=sums.inside[stays])
+        r = None if r is None else r[stays[: len(r)]]
+        self._kept = Kept(r, gram, known, factor, sums, u)
+        self.places, self.signs = self.places[stays], self.signs[stays]
+        self.alpha, self.idle = self.alpha[stays], self.idle[stays]
+
+
+def _room(members: int) -> int:
+    # How many members inner products get room for.
+    return members + members // 4 + 8
+
+
+def _no_sums(members: int, size: int) -> Sums:
+    return Sums(np.zeros((size, size)), np.zeros(size), np.zeros(members, dtype=bool))
+
+
+def _renumbered(factor: Factor, stays: Bools) -> Factor | None:
+    order = factor.order[: factor.size[0]]
+    if not stays[order].all():
+        return None
+    return _resized(factor, (np.cumsum(stays) - 1)[order], int(stays.sum()))
+
+
+def _resized(factor: Factor, order: Ints, capacity: int) -> Factor:
+    if len(factor.L) == capacity and order is factor.order:
+        return factor
+    n = int(factor.size[0])
+    out = kernels.empty_factor(capacity)
+    out.L[:n, :n] = factor.L[:n, :n]
+    out.order[:n] = order[:n]
+    out.size[0] = n
+    return out

@@ -1,0 +1,122 @@
+"""The separators: one per pair of classes, and an index of the examples on a wrong side.
+
+Classes are numbered as they come. The separator of classes low < high has the number
+high(high - 1)/2 + low and is positive on the side of low. The kernels use the same numbering.
+"""
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from minout._typing import Floats, Ints
+from minout.engine.pool import Pool
+from minout.engine.reference import Reference
+from minout.maths import Prior
+
+NO_PLACES: Ints = np.empty(0, dtype=np.int64)
+
+
+class Separator(NamedTuple):
+    """One separator: f(x) = w·(x - origin) + b, what it rests on, and its misfits' places."""
+
+    w: Floats
+    b: float
+    pool: Pool
+    misfits: Ints
+    reference: Reference
+
+    @classmethod
+    def new(cls, width: int) -> "Separator":
+        """Return a separator that has not been solved yet."""
+        nowhere = np.zeros(width)
+        return cls(nowhere, 0.0, Pool(Prior(nowhere, 0.0)), NO_PLACES, Reference())
+
+
+def pair_number(a: int, b: int) -> int:
+    """Return the number of the separator of classes a and b."""
+    high, low = max(a, b), min(a, b)
+    return high * (high - 1) // 2 + low
+
+
+def classes_of(pair: int) -> tuple[int, int]:
+    """Return the classes (low, high) of a separator."""
+    high = (1 + math.isqrt(8 * pair + 1)) // 2
+    return pair - high * (high - 1) // 2, high
+
+
+def pair_count(classes: int) -> int:
+    """Return how many separators some classes have."""
+    return classes * (classes - 1) // 2
+
+
+def all_pairs(classes: int) -> Iterator[tuple[int, int, int]]:
+    """Yield (number, low, high) of every separator, in the order of their numbers."""
+    pair = 0
+    for high in range(1, classes):
+        for low in range(high):
+            yield pair, low, high
+            pair += 1
+
+
+class Separators:
+    """All separators, by number: weights packed for the kernels, the rest in lists.
+
+    `violations` counts for each place in how many separators of its class it is a misfit;
+    `listed` counts, for the digest of each such row, the places that have it. Entries beyond the
+    separators and places in use mean nothing.
+    """
+
+    def __init__(self, width: int) -> None:
+        self.W: Floats = np.zeros((1, width))
+        self.b: Floats = np.zeros(1)
+        self.pools: list[Pool] = []
+        self.misfits: list[Ints] = []
+        self.references: list[Reference] = []
+        self.violations: Ints = np.zeros(8, dtype=np.int64)
+        self.listed: dict[int, int] = {}
+
+    def __getitem__(self, pair: int) -> Separator:
+        return Separator(
+            self.W[pair],
+            float(self.b[pair]),
+            self.pools[pair],
+            self.misfits[pair],
+            self.references[pair],
+        )
+
+    def put(self, pair: int, separator: Separator) -> None:
+        """Replace a separator, in place; there must be room for it."""
+        self.W[pair], self.b[pair] = separator.w, separator.b
+        self.pools[pair] = separator.pool
+        self.misfits[pair] = separator.misfits
+        self.references[pair] = separator.reference
+
+    def make_room(self, pairs: int, places: int) -> None:
+        """Grow, if needed, to hold so many separators and places."""
+        if pairs > len(self.b):
+            W, b = np.zeros((2 * pairs, self.W.shape[1])), np.zeros(2 * pairs)
+            W[: len(self.b)], b[: len(self.b)] = self.W, self.b
+            self.W, self.b = W, b
+        while len(self.references) < pairs:
+            new = Separator.new(self.W.shape[1])
+            at = len(self.references)  # the list that is extended last says how far this got
+            self.pools[at:], self.misfits[at:] = [new.pool], [new.misfits]
+            self.references[at:] = [new.reference]
+        if places > len(self.violations):
+            more = np.zeros(max(places - len(self.violations), len(self.violations)), np.int64)
+            self.violations = np.concatenate([self.violations, more])
+
+    def only(self, kept: list[int]) -> "Separators":
+        """Return the separators between some classes, numbered anew."""
+        pairs = [pair_number(low, high) for h, high in enumerate(kept) for low in kept[:h]]
+        twin = Separators(self.W.shape[1])
+        twin.make_room(len(pairs), len(self.violations))
+        twin.W[: len(pairs)], twin.b[: len(pairs)] = self.W[pairs], self.b[pairs]
+        twin.pools = [self.pools[pair] for pair in pairs]
+        twin.misfits = [self.misfits[pair] for pair in pairs]
+        twin.references = [self.references[pair] for pair in pairs]
+        twin.violations[: len(self.violations)] = self.violations
+        twin.listed = dict(self.listed)
+        return twin

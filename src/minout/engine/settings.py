@@ -1,0 +1,60 @@
+"""What a user may pin, and what is chosen from the data otherwise."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from minout.engine.choice import SHAPES, STRENGTHS, Choice, Shape
+from minout.errors import InvalidInputError
+
+Auto = Literal["auto"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of the exact engine: each is "auto" or pinned; see `Learner`."""
+
+    C: float | Auto = "auto"
+    whiten: bool | Auto = "auto"
+    lda_prior: bool | Auto = "auto"
+    standardize: bool | Auto = "auto"
+    refresh: Literal["auto", "manual"] = "auto"
+
+    def __post_init__(self) -> None:
+        """Refuse settings that mean nothing."""
+        if not _is_auto(self.C) and not (
+            isinstance(self.C, int | float | np.integer | np.floating)
+            and not isinstance(self.C, bool)
+            and 0 < self.C < math.inf
+            and 0 < 1.0 / (2.0 * float(self.C)) < math.inf
+        ):
+            raise InvalidInputError(f'`C` must be a positive number or "auto", not {self.C!r}.')
+        for name in ("whiten", "lda_prior", "standardize"):
+            value = getattr(self, name)
+            if not isinstance(value, bool | np.bool_) and not _is_auto(value):
+                raise InvalidInputError(f'`{name}` is True, False or "auto", not {value!r}.')
+        if not isinstance(self.refresh, str) or self.refresh not in ("auto", "manual"):
+            raise InvalidInputError(f'`refresh` is "auto" or "manual", not {self.refresh!r}.')
+
+    def shapes(self) -> tuple[Shape, ...]:
+        """Return the shapes that may be chosen, the plainest first."""
+        pinned = {
+            name: bool(getattr(self, name))
+            for name in Shape._fields
+            if not _is_auto(getattr(self, name))
+        }
+        return tuple(dict.fromkeys(shape._replace(**pinned) for shape in SHAPES))
+
+    def strengths(self) -> tuple[float, ...]:
+        """Return the values of C that may be chosen, the highest first."""
+        return STRENGTHS if isinstance(self.C, str) else (float(self.C),)
+
+    def first_choice(self) -> Choice:
+        """Return what holds until there are enough examples to choose by."""
+        return Choice(*self.shapes()[0], C=self.strengths()[0])
+
+
+def _is_auto(value: object) -> bool:
+    return isinstance(value, str) and value == "auto"

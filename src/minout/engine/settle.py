@@ -1,0 +1,117 @@
+"""Settle separators: solve for a pool, check every example, add the worst, until none is below."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from minout import kernels
+from minout._typing import Floats, Ints
+from minout.engine.batch import solve_and_measure
+from minout.engine.check import MANY, OFF, Found, check, judge
+from minout.engine.pool import Pool, Problem
+from minout.engine.reference import Reference
+from minout.engine.sketch import Sketch
+from minout.errors import NotConverged
+
+WORTH_DIVIDING = 1_000_000
+"""Jobs of fewer multiplications per check cost more to hand to threads than to do."""
+BATCH = 256
+"""How many small jobs are settled at a time."""
+NO_PLACES: Ints = np.empty(0, dtype=np.int64)
+NO_SIGNS: Floats = np.empty(0)
+
+
+class Job(NamedTuple):
+    """A separator to settle: its number, its classes, their examples, and a pool of its own.
+
+    The pool and the reference belong to the job: settling changes them.
+    """
+
+    pair: int
+    low: int
+    high: int
+    pool: Pool
+    sides: tuple[Ints, Ints]
+    reference: Reference
+
+
+class Settled(NamedTuple):
+    """A separator that every stored example of its classes was checked against."""
+
+    job: Job
+    w: Floats
+    b: float
+    found: Found
+
+
+def settle(
+    jobs: Sequence[Job], problem: Problem, bound: float, sketch: Sketch | None
+) -> list[Settled]:
+    """Settle each job on its own: small ones many at a time, large ones in threads.
+
+    The answers do not depend on which jobs are settled together, nor on threads.
+    """
+    small = [job for job in jobs if _is_small(job, problem, sketch)]
+    settled: dict[int, Settled] = {}
+    for start in range(0, len(small), BATCH):
+        _settle_small(small[start : start + BATCH], problem, bound, settled)
+    large = [job for job in jobs if job.pair not in settled]
+    for each in _settle_large(large, problem, bound, sketch):
+        settled[each.job.pair] = each
+    return [settled[job.pair] for job in jobs]
+
+
+def _is_small(job: Job, problem: Problem, sketch: Sketch | None) -> bool:
+    n = len(job.sides[0]) + len(job.sides[1])
+    unbounded = sketch is None or n < MANY
+    few = n * problem.table.shape[1] < WORTH_DIVIDING
+    return unbounded and few and job.pool.is_small(problem)
+
+
+def _settle_small(
+    jobs: Sequence[Job], problem: Problem, bound: float, settled: dict[int, Settled]
+) -> None:
+    # A job whose pool outgrows this, or cannot be solved here, is left for _settle_large.
+    while jobs:
+        pools, sides = [job.pool for job in jobs], [job.sides for job in jobs]
+        measured = solve_and_measure(pools, sides, problem, bound, OFF)
+        unsettled = []
+        for job, one in zip(jobs, measured, strict=True):
+            if one is None:
+                continue
+            if one.is_settled:
+                found = Found(NO_PLACES, NO_SIGNS, NO_PLACES, one.least, len(one.margins))
+            else:
+                found = judge(one.w, one.b, job.sides, one.margins, job.pool, problem, bound)
+            if not len(found.places):
+                if not one.is_settled:
+                    job.pool.trim(problem)
+                settled[job.pair] = Settled(job, one.w, one.b, found)
+                continue
+            job.pool.join(found.places, found.signs)
+            if job.pool.is_small(problem):
+                unsettled.append(job)
+        jobs = unsettled
+
+
+def _settle_large(
+    jobs: Sequence[Job], problem: Problem, bound: float, sketch: Sketch | None
+) -> list[Settled]:
+    rows = sum(len(side) for job in jobs for side in job.sides)
+    if rows * problem.table.shape[1] < WORTH_DIVIDING * len(jobs):
+        return [_settle(job, problem, bound, sketch) for job in jobs]
+    return kernels.in_threads(lambda job: _settle(job, problem, bound, sketch), jobs)
+
+
+def _settle(job: Job, problem: Problem, bound: float, sketch: Sketch | None) -> Settled:
+    pool, members = job.pool, len(job.sides[0]) + len(job.sides[1])
+    for _ in range(members + 2):  # each round but the last adds at least one of them
+        pool.solve(problem)
+        w, b = pool.weights(problem)
+        found = check(w, b, job.sides, pool, problem, bound, job.reference, sketch)
+        if not len(found.places):
+            pool.trim(problem)
+            return Settled(job, w, b, found)
+        pool.join(found.places, found.signs)
+    raise NotConverged("a separator did not settle")

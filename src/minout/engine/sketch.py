@@ -1,0 +1,135 @@
+"""A short description of every stored row, from which the change of its margin can be bounded."""
+
+import copy
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from minout import kernels
+from minout._typing import Floats, Ints
+
+Singles = NDArray[np.float32]
+
+LEVELS = kernels.LEVELS
+DIRECTIONS = LEVELS[-1]
+BLOCK = 1_024
+WORTH_DIVIDING = 64
+"""Fewer rows than this are not divided between threads."""
+LARGEST = 1e15
+"""The size up to which sums of squares stay finite in float32."""
+ROUNDING = 1e-5
+"""Slack for float32, relative to the lengths of the vectors multiplied.
+
+Sums of products in float32 are off by at most their depth times 2⁻²⁴ of Σ|v_i x_i|: BLAS sums rows
+in blocks less than 100 deep, which is 6e-6; directions and rows rounded to float32 add 2·6e-8.
+"""
+
+
+class Move(NamedTuple):
+    """A change of weights: its parts along the directions, and the length of the rest per level.
+
+    `shift` is what it does to a row at the sketch's origin.
+    """
+
+    along: Singles
+    rest: Floats
+    shift: float
+
+
+class Sketch:
+    """For each row x: its parts along some directions, and the length of what is left over.
+
+    For any v: v·(x - origin) = (v along the directions)·row + (the rest of v)·(the rest of x), and
+    the last is at most ‖rest of v‖·‖rest of x‖. The directions are those along which a sample of
+    the rows varies most; any others would do, and bound less well. Like `Examples`, a sketch has
+    spare room: `extended` describes more rows and returns a new object that counts them.
+    """
+
+    def __init__(self, origin: Floats, sample: Floats) -> None:
+        self._origin = origin.astype(np.float32)
+        self._offset = self._origin - origin
+        found = _principal((sample - origin).astype(np.float32))
+        self._directions = np.zeros((len(found), LEVELS[-1]), dtype=np.float32)
+        self._directions[:, : found.shape[1]] = found
+        self._halves = [np.ascontiguousarray(half) for half in np.hsplit(self._directions, 2)]
+        self._rows: Singles = np.zeros((8, LEVELS[-1]), dtype=np.float32)
+        self._rest: Singles = np.zeros((8, len(LEVELS)), dtype=np.float32)
+        self._seen = 0
+
+    def extended(self, table: Floats, end: int) -> "Sketch | None":
+        """Return a sketch of the first `end` rows; None if one is too large for float32.
+
+        Then the sketch is of no more use.
+        """
+        more = copy.copy(self)
+        if end > len(self._rows):
+            size = len(table)
+            more._rows, more._rest = _resized(self._rows, size), _resized(self._rest, size)
+        for start in range(self._seen, end, BLOCK):
+            block = slice(start, min(start + BLOCK, end))
+            far = table[block] - self._origin
+            if np.abs(far).max() > LARGEST:
+                return None
+            Z = far.astype(np.float32, copy=False)
+            more._rows[block] = part = self._along(Z)
+            square = np.einsum("ij,ij->i", Z, Z)
+            for k, level in enumerate(LEVELS):
+                left = square - np.einsum("ij,ij->i", part[:, :level], part[:, :level])
+                more._rest[block, k] = np.sqrt(np.maximum(left, 0.0) + ROUNDING * square)
+        more._seen = end
+        return more
+
+    def _along(self, Z: Singles) -> Singles:
+        if len(Z) < WORTH_DIVIDING:
+            return np.asarray(Z @ self._directions)
+        return np.hstack(kernels.in_threads(Z.__matmul__, self._halves))
+
+    def split(self, v: Floats) -> Move:
+        """Return v's parts along the directions, and the lengths of the rest, rounded up."""
+        along = np.asarray(v.astype(np.float32) @ self._directions, dtype=np.float32)
+        square = float(v @ v)
+        left = [square - float(along[:level] @ along[:level]) for level in LEVELS]
+        rest = np.sqrt(np.maximum(left, 0.0) + ROUNDING * square)
+        return Move(along, rest, float(v @ self._offset))
+
+    def longest(self, places: Ints) -> float:
+        """Bound the length of some rows, measured from 0."""
+        farthest = float(self._rest[places, 0].max(initial=0.0))
+        return farthest + float(np.linalg.norm(self._origin))
+
+    def doubtful(
+        self, known: Floats, places: Ints, move: Move, shift: float, sign: float, bound: float
+    ) -> Ints:
+        """Return the i whose margin may be below the bound.
+
+        The activation of places[i] was known[i]; since then weights and bias have moved.
+        """
+        out = np.empty(len(places), dtype=np.int64)
+        count = kernels.doubtful(
+            known,
+            places,
+            self._rows,
+            self._rest,
+            move.along,
+            move.rest,
+            shift + move.shift,
+            sign,
+            bound,
+            out,
+        )
+        return out[:count]
+
+
+def _principal(Z: Singles) -> Floats:
+    # The leading directions of Z (n, d), nearly, from the power method; at right angles to float64.
+    basis, _ = np.linalg.qr(Z[:DIRECTIONS].T)
+    basis, _ = np.linalg.qr(Z.T @ (Z @ basis))
+    basis, _ = np.linalg.qr((Z.T @ (Z @ basis)).astype(np.float64))
+    return np.asarray(basis)
+
+
+def _resized(array: Singles, size: int) -> Singles:
+    out = np.zeros((size, array.shape[1]), dtype=array.dtype)
+    out[: len(array)] = array
+    return out

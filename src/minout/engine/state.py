@@ -1,0 +1,338 @@
+"""The state of the engine, a change of it, and `apply`, the only function that changes it."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from minout import kernels
+from minout._typing import Floats, Id, Ints, Label
+from minout.engine.classes import Classes, Members
+from minout.engine.examples import Examples
+from minout.engine.frame import Frame
+from minout.engine.reports import NOTHING_MOVED, Certificate, Refresh
+from minout.engine.separators import Separator, Separators, pair_count
+from minout.engine.settings import Settings
+
+NOTHING: Mapping[Any, Any] = MappingProxyType({})
+ATTEMPTS = 100
+"""How often an interrupted `apply` is started again before it gives up."""
+
+
+class Widths(NamedTuple):
+    """How many numbers an example has as it comes, and as a row; None while that is not known."""
+
+    given: int | None = None
+    row: int | None = None
+
+
+class Move(NamedTuple):
+    """The separators that the last step moved, as they were before it.
+
+    `weights` has w and b by number; `classes` and `end` count the classes and places there were,
+    `origin` is what rows were measured from.
+    """
+
+    weights: dict[int, tuple[Floats, float]]
+    classes: int
+    end: int
+    origin: Floats
+
+
+class State:
+    """Everything that the engine keeps between two steps.
+
+    Attributes
+    ----------
+    settings : Settings
+        What the user pinned.
+    examples : Examples
+        Rows, class numbers and digests, by place.
+    ids, place_of : list and dict
+        The id at each place ("" where an example was forgotten), and the place of each id.
+    classes : Classes
+        Labels by class number, and the places of each class.
+    separators : Separators
+        One separator per pair of classes, and the index of misfits.
+    frame : Frame
+        What all separators share.
+    widths : Widths
+        The lengths of examples and rows.
+    next_id : int
+        The number from which the next free id is searched.
+    corrected : dict
+        For each corrected example, the labels that it had before.
+    notes : dict
+        The user's own notes, saved with the rest.
+    last_move : Move or None
+        What the last step moved; not saved.
+    """
+
+    def __init__(self, settings: Settings, width: int, dtype: Any) -> None:
+        self.settings = settings
+        self.examples = Examples(width, dtype)
+        self.ids: list[Id] = []
+        self.place_of: dict[Id, int] = {}
+        self.classes = Classes()
+        self.separators = Separators(width)
+        self.frame = Frame.first(settings, np.zeros(width, dtype=dtype), 0)
+        self.widths = Widths()
+        self.next_id = 0
+        self.corrected: dict[Id, tuple[Label, ...]] = {}
+        self.notes: dict[str, Any] = {}
+        self.last_move: Move | None = None
+
+    def label_at(self, place: int) -> Label:
+        """Return the label of a stored example."""
+        return self.classes.labels[int(self.examples.classes[place])]
+
+    def margins(self, x: Floats, c: int) -> Floats:
+        """Return the margins of x as an example of class c: (classes,), inf against itself."""
+        out = np.full(len(self.classes), np.inf)
+        W, b = self.separators.W, self.separators.b
+        kernels.class_margins(W, b, x, self.frame.geometry.origin, c, out)
+        return out
+
+    def least_margin(self, x: Floats, c: int) -> float:
+        """Return the least margin of x as an example of class c; inf if there is no other class."""
+        room = np.empty(len(self.classes))
+        W, b = self.separators.W, self.separators.b
+        least: float = kernels.class_margins(W, b, x, self.frame.geometry.origin, c, room)
+        return least
+
+    def scores(self, X: Floats) -> Floats:
+        """Return the least margin that each row would have in each class: (n, classes)."""
+        out = np.empty((len(X), len(self.classes)))
+        W, b = self.separators.W, self.separators.b
+        kernels.scores(W, b, X, self.frame.geometry.origin, out)
+        return out
+
+    def misfits(self) -> Ints:
+        """Return the places of all misfits, ascending.
+
+        A misfit is on the wrong side of a separator of its class, or has the same row as one that
+        is: of equal rows under two labels one is wrong because the other is right.
+        """
+        listed = self.separators.listed
+        if not listed:
+            return np.empty(0, dtype=np.int64)
+        stored = self.examples.places()
+        wanted = np.fromiter(listed, dtype=np.uint64, count=len(listed))
+        return stored[np.isin(self.examples.digests[stored], wanted)]
+
+    def names(self, places: Ints) -> tuple[Id, ...]:
+        """Return the ids at some places."""
+        return tuple(self.ids[place] for place in places.tolist())
+
+
+class Delta(NamedTuple):
+    """A change of a state: what a step returns, and what `apply` puts in place.
+
+    Every field holds what is to be there afterwards, so putting it in place twice is the same as
+    once. A field that is None or empty changes nothing. Its size is that of the change.
+
+    Attributes
+    ----------
+    certificate, refresh : Certificate and Refresh or None
+        What the step tells the caller.
+    examples : Examples or None
+        The examples with one more row, which is already written in their spare room.
+    added : id or None
+        The id of that row.
+    relabelled : (place, class) or None
+        A stored row that has another class.
+    removed : array of int
+        Places whose rows are to be wiped.
+    label : (class, label) or None
+        A class that is new, behind the others.
+    class_count : int or None
+        How many classes are left: those behind are dropped.
+    reduced : Reduced or None
+        What is left when classes are dropped, numbered anew. All numbers in this change are the
+        new ones.
+    members : dict of class number to Members
+    separators : dict of pair number to Separator
+    frame : Frame or None
+    violations : dict of place to int
+        In how many separators a place is a misfit.
+    listed : dict of digest to int
+        How many places with that digest are misfits; 0 takes the digest out.
+    move : Move or None
+        What `partition` tells about; None if this step moved nothing or removed examples.
+    corrected : dict of id to labels
+        The labels that examples had before; an empty tuple takes the id out.
+    next_id, widths : int and Widths or None
+    """
+
+    certificate: Certificate = NOTHING_MOVED
+    refresh: Refresh | None = None
+    examples: Examples | None = None
+    added: Id | None = None
+    relabelled: tuple[int, int] | None = None
+    removed: Ints = np.empty(0, dtype=np.int64)
+    label: tuple[int, Label] | None = None
+    class_count: int | None = None
+    reduced: "Reduced | None" = None
+    members: Mapping[int, Members] = NOTHING
+    separators: Mapping[int, Separator] = NOTHING
+    frame: Frame | None = None
+    violations: Mapping[int, int] = NOTHING
+    listed: Mapping[int, int] = NOTHING
+    move: Move | None = None
+    corrected: Mapping[Id, tuple[Label, ...]] = NOTHING
+    next_id: int | None = None
+    widths: Widths | None = None
+
+
+class Reduced(NamedTuple):
+    """Examples, classes and separators without the classes that were dropped."""
+
+    examples: Examples
+    classes: Classes
+    separators: Separators
+
+
+def apply(state: State, delta: Delta) -> None:
+    """Put a change in place, all of it.
+
+    An interruption (Ctrl-C) that comes meanwhile is raised when the change is in place. This is
+    the only function that writes to a state.
+    """
+    _make_room(state, delta)
+    interruption: BaseException | None = None
+    for _ in range(ATTEMPTS):
+        try:
+            _write(state, delta)
+            break
+        except BaseException as error:
+            if interruption is not None and isinstance(error, Exception):
+                raise  # an interruption does not come twice at once: this is a bug
+            interruption = error
+    if interruption is not None:
+        raise interruption
+
+
+class WayBack:
+    """Collect, step by step, the change that leads back to a state, from steps that teach.
+
+    Parameters
+    ----------
+    state : State
+        The state to lead back to, as it is now.
+    """
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._start = Delta(
+            examples=state.examples,
+            class_count=len(state.classes),
+            frame=state.frame,
+            move=state.last_move,
+            next_id=state.next_id,
+            widths=state.widths,
+        )
+        self._members: dict[int, Members] = {}
+        self._separators: dict[int, Separator] = {}
+        self._violations: dict[int, int] = {}
+        self._listed: dict[int, int] = {}
+
+    def note(self, delta: Delta) -> None:
+        """Keep what a change is about to replace, unless an earlier one has replaced it."""
+        classes, separators = self._state.classes, self._state.separators
+        known = self._start.class_count or 0
+        for c in delta.members:
+            if c < known and c not in self._members:
+                self._members[c] = classes.members[c]
+        for pair in delta.separators:
+            if pair < pair_count(known) and pair not in self._separators:
+                old = separators[pair]
+                self._separators[pair] = old._replace(w=old.w.copy())
+        for place in delta.violations:
+            if self._start.examples is not None and place < self._start.examples.end:
+                self._violations.setdefault(place, int(separators.violations[place]))
+        for digest in delta.listed:
+            self._listed.setdefault(digest, separators.listed.get(digest, 0))
+
+    def delta(self) -> Delta:
+        """Return the change that leads back."""
+        return self._start._replace(
+            members=self._members,
+            separators=self._separators,
+            violations=self._violations,
+            listed=self._listed,
+        )
+
+
+def _make_room(state: State, delta: Delta) -> None:
+    # Before anything is written: what is not yet in use may grow, and memory may run out.
+    base = delta.reduced or Reduced(state.examples, state.classes, state.separators)
+    classes = len(base.classes) if delta.label is None else delta.label[0] + 1
+    examples = delta.examples or base.examples
+    base.separators.make_room(pair_count(classes), examples.end)
+
+
+def _write(state: State, delta: Delta) -> None:
+    if delta.reduced is not None:
+        state.examples, state.classes, state.separators = delta.reduced
+    if delta.examples is not None:
+        state.examples = delta.examples
+        _name(state, delta.added)
+    if delta.relabelled is not None:
+        state.examples.relabel(*delta.relabelled)
+    if delta.class_count is not None:
+        state.classes.keep_first(delta.class_count)
+    if delta.label is not None:
+        state.classes.set_label(*delta.label)
+    for c, members in delta.members.items():
+        state.classes.set_members(c, members)
+    _write_separators(state, delta)
+    if delta.frame is not None:
+        state.frame = delta.frame
+    _put(state.corrected, delta.corrected)
+    state.last_move = delta.move
+    if delta.next_id is not None:
+        state.next_id = delta.next_id
+    if delta.widths is not None:
+        state.widths = delta.widths
+    if len(delta.removed):
+        _wipe(state, delta.removed)
+
+
+def _write_separators(state: State, delta: Delta) -> None:
+    separators = state.separators
+    for pair, separator in delta.separators.items():
+        separators.put(pair, separator)
+    if delta.added is not None:
+        separators.violations[state.examples.end - 1] = 0
+    for place, count in delta.violations.items():
+        separators.violations[place] = count
+    _put(separators.listed, delta.listed)
+
+
+def _name(state: State, added: Id | None) -> None:
+    # The ids follow the examples: those behind the last place go, that of a new row comes.
+    end = state.examples.end - (added is not None)
+    for example_id in state.ids[end:]:
+        state.place_of.pop(example_id, None)
+    del state.ids[end:]
+    if added is not None:
+        state.ids.append(added)
+        state.place_of[added] = end
+
+
+def _put(old: dict[Any, Any], new: Mapping[Any, Any]) -> None:
+    for key, value in new.items():
+        if value:
+            old[key] = value
+        else:
+            old.pop(key, None)
+
+
+def _wipe(state: State, places: Ints) -> None:
+    for place in places.tolist():
+        if state.place_of.get(state.ids[place]) == place:
+            del state.place_of[state.ids[place]]
+        state.ids[place] = ""
+    state.examples.wipe(places)
+    state.frame.images.wipe(places)

@@ -1,0 +1,232 @@
+"""The steps: teach, relabel, forget. Each reads a state and returns a change of it."""
+
+import time
+
+import numpy as np
+
+from minout import kernels
+from minout._typing import Floats, Id, Ints, Label
+from minout.engine.draft import Draft
+from minout.engine.frame import chosen, measured, next_priors
+from minout.engine.heap import trim_heap
+from minout.engine.reference import Reference
+from minout.engine.reports import Certificate, Refresh
+from minout.engine.separators import all_pairs, classes_of, pair_number
+from minout.engine.settle import Job
+from minout.engine.state import Delta, State
+from minout.errors import NotConverged
+
+LEFT_ALONE = 0.5
+"""While streaming, a separator is left alone as long as every margin in it reaches this."""
+
+
+def renewal_due(state: State, c: int | None) -> bool:
+    """Return whether one more example of class c (None: a new class) brings a refresh or priors."""
+    if state.settings.refresh == "manual" or len(state.classes) - (c is not None) == 0:
+        return False
+    if _refresh_due(state, len(state.place_of) + 1):
+        return True
+    if c is None or not state.frame.choice.lda_prior:
+        return False
+    return state.classes.members[c].count + 1 >= state.frame.schedule.prior_at[c]
+
+
+def teach(
+    state: State, x: Floats, label: Label, example_id: Id, next_id: int | None = None
+) -> Delta:
+    """Return the change that learns a row x (d,) under a label.
+
+    Parameters
+    ----------
+    state : State
+        Is only read.
+    x : ndarray of shape (d,)
+        A row of the state's dtype.
+    label, example_id : int or str
+        Its label, and an id that is not in use.
+    next_id : int, optional
+        The number from which the next free id is searched from now on.
+
+    Raises
+    ------
+    NotConverged
+        If a separator cannot be solved in double precision.
+    """
+    c = state.classes.number.get(label)
+    if c is not None and not renewal_due(state, c):
+        least = state.least_margin(x, c)
+        if least >= LEFT_ALONE:
+            return _stored(state, x, c, example_id, least, next_id)
+    with kernels.one_blas_thread():
+        try:
+            return _taught(state, x, label, example_id)._replace(next_id=next_id)
+        except NotConverged:
+            if not _refresh_due(state, len(state.place_of) + 1):
+                raise
+        # A refresh that fails is put off; the example is learned as things stand.
+        return _taught(state, x, label, example_id, put_off=True)._replace(next_id=next_id)
+
+
+@kernels.one_blas_thread()
+def relabel(state: State, place: int, label: Label) -> Delta:
+    """Return the change that gives a stored example another label."""
+    old = int(state.examples.classes[place])
+    emptied = [old] if state.classes.members[old].count == 1 else []
+    draft = Draft(state, emptied=emptied, label=label)
+    c, one = draft.labels.index(label), np.array([place])
+    _take_out(draft, one, emptied)
+    left = draft.leave(one)
+    draft.relabel(place, c)
+    moments = draft.frame.moments.for_classes(len(draft.labels))
+    seen = one[one < moments.seen]
+    moments = moments.with_rows(state.examples.table, seen, np.full(len(seen), c))
+    draft.frame = draft.frame._replace(moments=moments)
+    draft.settle(_jobs_of(draft, left), LEFT_ALONE)
+    return draft.delta(_settle_around(draft, place, c))
+
+
+@kernels.one_blas_thread()
+def forget(state: State, places: Ints) -> Delta:
+    """Return the change that removes examples, at ascending places."""
+    classes, counts = np.unique(state.examples.classes[places], return_counts=True)
+    emptied = [
+        c
+        for c, count in zip(classes.tolist(), counts.tolist(), strict=True)
+        if state.classes.members[c].count == count
+    ]
+    draft = Draft(state, emptied=emptied)
+    _take_out(draft, places, emptied)
+    moments = draft.frame.moments.without_scatter_of(places)
+    draft.frame = draft.frame._replace(moments=moments)
+    left = draft.leave(places)
+    draft.remove(places)
+    draft.settle(_jobs_of(draft, left), LEFT_ALONE)
+    return draft.delta()
+
+
+def settle_all(draft: Draft, bound: float) -> None:
+    """Settle every separator from the rows that it rests on, from new starts."""
+    jobs, start = [], draft.frame.starts()
+    for pair, low, high in all_pairs(len(draft.labels)):
+        old = draft.separator(pair).pool
+        old.drop_products()  # a cache, of another metric: it would only take room meanwhile
+        pool = old.support(start(low, high))
+        if not len(pool.places):
+            firsts = [draft.members(c).places[0] for c in (low, high)]
+            pool.join(np.array(firsts), np.array([1.0, -1.0]))
+        jobs.append(draft.job(low, high, pool, Reference()))
+    if jobs:
+        images = draft.frame.images.fork()
+        images.of(draft.examples.table, np.unique(np.concatenate([j.pool.places for j in jobs])))
+        draft.frame = draft.frame._replace(images=images)
+    draft.settle(jobs, bound)
+    draft.set_schedule(
+        refresh_at=2 * draft.count,
+        prior_at=tuple(next_priors(draft.members(c).count) for c in range(len(draft.labels))),
+    )
+
+
+def _refresh_due(state: State, count: int) -> bool:
+    return state.settings.refresh == "auto" and count >= state.frame.schedule.refresh_at
+
+
+def _stored(
+    state: State, x: Floats, c: int, example_id: Id, least: float, next_id: int | None
+) -> Delta:
+    # The short way: the row suits every separator, so that nothing moves.
+    place, examples = state.examples.end, state.examples.staged(x, c)
+    digest = int(examples.digests[place])
+    misfits = (example_id,) if digest in state.separators.listed else ()
+    return Delta(
+        certificate=Certificate((), 0, least, misfits, ()),
+        examples=examples,
+        added=example_id,
+        members={c: state.classes.members[c].appended(place)},
+        next_id=next_id,
+    )
+
+
+def _taught(
+    state: State, x: Floats, label: Label, example_id: Id, *, put_off: bool = False
+) -> Delta:
+    draft = Draft(state, label=label)
+    c = draft.labels.index(label)
+    if not len(state.classes):
+        draft.begin(x)
+    if put_off:
+        draft.set_schedule(refresh_at=2 * draft.frame.schedule.refresh_at)
+    place = draft.add(x, c, example_id)
+    return draft.delta(_settle_around(draft, place, c))
+
+
+def _take_out(draft: Draft, places: Ints, emptied: list[int]) -> None:
+    # Take rows out of the sums, under the classes that they have in the state.
+    state, moments = draft.state, draft.frame.moments
+    seen = places[places < moments.seen]
+    classes = state.examples.classes[seen]
+    moments = moments.with_rows(state.examples.table, seen, classes, -1.0)
+    if emptied:
+        moments = moments.only_classes([c for c in range(len(state.classes)) if c not in emptied])
+    draft.frame = draft.frame._replace(moments=moments)
+
+
+def _jobs_of(draft: Draft, pairs: list[int]) -> list[Job]:
+    return [
+        draft.job(*classes_of(pair), draft.separator(pair).pool.fork()) for pair in sorted(pairs)
+    ]
+
+
+def _settle_around(draft: Draft, place: int, c: int) -> Refresh | None:
+    # Settle the separators of a new member's class that do not suit it, or all if that is due.
+    if len(draft.labels) == 1:
+        return None
+    auto = draft.state.settings.refresh == "auto"
+    if auto and draft.count >= draft.frame.schedule.refresh_at:
+        return _refresh(draft)
+    margins = draft.margins(draft.examples.table[place], c)
+    renewed = _renew_priors(draft, c)
+    jobs, start = [], None
+    for o in range(len(draft.labels)):
+        low, high = min(c, o), max(c, o)
+        if o == c:
+            continue
+        old = draft.separator(pair_number(low, high)).pool
+        short, fresh = margins[o] < LEFT_ALONE, not len(old.places)
+        if not (short or renewed or fresh):
+            continue
+        pool = old.fork()
+        if renewed or fresh:
+            start = start or draft.frame.starts()
+            pool.restart(start(low, high))
+        if (short or fresh) and place not in pool.places:
+            pool.join(np.array([place]), np.array([1.0 if c < o else -1.0]))
+        jobs.append(draft.job(low, high, pool))
+    draft.settle(jobs, LEFT_ALONE)
+    return None
+
+
+def _renew_priors(draft: Draft, c: int) -> bool:
+    # Whether the priors of class c are due; if so, or if it is new, bring the sums up to date.
+    if not draft.frame.choice.lda_prior:
+        return False
+    count, prior_at = draft.members(c).count, draft.frame.schedule.prior_at
+    due = count >= prior_at[c] and draft.state.settings.refresh == "auto"
+    if due or count == 1:
+        draft.set_schedule(prior_at=(*prior_at[:c], next_priors(count), *prior_at[c + 1 :]))
+        draft.catch_up()
+    return due
+
+
+def _refresh(draft: Draft) -> Refresh:
+    start, settings = time.perf_counter(), draft.state.settings
+    rows, classes = draft.rows(), len(draft.labels)
+    frame = None
+    if draft.frame.schedule.chooses_anew(len(rows.order), classes):
+        frame = chosen(draft.frame, settings, rows, classes)
+        draft.frame = frame or draft.frame
+    draft.catch_up()
+    trim_heap()  # each of these needs much memory, and not at the same time
+    draft.frame = measured(draft.frame, rows, draft.examples.dtype)
+    trim_heap()
+    settle_all(draft, LEFT_ALONE)
+    return Refresh(time.perf_counter() - start, draft.frame.choice, frame is not None)

@@ -1,0 +1,52 @@
+"""Which stored examples need the largest slack: likely wrong labels."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from minout._typing import Id, Label
+from minout.engine.separators import all_pairs
+from minout.engine.state import State
+
+
+class Suspect(NamedTuple):
+    """A stored example that the others contradict.
+
+    Attributes
+    ----------
+    id, label : int or str
+        The example and the label that it has.
+    slack : float
+        The sum of its slacks λα over the separators of its class: by how much it stays short of
+        the target margin, in all.
+    instead : int or str
+        The label against which its slack is largest.
+    """
+
+    id: Id
+    label: Label
+    slack: float
+    instead: Label
+
+
+def suspects(state: State, n: int) -> list[Suspect]:
+    """Return the n examples with the largest slack, the largest first; none without slack."""
+    end, labels = state.examples.end, state.classes.labels
+    total, most = np.zeros(end), np.zeros(end)
+    against = np.zeros(end, dtype=np.int64)
+    for pair, low, high in all_pairs(len(labels)):
+        pool = state.separators.pools[pair]
+        slack = state.frame.choice.lam * pool.alpha
+        np.add.at(total, pool.places, slack)
+        more = slack > most[pool.places]
+        places = pool.places[more]
+        most[places] = slack[more]
+        against[places] = np.where(pool.signs[more] > 0.0, high, low)
+    first = np.argsort(-total, kind="stable")[:n]
+    return [
+        Suspect(
+            state.ids[place], state.label_at(place), float(total[place]), labels[against[place]]
+        )
+        for place in first.tolist()
+        if total[place] > 0.0
+    ]

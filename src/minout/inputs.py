@@ -1,0 +1,173 @@
+"""Check what callers pass in, once, at the boundary: rows, labels and ids."""
+
+from collections.abc import Iterable, Sequence, Sized
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from minout._typing import Floats, Id, Label
+from minout.engine import Widths
+from minout.errors import InvalidInputError
+from minout.features import FeatureMap, Identity, RandomFourier, Scattering
+
+LARGEST = 1e100
+"""The size up to which inner products, and sums of many of them, stay finite."""
+LARGEST_SINGLE = 1e15
+"""The same for float32."""
+
+
+class InputRows:
+    """Turn examples as they come into rows of the feature map's dtype."""
+
+    def __init__(self, features: FeatureMap) -> None:
+        self.features = features
+        self.takes_numbers = isinstance(features, Identity | Scattering | RandomFourier)
+
+    def row(self, x: Any, widths: Widths) -> Floats:
+        """Return one row (width,)."""
+        if not self.takes_numbers:
+            return np.asarray(self._mapped([x], widths)[0])
+        numbers = one_row(x, widths.given)
+        if isinstance(self.features, Identity):
+            return self._as_they_are(numbers)
+        return np.asarray(self._mapped(numbers[None], widths)[0])
+
+    def rows(self, X: Any, widths: Widths) -> Floats:
+        """Return rows (n, width)."""
+        nothing = np.empty((0, widths.row or 1), dtype=self.features.dtype)
+        if not self.takes_numbers:
+            return nothing if isinstance(X, Sized) and not len(X) else self._mapped(X, widths)
+        numbers = many_rows(X, widths.given)
+        if isinstance(self.features, Identity):
+            return self._as_they_are(numbers)
+        return self._mapped(numbers, widths) if len(numbers) else nothing
+
+    def widths(self, X: Any, rows: Floats) -> Widths:
+        """Return the lengths of first examples X, one or many, and of the rows made of them."""
+        return Widths(int(np.shape(X)[-1]) if self.takes_numbers else None, rows.shape[-1])
+
+    def _as_they_are(self, numbers: Floats) -> Floats:
+        numbers += 0.0  # -0.0 and 0.0 are equal: give them the same bytes
+        if self.features.dtype == np.float64:
+            return numbers
+        if numbers.size and np.abs(numbers).max() > LARGEST_SINGLE:
+            raise InvalidInputError(
+                f"x holds a number beyond {LARGEST_SINGLE:g}; scale the features first."
+            )
+        return numbers.astype(self.features.dtype)
+
+    def _mapped(self, X: Any, widths: Widths) -> Floats:
+        rows: NDArray[Any] = self.features.transform(X)
+        if widths.row is not None and rows.shape[1] != widths.row:
+            raise InvalidInputError(
+                f"The feature map gave {rows.shape[1]} numbers, but this learner was taught with "
+                f"{widths.row}. Use the same map for every example."
+            )
+        return np.asarray(rows + rows.dtype.type(0.0), dtype=self.features.dtype)
+
+
+def one_row(x: ArrayLike, features: int | None) -> Floats:
+    """Return x as a new float64 row (d,)."""
+    return _checked(x, features, dimensions=1, shape="one row of numbers, shape (features,)")
+
+
+def many_rows(X: ArrayLike, features: int | None) -> Floats:
+    """Return X as new float64 rows (n, d)."""
+    return _checked(X, features, dimensions=2, shape="rows of numbers, shape (rows, features)")
+
+
+def checked_label(y: Label, known: Sequence[Label]) -> Label:
+    """Return a label as str or int, if it is of the type of those that are known."""
+    label: Label
+    if isinstance(y, str):
+        label = savable(str(y), "label")
+        if "\0" in label:
+            raise InvalidInputError("A label must not hold the character NUL.")
+    elif isinstance(y, int | np.integer) and not isinstance(y, bool):
+        label = within_64_bits(int(y), "label")
+    else:
+        raise InvalidInputError(f"A label is a whole number or a string, not a {type(y).__name__}.")
+    if known and type(known[0]) is not type(label):
+        kinds = {str: "strings", int: "whole numbers"}
+        raise InvalidInputError(
+            f"The label {label!r} is of another type than before: "
+            f"this learner's labels are {kinds[type(known[0])]}."
+        )
+    return label
+
+
+def checked_id(id: Id) -> Id:
+    """Return an id as str or int."""
+    if isinstance(id, str):
+        return savable(str(id), "id")
+    if isinstance(id, int | np.integer) and not isinstance(id, bool):
+        return within_64_bits(int(id), "id")
+    raise InvalidInputError(f"An id is a whole number or a string, not a {type(id).__name__}.")
+
+
+def listed_ids(ids: Any, expected: str = "a list with one id per row") -> list[Any]:
+    """Return a list of ids as a list; refuse a single id, and bytes."""
+    return _listed(ids, "ids", expected)
+
+
+def listed_labels(y: Any) -> list[Any]:
+    """Return a list of labels as a list; refuse a single label, and bytes."""
+    return _listed(y, "y", "a list with one label per row")
+
+
+def savable(text: str, what: str) -> str:
+    """Return a string, if UTF-8 can hold it."""
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            article = "An" if what == "id" else "A"
+            raise InvalidInputError(
+                f"{article} {what} is text that UTF-8 can hold; {text!r} has half a character."
+            ) from None
+    return text
+
+
+def within_64_bits(number: int, what: str) -> int:
+    """Return a whole number, if it has at most 64 bits."""
+    if not -(2**63) < number < 2**63:
+        shown = str(number) if number.bit_length() < 100 else "this one"  # or it fills a page
+        article = "An" if what == "id" else "A"
+        raise InvalidInputError(f"{article} {what} that is a number has 64 bits; {shown} has more.")
+    return number
+
+
+def _listed(values: Any, name: str, expected: str) -> list[Any]:
+    if (
+        isinstance(values, str | bytes | bytearray | memoryview)
+        or not isinstance(values, Iterable)
+        or getattr(values, "ndim", 1) == 0
+    ):
+        raise InvalidInputError(f"`{name}` is {expected}, but got {type(values).__name__}.")
+    return list(values)
+
+
+def _checked(given: ArrayLike, features: int | None, dimensions: int, shape: str) -> Floats:
+    try:
+        array = np.asarray(given)
+    except ValueError as error:
+        raise InvalidInputError(f"Expected {shape}, but the rows differ in length.") from error
+    if array.dtype.kind not in "fiub":
+        raise InvalidInputError(f"Expected {shape}, but got an array of {array.dtype}.")
+    if array.ndim != dimensions:
+        raise InvalidInputError(f"Expected {shape}, but got shape {array.shape}.")
+    width = array.shape[-1]
+    if features is not None and width != features:
+        raise InvalidInputError(
+            f"x has {width} features, but this learner was taught with {features}. "
+            "Pass the same features in the same order."
+        )
+    if width == 0:
+        raise InvalidInputError("x has no features; pass at least one number per row.")
+    rows = np.array(array, dtype=np.float64, order="C")
+    if not np.isfinite(rows).all():
+        raise InvalidInputError("x holds NaN or infinity; fill or drop such values first.")
+    if rows.size and np.abs(rows).max() > LARGEST:
+        raise InvalidInputError(f"x holds a number beyond {LARGEST:g}; scale the features first.")
+    return rows

@@ -1,0 +1,98 @@
+"""A learner's state as one file, and back; docs/format.md describes it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from minout._version import __version__
+from minout.engine import MalformedError, State, packed, unpacked
+from minout.errors import InvalidInputError, MissingDataError
+from minout.features import FeatureMap, Identity, RandomFourier, Scattering
+from minout.store import not_whole, read_archive, write_archive
+
+FORMAT = "minout model"
+VERSION = 2
+
+_MAPS: dict[str, type[Identity | Scattering | RandomFourier]] = {
+    "identity": Identity,
+    "scattering": Scattering,
+    "random_fourier": RandomFourier,
+}
+
+
+def write(path: Path, features: FeatureMap, state: State) -> None:
+    """Write a state and the feature map it was taught with: all of it or nothing."""
+    about, arrays = packed(state)
+    try:
+        json.dumps(state.notes)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"`notes` must be plain JSON to be saved: {error}.") from error
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "minout": __version__,
+        "features": _described(features),
+    }
+    write_archive(path, {**header, "state": about}, arrays, "The model")
+
+
+def read(path: Path, features: FeatureMap | None) -> tuple[FeatureMap, State]:
+    """Read a state; `features` must be the map that it was taught with."""
+    about, arrays = read_archive(path, FORMAT, VERSION)
+    if about["version"] < VERSION:
+        raise MissingDataError(
+            f"{path} was written by a version of minout before 0.1.0, which this one does not "
+            "read; teach the model again."
+        )
+    try:
+        found = _found(path, about.get("features"), features)
+        return found, unpacked(about.get("state"), arrays)
+    except MalformedError as error:
+        raise MissingDataError(not_whole(path)) from error
+
+
+def _described(features: FeatureMap) -> dict[str, Any]:
+    described: dict[str, Any] = {"fingerprint": features.fingerprint}
+    for name, kind in _MAPS.items():
+        if type(features) is kind:
+            settings = {key: getattr(features, key) for key in kind.__dataclass_fields__}
+            if "dtype" in settings:
+                settings["dtype"] = settings["dtype"].name
+            described |= {"name": name, "settings": settings}
+    return described
+
+
+def _found(path: Path, described: Any, given: FeatureMap | None) -> FeatureMap:
+    if not isinstance(described, dict) or not isinstance(described.get("fingerprint"), str):
+        raise MalformedError("features")
+    wanted = described["fingerprint"]
+    if given is None:
+        if "name" not in described:
+            raise InvalidInputError(
+                f"{path} was taught with the feature map {wanted}, a function of yours; "
+                "pass it as `features`."
+            )
+        given = _made(described)
+        if given.fingerprint != wanted:
+            raise MissingDataError(
+                f"{path} was taught with the feature map {wanted}, which this version of minout "
+                f"no longer has: its own is {given.fingerprint}."
+            )
+    if given.fingerprint != wanted:
+        raise InvalidInputError(
+            f"{path} was taught with the feature map {wanted}, but `features` is "
+            f"{given.fingerprint}; a model knows the rows of one map only."
+        )
+    return given
+
+
+def _made(described: dict[str, Any]) -> FeatureMap:
+    kind, settings = _MAPS.get(described["name"]), described.get("settings")
+    if kind is None or not isinstance(settings, dict):
+        raise MalformedError("features")
+    if not set(settings) <= set(kind.__dataclass_fields__):
+        raise MalformedError("features")
+    try:
+        return kind(**settings)
+    except (TypeError, ValueError) as error:
+        raise MalformedError("features") from error

@@ -1,0 +1,121 @@
+"""A lock for a learner that several threads share: many readers, or one writer."""
+
+import os
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import wraps
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
+
+from minout.kernels import restoring_interrupts
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class ReadWriteLock:
+    """Let many threads read at once, and one at a time prepare and make a change.
+
+    A thread that prepares a change (`preparing`) keeps other changes out, but no readers; to make
+    it (`writing`) it waits until nobody reads. Inside any of these the same thread may read, and
+    inside `preparing` it may write.
+
+    Ctrl-C may come anywhere, also here. So the lock notes which threads read, not how many: a note
+    that was left behind does not keep its own thread from writing. A forked child, which has none
+    of the other threads, begins with a free lock.
+    """
+
+    def __init__(self) -> None:
+        self._free()
+        _locks.add(self)
+
+    def _free(self) -> None:
+        self._changes = threading.RLock()
+        self._state = threading.Lock()
+        self._writer: int | None = None
+        self._readers: set[int] = set()
+        self._left = threading.Event()
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Keep changes out."""
+        me = threading.get_ident()
+        if me in self._readers or self._writer == me:
+            yield
+            return
+        try:
+            self._readers.add(me)
+            if self._writer is not None:  # a thread that writes, or waits to, goes first
+                self._readers.discard(me)
+                self._left.set()
+                with self._state:
+                    self._readers.add(me)
+            yield
+        finally:
+            self._readers.discard(me)
+            self._left.set()
+
+    def preparing(self) -> AbstractContextManager[object]:
+        """Keep other changes out, but let readers in."""
+        return self._changes
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Keep all other threads out."""
+        me = threading.get_ident()
+        with self._changes, self._state:
+            try:
+                self._writer = me
+                while self._readers and self._readers - {me}:
+                    self._left.wait(0.05)
+                    self._left.clear()
+                yield
+            finally:
+                self._writer = None
+
+
+_locks: weakref.WeakSet[ReadWriteLock] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for lock in list(_locks):
+        lock._free()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+class _Shared(Protocol):
+    _lock: ReadWriteLock
+
+
+S = TypeVar("S", bound=_Shared)
+
+
+def reads(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
+    """Keep changes out while a method runs; an interruption of it is raised as what it is."""
+
+    @restoring_interrupts()
+    @wraps(method)
+    def reading(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        with self._lock.reading():
+            return method(self, *args, **kwargs)
+
+    return reading
+
+
+def writes(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
+    """Keep other changes out while a method runs; it asks for `writing` to put its own in place.
+
+    An interruption of it is raised as what it is.
+    """
+
+    @restoring_interrupts()
+    @wraps(method)
+    def preparing(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        with self._lock.preparing():
+            return method(self, *args, **kwargs)
+
+    return preparing

@@ -1,0 +1,271 @@
+"""`apply` puts all of a change in place, wherever it is interrupted; `WayBack` leads back."""
+
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from minout import engine
+from oracle.eighths import arrays
+from oracle.margin import SETTINGS, differs, stream
+from oracle.states import new_state, taught_state, teach, twin, written
+
+ROWS, LABELS = stream(3, examples=40, features=2, apart=0.5)
+NAMES = ["abc"[y] for y in LABELS.tolist()]
+REFRESHES_AFTER = 11
+"""With the next row after so many there is a refresh."""
+
+
+def taught(count, **pinned):
+    return taught_state(ROWS[:count], NAMES[:count], **(SETTINGS["loose"] | pinned))
+
+
+def contents(state):
+    """Return all of a state: what is saved, and what the last step moved."""
+    move = state.last_move
+    moved = None if move is None else engine.partition(state)
+    return written(state), moved
+
+
+def one_more(state, count):
+    return engine.teach(state, ROWS[count], NAMES[count], "new")
+
+
+def relabelled_to_empty(state):
+    return engine.relabel(state, state.place_of["alone"], "a")._replace(
+        corrected={"alone": ("single",)}
+    )
+
+
+def with_a_single(count):
+    state = taught(count)
+    teach(state, [5.0, 5.0], "single", "alone")
+    return state
+
+
+def fast(state):
+    """Teach a row that suits every separator: a copy of one with margins above the bound."""
+    for i, (x, y) in enumerate(zip(ROWS, NAMES, strict=True)):
+        margins = state.margins(x, state.classes.number[y])
+        if margins.min() >= 0.5 and f"e{i}" in state.place_of:
+            delta = engine.teach(state, x, y, "new")
+            assert not delta.separators
+            return delta
+    raise AssertionError
+
+
+def moving(state):
+    delta = engine.teach(state, -ROWS[2], NAMES[2], "new")
+    assert delta.separators
+    assert delta.refresh is None
+    return delta
+
+
+def before_a_refresh():
+    return taught(REFRESHES_AFTER)
+
+
+def refreshing(state):
+    delta = one_more(state, REFRESHES_AFTER)
+    assert delta.refresh is not None
+    return delta
+
+
+def taking_back(state):
+    """Teach rows that add classes and bring a refresh; return the change that leads back."""
+    way_back = engine.WayBack(state)
+    for i, (x, y) in enumerate(zip(ROWS[7:20], NAMES[7:20], strict=True)):
+        label = "later" if i % 4 == 2 else y
+        delta = engine.teach(state, x, label, f"more {i}")
+        way_back.note(delta)
+        engine.apply(state, delta)
+    back = way_back.delta()
+    assert back.class_count < len(state.classes)
+    assert state.frame.schedule.refresh_at > back.frame.schedule.refresh_at
+    return back
+
+
+CHANGES = {
+    "teach a row that fits": (lambda: taught(13), fast),
+    "teach a row that moves": (lambda: taught(13), moving),
+    "teach the first row": (lambda: new_state(2), lambda s: one_more(s, 0)),
+    "teach a second class": (
+        lambda: taught_state(ROWS[:1], ["a"]),
+        lambda s: engine.teach(s, ROWS[1], "b", "new"),
+    ),
+    "teach a new class": (
+        lambda: taught(13),
+        lambda s: engine.teach(s, np.array([3.0, -3.0]), "new", "new"),
+    ),
+    "refresh": (before_a_refresh, refreshing),
+    "correct": (
+        lambda: taught(13),
+        lambda s: engine.relabel(s, 1, "b" if s.label_at(1) != "b" else "c")._replace(
+            corrected={"e1": (s.label_at(1),)}
+        ),
+    ),
+    "correct to a new class": (lambda: taught(13), lambda s: engine.relabel(s, 1, "new")),
+    "correct the last of a class": (lambda: with_a_single(12), relabelled_to_empty),
+    "forget": (lambda: taught(13), lambda s: engine.forget(s, np.array([0, 1, 2, 5]))),
+    "forget a class": (
+        lambda: taught(13),
+        lambda s: engine.forget(s, np.sort(s.classes.members[1].places)),
+    ),
+    "forget everything": (lambda: taught(6), lambda s: engine.forget(s, np.arange(6))),
+    "take back": (lambda: taught(7), taking_back),
+}
+
+
+def interrupt_at_line(number):
+    """Raise KeyboardInterrupt when so many lines have run inside of `apply`."""
+    ran, depth = 0, 0
+
+    def inside(frame, event, _):
+        nonlocal ran, depth
+        if event == "line":
+            ran += 1
+            if ran == number:
+                raise KeyboardInterrupt
+        if event == "return" and frame.f_code is engine.apply.__code__:
+            depth -= 1
+        return inside
+
+    def trace(frame, event, _):
+        nonlocal depth
+        if event == "call" and frame.f_code is engine.apply.__code__:
+            depth += 1
+        return inside if depth else None
+
+    return trace
+
+
+def interrupted(number, state, delta):
+    """Apply a change; return whether it was interrupted at that line."""
+    tracing = sys.gettrace()
+    sys.settrace(interrupt_at_line(number))
+    try:
+        engine.apply(state, delta)
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(tracing)
+    return False
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_an_interruption_at_any_line_of_apply_leaves_before_or_after(change):
+    make, step = CHANGES[change]
+    start = make()
+    prepared = twin(start)
+    delta = step(prepared)
+    before = contents(prepared)
+    engine.apply(prepared, delta)
+    after = contents(prepared)
+    assert before != after
+    left, number = [0, 0], 0
+    while True:
+        number += 1
+        state = twin(start)
+        delta = step(state)
+        if not interrupted(number, state, delta):
+            break
+        found = contents(state)
+        assert found in (before, after), number
+        left[found == after] += 1
+        if found == before:  # it was not begun: it can be made again
+            engine.apply(state, delta)
+        assert contents(state) == after
+    assert min(left) > 0
+    assert sum(left) == number - 1 > 15
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_that_is_applied_twice_is_applied_once(change):
+    make, step = CHANGES[change]
+    state = make()
+    delta = step(state)
+    engine.apply(state, delta)
+    once = contents(state)
+    engine.apply(state, delta)
+    assert contents(state) == once
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("error", [MemoryError, ValueError])
+def test_what_fails_for_want_of_room_changes_nothing(change, error, monkeypatch):
+    def fail(*_):
+        raise error
+
+    make, step = CHANGES[change]
+    state = make()
+    delta = step(state)
+    before = contents(state)
+    with monkeypatch.context() as patch:
+        patch.setattr("minout.engine.separators.Separators.make_room", fail)
+        with pytest.raises(error):
+            engine.apply(state, delta)
+    assert contents(state) == before
+    engine.apply(state, delta)
+    assert engine.audit(state).ok
+
+
+@pytest.mark.parametrize("change", [each for each in CHANGES if each != "take back"])
+def test_computing_a_change_changes_nothing(change):
+    make, step = CHANGES[change]
+    state = make()
+    before = contents(state)
+    first, second = step(state), step(state)
+    assert contents(state) == before
+    assert first.certificate == second.certificate
+
+
+STEPS = st.lists(
+    st.tuples(arrays(2, lowest=-12, highest=12), st.sampled_from("abcd")), min_size=1, max_size=14
+)
+KINDS = st.sampled_from([*SETTINGS])
+
+
+@settings(max_examples=40)
+@given(STEPS, KINDS, st.sampled_from(["float64", "float32"]))
+def test_a_change_that_is_taken_back_leaves_no_bit_behind(steps, kind, dtype):
+    state = new_state(2, dtype=dtype, **SETTINGS[kind])
+    plain = new_state(2, dtype=dtype, **SETTINGS[kind])
+    for i, (x, label) in enumerate(steps):
+        before = contents(state)
+        other = "abcd"["dcba".index(label)]
+        delta = engine.teach(state, (2.0 - x).astype(dtype), other, "another")
+        way_back = engine.WayBack(state)
+        way_back.note(delta)
+        engine.apply(state, delta)
+        engine.apply(state, way_back.delta())
+        assert contents(state) == before
+        assert state.ids == plain.ids
+        for each in (state, plain):
+            teach(each, x, label, i)
+    assert differs(written(state), written(plain)) == []
+    assert engine.audit(state).ok
+
+
+@settings(max_examples=40)
+@given(STEPS, STEPS, STEPS, KINDS)
+def test_several_changes_are_taken_back_at_once(first, given_up, then, kind):
+    state, plain = (new_state(2, **SETTINGS[kind]) for _ in range(2))
+    for each in (state, plain):
+        for i, (x, label) in enumerate(first):
+            teach(each, x, label, i)
+    before, way_back = contents(state), engine.WayBack(state)
+    for i, (x, label) in enumerate(given_up):
+        delta = engine.teach(state, x, label.upper() if i % 3 else label, f"given up {i}")
+        way_back.note(delta)
+        engine.apply(state, delta)
+    engine.apply(state, way_back.delta())
+    assert contents(state) == before
+    engine.apply(state, way_back.delta())
+    assert contents(state) == before
+    for each in (state, plain):
+        for i, (x, label) in enumerate(then):
+            teach(each, x, label, f"then {i}")
+    assert differs(written(state), written(plain)) == []
+    assert engine.audit(state).ok

@@ -1,0 +1,610 @@
+"""What a learner refuses, in a sentence, and what it takes although it looks odd."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from minout import InvalidInputError, Learner
+from minout.features import Identity
+from oracle.margin import SETTINGS, everything, loaded, margins_by_label, model_bits, saved, stream
+
+PLAIN = SETTINGS["plain"]
+PINS = {
+    "auto": {},
+    "plain": {"whiten": False, "lda_prior": False, "standardize": False},
+    "scaled": {"whiten": False, "lda_prior": False, "standardize": True},
+    "lda": {"whiten": True, "lda_prior": True, "standardize": False},
+    "all": {"whiten": True, "lda_prior": True, "standardize": True},
+}
+
+
+def taught(*, words=False, **settings):
+    """Teach the ids "a", "b", … and a few numbers of its own."""
+    rows, labels = stream(2, examples=12)
+    learner = Learner(**settings)
+    names = ["fig", "pear", "plum"] if words else [0, 1, 2]
+    for i, (x, y) in enumerate(zip(rows, labels.tolist(), strict=True)):
+        learner.teach(x, names[y], id="abcdef"[i] if i < 6 else None)
+    return learner
+
+
+def refused(learner, call, *args, **kwargs):
+    """Assert that a call is refused in one sentence or two, and changes nothing."""
+    before = everything(learner)
+    with pytest.raises(InvalidInputError) as caught:
+        getattr(learner, call)(*args, **kwargs)
+    assert everything(learner) == before
+    sentence = str(caught.value)
+    assert re.fullmatch(r"[A-Z`x].*[.]", sentence, re.DOTALL), sentence
+    assert "\n" not in sentence
+    return sentence
+
+
+def assert_sound(learner):
+    """Assert that each example is fitted or a misfit, by the audit and by the predictions."""
+    audit = learner.audit()
+    assert audit.ok, audit.complaints
+    view, misfits = learner.inspect(), set(learner.misfits)
+    for each in view.separators.values():
+        assert np.isfinite(each.w).all()
+        assert np.isfinite(each.b)
+    for example_id in learner.ids:
+        row, label = learner.example(example_id)
+        found = margins_by_label(view, row, label).values()
+        if example_id not in misfits and all(abs(m) > error for m, error in found):
+            assert learner.predict([row]).tolist() == [label]
+
+
+ROWS = {
+    "nan": ([1.0, float("nan"), 0.0], "NaN"),
+    "infinity": ([1.0, float("inf"), 0.0], "NaN or infinity"),
+    "narrow": ([1.0, 2.0], "x has 2 features, but this learner was taught with 3"),
+    "wide": ([1.0, 2.0, 3.0, 4.0], "x has 4 features"),
+    "empty": ([], "x has 0 features"),
+    "nested": ([[1.0, 2.0, 3.0]], "one row"),
+    "scalar": (3.0, "one row"),
+    "none": (None, "one row"),
+    "text": ("abc", "one row"),
+    "words": (["a", "b", "c"], "one row"),
+    "a gap": ([1.0, None, 2.0], "one row"),
+    "ragged": ([[1.0], [2.0, 3.0]], "differ in length"),
+    "complex": ([1.0 + 2.0j, 0.0, 0.0], "one row"),
+    "beyond": ([1e101, 0.0, 0.0], "beyond 1e\\+100"),
+    "far beyond": ([-1e200, 0.0, 0.0], "beyond 1e\\+100"),
+}
+
+
+def without(word):
+    """Return the rows whose sentence does not have a word, as parameters with names."""
+    kept = {name: each for name, each in ROWS.items() if word not in each[1]}
+    return {"argvalues": [*kept.values()], "ids": [*kept]}
+
+
+@pytest.mark.parametrize(("x", "sentence"), ROWS.values(), ids=[*ROWS])
+@pytest.mark.parametrize("call", ["teach", "what_if"])
+def test_what_is_not_a_row_is_refused(call, x, sentence):
+    assert re.search(sentence, refused(taught(), call, x, 1))
+
+
+@pytest.mark.parametrize(("x", "sentence"), **without("features"))
+def test_a_first_row_that_is_refused_leaves_the_learner_untaught(x, sentence):
+    learner = Learner()
+    assert re.search(sentence, refused(learner, "teach", x, 1))
+    learner.teach([1.0, 2.0, 3.0, 4.0, 5.0], 1)
+    assert len(learner) == 1
+
+
+@pytest.mark.parametrize(("x", "sentence"), **without("one row"))
+@pytest.mark.parametrize("call", ["predict", "scores", "outputs"])
+def test_rows_to_predict_are_held_to_the_same(call, x, sentence):
+    rows = x if isinstance(x, list) and x and isinstance(x[0], list) else [x]
+    assert re.search(sentence, refused(taught(), call, rows))
+
+
+@pytest.mark.parametrize("call", ["teach", "what_if"])
+@pytest.mark.parametrize(
+    "label",
+    [1.0, None, True, ["fig"], ("a",), b"fig", np.float64(1.0), {}],
+    ids=["float", "none", "bool", "list", "tuple", "bytes", "float64", "dict"],
+)
+def test_what_is_not_a_label_is_refused(call, label):
+    sentence = refused(taught(), call, [1.0, 2.0, 3.0], label)
+    assert "A label is a whole number or a string, not a" in sentence
+    refused(Learner(), call, [1.0, 2.0, 3.0], label)
+
+
+@pytest.mark.parametrize("label", [1.5, None, False, []], ids=["float", "none", "bool", "list"])
+def test_what_is_not_a_label_cannot_be_corrected_to_or_forgotten(label):
+    refused(taught(), "correct", "a", label)
+    refused(taught(), "forget_class", label)
+
+
+@pytest.mark.parametrize("words", [False, True])
+@pytest.mark.parametrize("call", ["teach", "what_if", "correct", "forget_class"])
+def test_a_label_of_another_type_than_before_is_refused(call, words):
+    learner, label = taught(words=words), 1 if words else "fig"
+    args = {"correct": ("a", label), "forget_class": (label,)}.get(call, ([1.0, 2.0, 3.0], label))
+    sentence = refused(learner, call, *args)
+    assert f"{label!r} is of another type than before" in sentence
+    assert ("strings" if words else "whole numbers") in sentence
+
+
+def test_labels_from_numpy_are_labels():
+    learner = taught()
+    learner.teach([1.0, 2.0, 3.0], np.int8(1), id=np.int64(77))
+    assert learner.classes.tolist() == [0, 1, 2]
+    assert 77 in learner
+    learner.correct(np.int64(77), np.uint8(2))
+    assert loaded(saved(learner)).example(77)[1] == 2
+    words = taught(words=True)
+    words.teach([1.0, 2.0, 3.0], np.str_("fig"), id=np.str_("z"))
+    assert words.classes.tolist() == ["fig", "pear", "plum"]
+    assert type(words.ids[-1]) is str
+
+
+@pytest.mark.parametrize("example", ["nobody", 99, -1, "", 10**30])
+@pytest.mark.parametrize("call", ["correct", "forget"])
+def test_an_unknown_id_is_refused(call, example):
+    sentence = refused(taught(), call, example, *([1] if call == "correct" else []))
+    assert sentence == f"There is no example {example!r}."
+
+
+@pytest.mark.parametrize(
+    "example",
+    [1.0, None, True, ("a",), b"a", [["a"]], {1: 2}.values],
+    ids=["float", "none", "bool", "tuple", "bytes", "list", "method"],
+)
+@pytest.mark.parametrize("call", ["teach", "correct"])
+def test_what_is_not_an_id_is_refused(call, example):
+    if call == "teach" and example is None:
+        return
+    args = ([1.0, 2.0, 3.0], 1, example) if call == "teach" else (example, 1)
+    assert "An id is a whole number or a string, not a" in refused(taught(), call, *args)
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [1.5, None, [None], [["a"]], ["a", 2.0], [True], True, b"a"],
+    ids=["float", "none", "nones", "nested", "floats", "bools", "bool", "bytes"],
+)
+def test_what_are_not_ids_cannot_be_forgotten(ids):
+    refused(taught(), "forget", ids)
+
+
+def test_an_id_named_twice_in_one_call_is_refused():
+    assert "twice" in refused(taught(), "forget", ["a", "b", "a"])
+    assert "twice" in refused(taught(), "forget", [6, np.int64(6)] if 6 in taught() else ["a", "a"])
+
+
+def test_an_id_forgotten_twice_is_unknown_the_second_time():
+    learner = taught()
+    learner.forget(["a", "b"])
+    assert refused(learner, "forget", "a") == "There is no example 'a'."
+    assert refused(learner, "forget", ["c", "b"]) == "There is no example 'b'."
+    assert "c" in learner
+    assert refused(learner, "correct", "a", 1) == "There is no example 'a'."
+
+
+def test_forgetting_no_example_changes_nothing():
+    learner = taught()
+    before = saved(learner)
+    certificate = learner.forget([])
+    assert certificate.moved == ()
+    assert len(learner) == 12
+    assert saved(learner) == before
+
+
+def test_an_id_taught_again_with_the_same_row_and_label_changes_nothing():
+    learner = taught()
+    (row, label), before = learner.example("a"), everything(learner)
+    report = learner.teach(row.tolist(), label, id="a")
+    assert report.example_id == "a"
+    assert report.certificate.moved == ()
+    assert report.refresh is None
+    assert everything(learner) == before
+
+
+def test_minus_zero_is_the_same_row_as_zero():
+    learner = Learner()
+    learner.teach([0.0, 1.0], 0, id="a")
+    learner.teach([-0.0, 1.0], 0, id="a")
+    assert len(learner) == 1
+    learner.teach([-0.0, 1.0], 1, id="b")
+    assert set(learner.misfits) == {"a", "b"}
+
+
+@pytest.mark.parametrize("other", ["row", "label"])
+def test_an_id_taught_again_with_another_row_or_label_is_refused_and_pointed_to_correct(other):
+    learner = taught()
+    row, label = learner.example("a")
+    row = row.tolist()
+    args = ([each + 1.0 for each in row], label) if other == "row" else (row, (label + 1) % 3)
+    sentence = refused(learner, "teach", *args, id="a")
+    assert f"another {other}" in sentence
+    assert "`correct`" in sentence
+
+
+def test_a_class_whose_last_example_is_forgotten_leaves():
+    learner = taught(words=True)
+    gone = learner.inspect().members["fig"]
+    assert gone
+    for example_id in gone:
+        assert "fig" in learner.classes.tolist()
+        learner.forget(example_id)
+        assert_sound(learner)
+    assert learner.classes.tolist() == ["pear", "plum"]
+    assert learner.scores([[0.0, 0.0, 0.0]]).shape == (1, 2)
+    assert "No example has the label 'fig'." in refused(learner, "forget_class", "fig")
+    learner.teach([9.0, 9.0, 9.0], "fig")
+    assert learner.classes.tolist() == ["fig", "pear", "plum"]
+    assert_sound(learner)
+
+
+def test_a_class_whose_last_example_is_corrected_leaves():
+    learner = Learner(**PLAIN)
+    for x, y, name in [(0.0, 0, "a"), (1.0, 1, "b"), (2.0, 2, "c")]:
+        learner.teach([x, 0.0], y, id=name)
+    learner.correct("b", 2)
+    assert learner.classes.tolist() == [0, 2]
+    assert_sound(learner)
+
+
+@pytest.mark.parametrize("refresh", ["auto", "manual"])
+@pytest.mark.parametrize("renewed", [False, True])
+@pytest.mark.parametrize("how", ["forget", "forget_class"])
+def test_when_every_example_is_forgotten_a_learner_starts_again(refresh, renewed, how):
+    learner = taught(refresh=refresh)
+    if how == "forget":
+        learner.forget(learner.ids)
+    else:
+        for label in learner.classes.tolist():
+            learner.forget_class(label)
+    if renewed:
+        learner.consolidate()
+    assert (len(learner), learner.ids, learner.misfits) == (0, [], [])
+    assert learner.classes.tolist() == []
+    assert "nothing to predict" in refused(learner, "predict", [[1.0, 2.0, 3.0]])
+    refused(learner, "forget", "a")
+    refused(learner, "teach", [1.0, 2.0], 0)
+    assert learner.suspects(3) == []
+    assert_sound(learner)
+    again, fresh = learner, Learner(refresh=refresh)
+    rows, labels = stream(5, examples=20)
+    for x, y in zip(rows + 50.0, labels.tolist(), strict=True):
+        for each in (again, fresh):
+            each.teach(x, "new"[y])
+            assert_sound(each)
+    assert model_bits(again) == model_bits(fresh)
+    again.consolidate()
+    assert_sound(again)
+
+
+@pytest.mark.parametrize("refresh", ["auto", "manual"])
+@pytest.mark.parametrize("pins", PINS)
+def test_a_row_under_two_labels_makes_misfits_of_both(pins, refresh):
+    learner = Learner(**PINS[pins], refresh=refresh)
+    learner.teach([0.1, 0.7], "fig", id="a")
+    report = learner.teach([0.1, 0.7], "pear", id="b")
+    assert set(learner.misfits) == {"a", "b"}
+    assert set(report.certificate.misfits) == {"a", "b"}
+    rng = np.random.default_rng(3)
+    for i in range(12):
+        learner.teach(rng.normal(size=2) + 5 * (i % 2), ["fig", "pear"][i % 2])
+        assert {"a", "b"} <= set(learner.misfits)
+        assert_sound(learner)
+    learner.consolidate()
+    assert {"a", "b"} <= set(learner.misfits)
+    assert {"a", "b"} <= set(learner.audit().misfits)
+    certificate = learner.forget("b")
+    assert "a" in certificate.cleared or "a" in learner.misfits
+    assert_sound(learner)
+
+
+def test_three_labels_for_one_row_are_named_together():
+    learner = Learner(**PLAIN)
+    for label in range(3):
+        learner.teach([0.5, 0.25], label, id=label)
+    for label in range(3):
+        learner.teach([4.0 * label, -3.0], label)
+    assert {0, 1, 2} <= set(learner.misfits)
+    learner.correct(0, 1)
+    learner.correct(2, 1)
+    assert not {0, 1, 2} & set(learner.misfits)
+    assert_sound(learner)
+
+
+@pytest.mark.parametrize("pins", PINS)
+@pytest.mark.parametrize("refresh", ["auto", "manual"])
+@pytest.mark.parametrize("constant", [0.1, -7e5])
+def test_constant_columns_are_no_trouble(pins, refresh, constant):
+    rng = np.random.default_rng(4)
+    learner = Learner(**PINS[pins], refresh=refresh)
+    for i in range(90):  # overlapping, so that separators are also found by w
+        learner.teach([rng.normal() + i % 2, constant, rng.normal()], i % 2)
+    assert_sound(learner)
+    learner.consolidate()
+    assert_sound(learner)
+    learner.teach([0.5, constant + 1.0, 0.5], 0)
+    assert_sound(learner)
+    learner.consolidate()
+    assert_sound(learner)
+
+
+@pytest.mark.parametrize("pins", PINS)
+def test_a_column_that_becomes_constant_by_forgetting_is_no_trouble(pins):
+    rng = np.random.default_rng(5)
+    learner = Learner(**PINS[pins])
+    for i in range(30):
+        learner.teach([rng.normal() + i % 2, 0.1 if i < 12 else rng.normal()], i % 2, id=i)
+    learner.forget(range(12, 30))
+    assert_sound(learner)
+    for i in range(60):
+        learner.teach([rng.normal() + i % 2, 0.1], i % 2, id=100 + i)
+        if i % 9 == 0:
+            assert_sound(learner)
+    learner.teach([0.0, 5.0], 1)
+    assert_sound(learner)
+
+
+@pytest.mark.parametrize("pins", PINS)
+@pytest.mark.parametrize("refresh", ["auto", "manual"])
+def test_one_class_only_is_learned_and_predicted(pins, refresh):
+    learner = Learner(**PINS[pins], refresh=refresh)
+    rng = np.random.default_rng(6)
+    for i in range(7):
+        report = learner.teach(rng.normal(size=2), "only", id=i)
+        assert report.certificate.moved == ()
+    assert learner.predict([[5.0, 5.0]]).tolist() == ["only"]
+    assert learner.scores([[5.0, 5.0]]).tolist() == [[np.inf]]
+    assert learner.predict([[5.0, 5.0]], unknown="none").tolist() == ["only"]
+    assert learner.misfits == []
+    assert learner.what_if([1.0, 1.0], "only").interfered == ()
+    assert learner.suspects(9) == []
+    assert_sound(learner)
+    learner.consolidate()
+    assert_sound(learner)
+    learner.forget(3)
+    for i in range(12):
+        learner.teach(rng.normal(size=2) + 1, ["only", "other"][i % 2])
+        assert_sound(learner)
+
+
+def test_a_single_example_is_a_model():
+    learner = Learner()
+    learner.teach([0.1], 5, id="x")
+    assert learner.predict([[-3.0], [9.0]]).tolist() == [5, 5]
+    assert_sound(learner)
+    learner.consolidate()
+    learner.correct("x", 6)
+    assert learner.predict([[0.0]]).tolist() == [6]
+    assert_sound(learner)
+    learner.forget("x")
+    assert len(learner) == 0
+
+
+def taken(learner, call, *args, **kwargs):
+    """Return whether a call was taken; if it was refused, nothing has changed."""
+    before = everything(learner)
+    try:
+        getattr(learner, call)(*args, **kwargs)
+    except InvalidInputError:
+        assert everything(learner) == before
+        return False
+    assert_sound(learner)
+    return True
+
+
+@pytest.mark.parametrize("pins", PINS)
+@pytest.mark.parametrize("big", [1e6, 1e8, 1e12, 1e16, 1e30, 1e100])
+def test_one_huge_row_among_ordinary_ones_does_no_harm(pins, big):
+    learner = Learner(**PINS[pins])
+    rng = np.random.default_rng(7)
+    rows = rng.normal(size=(25, 2)) + 2.0 * (np.arange(25) % 2)[:, None]
+    for i in range(5):
+        learner.teach(rows[i], i % 2, id=i)
+    every = [taken(learner, "teach", [big, 0.0], 0, id="huge")]
+    every += [taken(learner, "teach", rows[i], i % 2, id=i) for i in range(5, 25)]
+    every.append(taken(learner, "consolidate"))
+    assert all(every) or big > 1e6  # beyond, numbers that differ by so much may be refused
+    if "huge" in learner:
+        assert taken(learner, "forget", "huge")  # and there is a way out
+    for i in range(5, 25):
+        assert taken(learner, "teach", rows[i], i % 2, id=i)
+    assert taken(learner, "consolidate")
+    assert len(learner) == 25
+
+
+@pytest.mark.parametrize("pins", PINS)
+@pytest.mark.parametrize("refresh", ["auto", "manual"])
+@pytest.mark.parametrize("size", [1e-300, 1e-155, 1e-100, 1e30, 1e100])
+def test_rows_of_any_size_are_learned(pins, refresh, size):
+    learner = Learner(**PINS[pins], refresh=refresh)
+    rng = np.random.default_rng(8)
+    for i in range(12):
+        row = np.clip(rng.normal(size=2) / 9 + i % 2 / 2, -1, 1) * size
+        before = everything(learner)
+        try:
+            learner.teach(row, i % 2)
+        except InvalidInputError:  # the scale is not renewed while an example is taught
+            assert refresh == "manual"
+            assert size > 1e12
+            assert everything(learner) == before
+    assert_sound(learner)
+    learner.consolidate()
+    assert_sound(learner)
+
+
+@pytest.mark.parametrize("size", [1e-12, 1e-3, 1.0, 1e9, 1e60])
+def test_what_unit_rows_come_in_changes_no_side(size):
+    rows, labels = stream(9, examples=40)
+    unit, other = Learner(**PLAIN), Learner(**PLAIN)
+    for x, y in zip(rows, labels.tolist(), strict=True):
+        unit.teach(x, y)
+        other.teach(x * size, y)
+    unit.consolidate()
+    other.consolidate()
+    assert unit.misfits == other.misfits
+    assert other.scores(rows * size) == pytest.approx(unit.scores(rows), rel=1e-6, abs=1e-6)
+
+
+def test_rows_far_from_zero_are_learned_as_well_as_near():
+    rng = np.random.default_rng(10)
+    learner = Learner()
+    for i in range(60):
+        learner.teach(294.0 + 0.1 * rng.normal(size=3) + 0.6 * (i % 2), i % 2)
+    assert learner.misfits == []
+    assert_sound(learner)
+
+
+def test_float32_rows_have_their_own_bound():
+    learner = Learner(features=Identity("float32"))
+    learner.teach([1.0, 2.0], 0)
+    assert "beyond 1e+15" in refused(learner, "teach", [1e16, 0.0], 0)
+    learner.teach([1e15, 0.0], 1)
+    learner.teach([-1e15, 3.0], 0)
+    assert_sound(learner)
+
+
+@settings(max_examples=25)
+@example(["a", "a\0"])
+@example(["\0"])
+@given(st.lists(st.text(max_size=3), min_size=1, max_size=5, unique=True))
+def test_any_string_is_a_label_or_refused(names):
+    learner = Learner(**PLAIN)
+    taken = []
+    for i, name in enumerate(names):
+        try:
+            learner.teach([float(i), float(i * i)], name)
+            taken.append(name)
+        except InvalidInputError:
+            pass
+    if taken:
+        assert learner.classes.tolist() == sorted(taken)
+        assert all(each in taken for each in learner.predict([[0.0, 0.0], [3.0, 1.0]]).tolist())
+
+
+@pytest.mark.parametrize(
+    "labels", [[0, 2**63 + 1], [-1, 2**63], [10**30, 3]], ids=["above", "at", "far above"]
+)
+def test_labels_beyond_64_bits_are_labels_or_refused(labels):
+    learner = Learner(**PLAIN)
+    learner.teach([0.0, 1.0], 5)
+    known = [5, *(label for label in labels if taken(learner, "teach", [4.0, 1.0], label))]
+    assert learner.classes.tolist() == sorted(known)
+    assert learner.predict([[0.0, 1.0]]).tolist() == [5]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"C": 0.0}, "`C` must be a positive number"),
+        ({"C": "margin"}, "`C` must be a positive number"),
+        ({"whiten": "yes"}, "`whiten` is True, False"),
+        ({"features": "pixels"}, "features is 'pixels'"),
+        ({"features": 7}, "features is 7"),
+    ],
+    ids=["zero C", "a word", "yes", "no map", "a number"],
+)
+def test_a_learner_that_makes_no_sense_is_not_made(given, words):
+    with pytest.raises(InvalidInputError, match=r"\.$") as caught:
+        Learner(**given)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "args"),
+    [
+        ("predict", ([[1.0]],)),
+        ("scores", ([[1.0]],)),
+        ("correct", (0, 1)),
+        ("forget", (0,)),
+        ("forget_class", (0,)),
+        ("consolidate", ()),
+        ("audit", ()),
+        ("suspects", (3,)),
+        ("partition", ()),
+    ],
+    ids=lambda each: each if isinstance(each, str) else "",
+)
+def test_a_learner_that_knows_nothing_says_so(call, args):
+    learner = Learner()
+    assert "not been taught anything yet" in refused(learner, call, *args)
+    assert learner.ids == []
+    assert len(learner) == 0
+    assert learner.classes.tolist() == []
+    assert 0 not in learner
+    assert learner.what_if([1.0], 0).neurons == {}
+
+
+@pytest.mark.parametrize("n", [-1, 2.0, None, True, "3"])
+def test_what_is_not_a_number_of_suspects_is_refused(n):
+    assert "`n` is a whole number from 0 on" in refused(taught(), "suspects", n)
+
+
+def test_arrays_that_a_caller_changes_afterwards_change_nothing():
+    learner, x = Learner(**PLAIN), np.array([1.0, 2.0])
+    learner.teach(x, 0, id="a")
+    x[:] = 99.0
+    learner.teach([1.0, 2.0], 0, id="a")
+    learner.teach([5.0, 5.0], 1)
+    classes = learner.classes
+    classes[:] = 7
+    learner.ids.append("x")
+    assert learner.classes.tolist() == [0, 1]
+    assert len(learner.ids) == 2
+
+
+NOT_LISTS = [b"\x01\x02", bytearray(b"\x01\x02"), np.array(3)]
+
+
+@pytest.mark.parametrize("ids", NOT_LISTS, ids=["bytes", "bytearray", "array"])
+def test_bytes_and_arrays_without_a_length_are_no_ids(ids):
+    learner = taught()
+    assert "one id or a list of ids" in refused(learner, "forget", ids)
+    refused(learner, "teach_many", np.ones((2, 3)), [0, 1], ids)
+
+
+def test_a_string_is_no_list_of_ids():
+    assert "one id per row" in refused(taught(), "teach_many", taught_rows(2), [0, 1], "xy")
+
+
+def taught_rows(count):
+    """Return rows as wide as those that were taught."""
+    return np.asarray(stream(2, examples=12)[0])[:count] + 1.0
+
+
+@pytest.mark.parametrize(
+    "name", ["a\udc00", "\ud800", 10**5000, -(2**63)], ids=["end", "start", "huge", "least"]
+)
+def test_names_that_no_file_can_hold_are_refused(name):
+    learner = taught(words=isinstance(name, str))
+    known = "fig" if isinstance(name, str) else 0
+    x = taught_rows(1)
+    refused(learner, "teach", x[0], name)
+    refused(learner, "teach", x[0], known, name)
+    refused(learner, "teach_many", x, [name])
+    refused(learner, "teach_many", x, [known], [name])
+    refused(learner, "correct", "a", name)
+    refused(learner, "forget", name)
+
+
+def test_only_ids_are_found_in_a_learner():
+    learner = Learner()
+    learner.teach_many(taught_rows(3), [0, 1, 0])
+    assert 1 in learner
+    assert np.int64(1) in learner
+    for other in (True, np.True_, 1.0, None, [1]):
+        assert other not in learner
+
+
+def test_a_frame_is_taught_like_an_array():
+    pd = pytest.importorskip("pandas")
+    rows = taught_rows(6)
+    frame = pd.DataFrame(rows, columns=[f"c{i}" for i in range(rows.shape[1])])
+    of_frame, of_rows = Learner(), Learner()
+    of_frame.teach_many(frame, pd.Series([0, 1] * 3))
+    of_rows.teach_many(rows, [0, 1] * 3)
+    assert everything(of_frame) == everything(of_rows)

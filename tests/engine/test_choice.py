@@ -1,0 +1,320 @@
+"""The choice of scale, metric, prior and C: a function of the set of rows, ties to the plainest."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from minout import kernels
+from minout.engine import choice
+from minout.engine.choice import FOLDS, SHAPES, STRENGTHS, Choice, Shape, choose, picked, softmax
+from oracle import separators
+from oracle.eighths import drawn
+
+
+def digests(X):
+    rows = np.ascontiguousarray(X)
+    return np.array([kernels.digest(row.view(np.uint64)) for row in rows], dtype=np.uint64)
+
+
+def chosen(X, labels, shapes=SHAPES, strengths=STRENGTHS):
+    """Do what a learner does: pick rows, then choose by them."""
+    marks = digests(X)
+    few = picked(marks, labels)
+    return choose(X[few], labels[few], marks[few], shapes, strengths)
+
+
+def shape_and_strength(found):
+    """Return the shape of a choice, and its C."""
+    return Shape(found.standardize, found.whiten, found.lda_prior), found.C
+
+
+def blobs(seed, *, n=60, d=3, classes=2, apart=1.5):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, classes, n)
+    return rng.normal(size=(n, d)) + apart * rng.normal(size=(classes, d))[labels], labels
+
+
+def slow_choice(X, labels, shapes, strengths):
+    """Cross-validate with separators from scratch, three folds by the digests."""
+    at = {}
+    for shape in shapes:
+        fared = [slowly_fared(X, labels, shape, C) for C in strengths]
+        best = plainest([probable for _, probable, _ in fared], by=0.005)
+        at[shape] = strengths[best], *fared[best]
+    means_alone = [shape for shape in shapes if shape.lda_prior and not shape.whiten]
+    others = [shape for shape in shapes if shape not in means_alone] or means_alone
+    best = others[plainest([np.clip(at[shape][1], -1.0, 1.0) for shape in others])]
+    for shape in means_alone:
+        more, less = at[shape][2], at[best][2]
+        if plainest([less, more], by=0.005) == 1:
+            best = shape
+    return best, at[best][0]
+
+
+def slowly_fared(X, labels, shape, C):
+    """Return each held-out row's margin, and how probable its label is made; and all scores."""
+    folds = np.array([(int(mark) >> 7) % FOLDS for mark in digests(X)])
+    rows = X - X.mean(axis=0)
+    if shape.standardize:
+        rows = rows / rows.std(axis=0)
+    scores = {}
+    for fold in range(FOLDS):
+        train = folds != fold
+        names = sorted(set(labels[train].tolist()))
+        if train.all() or len(names) < 2:
+            continue
+        pins = shape._replace(standardize=False)._asdict()
+        found = separators.model(rows[train], labels[train].tolist(), **pins, C=C)
+        for i in np.flatnonzero(~train):
+            scores[i] = {
+                name: min(separators.margins(found, [rows[i]], [name])[0].values())
+                for name in names
+            }
+    known = {i: each for i, each in scores.items() if int(labels[i]) in each}
+    least = np.full(len(X), -1.0)
+    for i, each in known.items():
+        least[i] = each[int(labels[i])]
+    return least, probabilities(known, labels), known
+
+
+def probabilities(scores, labels):
+    """Return each row's share of its own class, where the labels are likeliest; else 0."""
+    names = sorted(set(labels.tolist()))
+    table = np.array([[each.get(name, -np.inf) for name in names] for each in scores.values()])
+    own = np.array([names.index(int(labels[i])) for i in scores])
+    is_own, known = np.eye(len(names), dtype=bool)[own], np.isfinite(table)
+    doubt = 1.0 / (2.0 + len(scores))
+
+    def log_shares(sharpness):
+        raised = sharpness * table
+        return raised - np.logaddexp.reduce(raised, axis=1, keepdims=True)
+
+    def likelihood(sharpness):
+        logs = log_shares(sharpness)
+        others = np.where(known & ~is_own, logs, 0.0).sum(axis=1) / (known.sum(axis=1) - 1)
+        return ((1.0 - doubt) * logs[is_own] + doubt * others).sum()
+
+    low, high = 0.1, 100.0
+    for _ in range(60):  # it has one peak
+        third = (high - low) / 3.0
+        if likelihood(low + third) < likelihood(high - third):
+            low += third
+        else:
+            high -= third
+    shares = np.zeros(len(labels))
+    shares[[*scores]] = np.exp(log_shares(low)[is_own])
+    return shares
+
+
+def plainest(values, by=0.0):
+    """Return the first that the best does not beat by more than `by` and two standard errors."""
+    best = max(values, key=lambda each: each.mean())
+    for i, each in enumerate(values):
+        beaten = (best - each).mean()
+        if beaten <= by or beaten <= 2.0 * (best - each).std() / np.sqrt(len(best)):
+            return i
+    raise AssertionError
+
+
+def test_choice_is_that_of_a_plain_cross_validation():
+    seen = set()
+    for seed in range(12):
+        X, labels = blobs(seed, n=90, classes=2 + seed % 2, apart=0.8)
+        X = X @ np.array([[1.0, 0.9, 0.0], [0.0, 0.3, 0.0], [0.0, 0.0, 1.0 + 5.0 * (seed % 3)]])
+        few = picked(digests(X), labels)
+        found = shape_and_strength(chosen(X, labels))
+        assert found == slow_choice(X[few], labels[few], SHAPES, STRENGTHS)
+        seen.add(found)
+    assert {shape.whiten for shape, _ in seen} == {True, False}
+    assert {shape.standardize for shape, _ in seen} == {True, False}
+
+
+def test_separators_that_start_from_the_means_are_taken_where_they_make_labels_more_probable():
+    seen = set()
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        labels = np.arange(90) % 3
+        X = rng.normal(size=(90, 25)) + 2.5 * np.eye(3, 25)[labels]
+        X[:, 5:] *= 1.0 + 3.0 * (seed % 2)
+        few = picked(digests(X), labels)
+        found = shape_and_strength(chosen(X, labels))
+        assert found == slow_choice(X[few], labels[few], SHAPES, STRENGTHS)
+        seen.add(found[0])
+    assert Shape(lda_prior=True) in seen
+    assert len(seen) > 1
+
+
+def test_a_strength_is_that_of_a_plain_cross_validation():
+    labels = np.arange(150) % 2
+    X = np.random.default_rng(5).normal(size=(150, 20))
+    X[:, :10] *= 5.0
+    X[:, 10:] += 0.6 * labels[:, None]
+    order = picked(digests(X), labels)
+    found = [chosen(X, labels, shapes=(shape,)) for shape in SHAPES]
+    assert len({each.C for each in found}) > 1
+    for each in found:
+        shape, C = shape_and_strength(each)
+        assert (shape, C) == slow_choice(X[order], labels[order], (shape,), STRENGTHS)
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 99), st.randoms(use_true_random=False))
+def test_choice_does_not_depend_on_the_order_of_rows(seed, random):
+    X, labels = blobs(seed, apart=0.7)
+    X = np.round(X * 4) / 4 if seed % 2 else X
+    order = np.array(random.sample(range(len(X)), len(X)))
+    keyed = {tuple(x): int(y) for x, y in zip(X, labels, strict=True)}  # one label for equal rows
+    labels = np.array([keyed[tuple(x)] for x in X])
+    assert chosen(X[order], labels[order]) == chosen(X, labels)
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 99), st.integers(1, 40), st.randoms(use_true_random=False))
+def test_the_same_rows_are_picked_in_the_same_order_whatever_order_they_come_in(seed, n, random):
+    rng = np.random.default_rng(seed)
+    X, labels = drawn(rng, n, 2, size=3), rng.integers(0, 3, n)
+    keyed = {tuple(x): int(y) for x, y in zip(X, labels, strict=True)}
+    labels = np.array([keyed[tuple(x)] for x in X])
+    order = np.array(random.sample(range(n), n))
+    few, again = picked(digests(X), labels), picked(digests(X[order]), labels[order])
+    assert X[few].tolist() == X[order][again].tolist()
+    assert len(np.unique(X[few], axis=0)) == len(few)
+    counts = np.unique(labels[few], return_counts=True)[1]
+    assert (counts >= FOLDS).all()
+
+
+def test_copies_of_rows_change_no_choice():
+    X, labels = blobs(3, apart=0.6)
+    copies = np.repeat(np.arange(len(X)), np.arange(len(X)) % 4 + 1)
+    assert chosen(X[copies], labels[copies]) == chosen(X, labels)
+
+
+def test_no_more_rows_are_picked_than_there_is_time_for(monkeypatch):
+    monkeypatch.setattr(choice, "ROWS", 20)
+    X, labels = blobs(4)
+    few = picked(digests(X), labels)
+    assert len(few) <= 20
+    lowest = np.argsort(digests(X))[:20]
+    assert set(few.tolist()) <= set(lowest.tolist())
+
+
+@pytest.mark.parametrize("apart", [0.0, 0.3, 5.0])
+def test_shapes_that_are_as_good_are_decided_for_the_plainest(apart):
+    labels = np.arange(60) % 2
+    X = np.random.default_rng(5).normal(size=(60, 1)) + apart * labels[:, None]
+    alike = (
+        Shape(),
+        Shape(standardize=True),
+        Shape(whiten=True),
+        Shape(standardize=True, whiten=True),
+    )
+    assert shape_and_strength(chosen(X, labels, shapes=alike))[0] == Shape()
+    assert shape_and_strength(chosen(X, labels, shapes=alike[1:]))[0] == alike[1]
+
+
+def test_strengths_that_are_as_good_are_decided_for_the_highest():
+    labels = np.arange(30) % 2
+    X = np.random.default_rng(5).normal(size=(30, 2)) * 0.01 + 100.0 * labels[:, None]
+    assert chosen(X, labels).C == STRENGTHS[0] == max(STRENGTHS)
+
+
+@pytest.mark.parametrize(("rows", "classes"), [(1, 3), (24, 3), (45, 5), (1_000, 8)])
+def test_of_many_classes_the_first_by_digest_are_looked_at_until_there_are_enough_rows(
+    rows, classes, monkeypatch
+):
+    monkeypatch.setattr(choice, "CLASSES", 3)
+    monkeypatch.setattr(choice, "ROWS", rows)
+    X, labels = np.random.default_rng(12).normal(size=(80, 2)), np.arange(80) % 8
+    by_digest = labels[np.argsort(digests(X))]
+    wanted = list(dict.fromkeys(by_digest.tolist()))[:classes]
+    lowest = np.flatnonzero(np.isin(by_digest, wanted))[:rows]
+    few = picked(digests(X), labels)
+    if rows == 1:
+        assert not len(few)  # less than a row for each fold
+    else:
+        assert labels[few].tolist() == by_digest[lowest].tolist()
+
+
+def test_columns_whose_units_differ_wildly_are_standardised():
+    rng = np.random.default_rng(6)
+    labels = np.arange(90) % 2
+    X = np.column_stack([labels * 2.0 + rng.normal(size=90) * 0.4, rng.normal(size=90) * 1e4])
+    assert shape_and_strength(chosen(X, labels))[0] != Shape()
+    assert shape_and_strength(chosen(X, labels, shapes=SHAPES[:2]))[0] == Shape(standardize=True)
+
+
+def test_labels_at_random_are_trusted_less_than_labels_that_fit():
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(200, 3))
+    clean = (X[:, 0] > 0).astype(int)
+    noisy = np.where(rng.random(200) < 0.3, 1 - clean, clean)
+    plain = SHAPES[:1]
+    assert chosen(X, clean, shapes=plain).C >= chosen(X, noisy, shapes=plain).C
+    assert STRENGTHS[0] == chosen(X, clean, shapes=plain).C
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=["plain", "scaled", "lda", "scaled lda", "means"])
+@pytest.mark.parametrize("C", [1.0, 0.2])
+def test_what_is_pinned_is_chosen(shape, C):
+    X, labels = blobs(9)
+    assert shape_and_strength(chosen(X, labels, shapes=(shape,), strengths=(C,))) == (shape, C)
+    assert shape_and_strength(chosen(X, labels, shapes=(shape,)))[0] == shape
+    assert chosen(X, labels, strengths=(C,)).C == C
+
+
+@pytest.mark.parametrize("classes", [0, 1])
+def test_without_two_classes_to_tell_apart_the_first_of_each_is_chosen(classes):
+    X = np.arange(8.0).reshape(4, 2)[: 4 * classes]
+    labels = np.zeros(len(X), dtype=int)
+    found = choose(X, labels, digests(X), SHAPES, STRENGTHS)
+    assert found == Choice(*SHAPES[0], C=STRENGTHS[0])
+
+
+@pytest.mark.parametrize("size", [1e-160, 1e-100, 1e100])
+def test_rows_of_any_size_can_be_chosen_by(size):
+    X, labels = blobs(10, n=20)
+    X = X / np.abs(X).max() * size
+    assert chosen(X, labels).C in STRENGTHS
+
+
+def test_constant_columns_and_copies_of_one_row_per_class_can_be_chosen_by():
+    X = np.repeat([[0.1, 0.7, 0.3], [0.2, 0.7, 0.9]], 6, axis=0)
+    X[:, 0] += np.arange(12) * 1e-3
+    assert chosen(X, np.repeat([0, 1], 6)).C in STRENGTHS
+
+
+def test_sharpness_is_where_the_labels_of_held_out_rows_are_likeliest():
+    X, labels = blobs(2, n=90, classes=3, apart=0.8)
+    few = picked(digests(X), labels)
+    shape = SHAPES[0]
+    _, _, scores = slowly_fared(X[few], labels[few], shape, 5.0)
+    found = chosen(X, labels, shapes=(shape,), strengths=(5.0,)).sharpness
+    table = np.array([[each[name] for name in range(3)] for each in scores.values()])
+    own = np.array([labels[few][i] for i in scores])
+    doubt = 1.0 / (2.0 + len(own))
+
+    def likelihood(sharpness):
+        logs = sharpness * table
+        logs = logs - np.logaddexp.reduce(logs, axis=1, keepdims=True)
+        right = logs[np.arange(len(own)), own]
+        return ((1.0 - doubt) * right + doubt * (logs.sum(axis=1) - right) / 2).sum()
+
+    assert all(likelihood(found) >= likelihood(found * factor) for factor in (0.9, 0.99, 1.01, 1.1))
+
+
+def test_sharpness_is_where_a_search_over_a_grid_finds_the_likelihood_highest():
+    X, labels = blobs(7, n=120, d=2, apart=1.0)
+    few = picked(digests(X), labels)
+    X, labels = X[few], labels[few]
+    _, _, scores = slowly_fared(X, labels, SHAPES[0], 5.0)
+    table = np.array([[each[name] for name in range(2)] for each in scores.values()])
+    own = np.array([labels[i] for i in scores])
+
+    def likelihood(sharpness):
+        return np.log(softmax(sharpness * table)[np.arange(len(own)), own]).sum()
+
+    grid = np.geomspace(0.2, 20.0, 400)
+    best = grid[np.argmax([likelihood(each) for each in grid])]
+    found = choose(X, labels, digests(X), SHAPES[:1], (5.0,)).sharpness
+    assert found == pytest.approx(best, rel=0.15)

@@ -1,0 +1,363 @@
+"""Interrupted anywhere, a learner is as it was before the call, or as it is after it."""
+
+import contextlib
+import copy
+import importlib
+import linecache
+import sys
+import threading
+import traceback
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import minout
+from minout import InvalidInputError, Learner, kernels
+from minout.engine import check, draft, frame, pool, settle, sketch, state
+from minout.engine.classes import Members
+from minout.engine.draft import Draft
+from minout.engine.examples import Examples
+from minout.engine.images import Images
+from minout.engine.moments import RunningMoments
+from minout.engine.pool import Pool
+from minout.engine.separators import Separator
+from minout.errors import NotConverged
+from oracle.margin import SETTINGS, everything, model_bits, stream
+
+consolidation = importlib.import_module("minout.engine.consolidate")  # the function has this name
+
+HOME = str(Path(minout.__file__).parent)
+ROWS, LABELS = stream(3, examples=40, features=2, apart=0.5)
+KINDS = {
+    "plain": SETTINGS["plain"],
+    "manual": SETTINGS["lda"] | {"C": 5.0, "refresh": "manual"},
+    "auto": {},
+}
+PLACES = {
+    "newton": (kernels, "newton"),
+    "gram": (kernels, "gram"),
+    "combine": (kernels, "combine"),
+    "activations": (kernels, "activations"),
+    "class_margins": (kernels, "class_margins"),
+    "digest": (kernels, "digest"),
+    "settle_pools": (kernels, "settle_pools"),
+    "solve": (Pool, "solve"),
+    "fork": (Pool, "fork"),
+    "join": (Pool, "join"),
+    "leave": (Pool, "leave"),
+    "take": (Pool, "take"),
+    "trim": (Pool, "trim"),
+    "weights": (Pool, "weights"),
+    "check": (settle, "check"),
+    "settle": (draft, "settle"),
+    "plain": (frame.maths, "plain"),
+    "metric": (frame.maths, "metric"),
+    "prior": (frame.maths, "prior"),
+    "choose": (frame, "choose"),
+    "picked": (frame, "picked"),
+    "sketched": (frame, "sketched"),
+    "draft": (Draft, "__init__"),
+    "delta": (Draft, "delta"),
+    "drop a class": (Draft, "_reduced"),
+    "new separator": (Separator, "new"),
+    "staged": (Examples, "staged"),
+    "appended": (Members, "appended"),
+    "sums": (RunningMoments, "with_rows"),
+    "images": (Images, "of"),
+    "make room": (state, "_make_room"),
+    "carry pools": (consolidation, "_carry_pools"),
+    "sort pools": (consolidation, "_sort_pools"),
+    "round caches": (consolidation, "_round_caches"),
+}
+
+
+def taught(count, kind):
+    learner = Learner(**KINDS[kind])
+    for i in range(count):
+        learner.teach(ROWS[i], "abc"[LABELS[i]], id=i)
+    return learner
+
+
+def calls(count):
+    """Name the calls that are interrupted, each a function of a learner."""
+    other = {"a": "b", "b": "c", "c": "new"}
+    return {
+        "teach": lambda learner: learner.teach(ROWS[count], "abc"[LABELS[count]], id=count),
+        "teach a new class": lambda learner: learner.teach([3.0, -3.0], "new"),
+        "correct": lambda learner: learner.correct(1, other["abc"[LABELS[1]]]),
+        "correct to a new class": lambda learner: learner.correct(2, "new"),
+        "forget": lambda learner: learner.forget([0, 1, 2, 5]),
+        "forget_class": lambda learner: learner.forget_class("b"),
+        "consolidate": lambda learner: learner.consolidate(),
+    }
+
+
+CALLS = [*calls(0)]
+
+
+def go_on(learner, count):
+    """Do a little of everything, and return the bits that it ends with."""
+    for i in range(count + 1, count + 6):
+        learner.teach(ROWS[i], "abc"[LABELS[i]], id=100 + i)
+    learner.correct(4, "c" if learner.example(4)[1] == "a" else "a")
+    learner.forget(6)
+    learner.teach([0.5, 0.5], "a")
+    bits = everything(learner)
+    learner.consolidate()
+    return bits, everything(learner), learner.misfits, learner.ids
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("call", CALLS)
+def test_a_call_that_fails_anywhere_was_never_made(call, kind, monkeypatch):
+    count = 11  # the next example brings a refresh, if any does
+    learner = taught(count, kind)
+    twin, before, failed = copy.deepcopy(learner), everything(learner), 0
+    for where, (owner, name) in PLACES.items():
+        with monkeypatch.context() as patch:
+            made = failing(patch, owner, name, None, None)
+            calls(count)[call](copy.deepcopy(learner))
+        for nth in sorted({1, 2, made() // 2, made()} & set(range(1, made() + 1))):
+            error = [KeyboardInterrupt, MemoryError, ValueError][failed % 3]
+            with monkeypatch.context() as patch:
+                failing(patch, owner, name, nth, error)
+                with pytest.raises(error):
+                    calls(count)[call](learner)
+            assert everything(learner) == before, (where, nth)
+            assert learner.audit().ok, (where, nth)
+            failed += 1
+    assert failed > 4
+    assert go_on(learner, count) == go_on(twin, count)
+
+
+def failing(patch, owner, name, nth, error):
+    """Make the nth call of a function fail, half of the time after it has done its work."""
+    real, lock, made = getattr(owner, name), threading.Lock(), 0
+
+    def wrapped(*args, **kwargs):
+        nonlocal made
+        with lock:
+            made += 1
+            mine = made
+        if mine == nth and nth % 2:
+            raise error
+        out = real(*args, **kwargs)
+        if mine == nth:
+            raise error
+        return out
+
+    patch.setattr(owner, name, wrapped)
+    return lambda: made
+
+
+@pytest.mark.parametrize("call", ["teach a new class", "correct to a new class", "consolidate"])
+def test_workers_that_go_on_after_an_interruption_do_no_harm(call, monkeypatch):
+    count = 15
+    start = taught(count, "plain")
+    learner = copy.deepcopy(start)
+    late, real = [], kernels.in_threads
+    monkeypatch.setattr(settle, "WORTH_DIVIDING", 0)
+
+    def interrupted(function, items):
+        """Be interrupted while waiting for a thread that is still at work on the first item."""
+        if len(items) < 2:
+            return real(function, items)
+        began, go = threading.Event(), threading.Event()
+
+        def work(item):
+            if item is items[0]:
+                began.set()
+                go.wait(0.05)
+            return function(item)
+
+        def interrupt():
+            began.wait(5)
+            raise KeyboardInterrupt
+
+        late.append(go)
+        real(lambda each: each(), [lambda: work(items[0]), interrupt])
+        raise AssertionError
+
+    before = everything(learner)
+    with monkeypatch.context() as patch:
+        patch.setattr(kernels, "in_threads", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            calls(count)[call](learner)
+    for each in late:
+        each.set()
+    assert late
+    assert everything(learner) == before
+    assert go_on(learner, count) == go_on(copy.deepcopy(start), count)
+
+
+@pytest.mark.parametrize("call", ["teach a new class", "correct", "forget", "consolidate"])
+def test_a_separator_that_is_not_found_leaves_everything_as_it_was(call, monkeypatch):
+    learner = taught(15, "plain")
+    before = everything(learner)
+    with monkeypatch.context() as patch:
+        patch.setattr(settle, "_is_small", lambda *_: False)
+        patch.setattr(kernels, "newton", lambda *_: False)
+        with pytest.raises(InvalidInputError, match="differ too much in size"):
+            calls(15)[call](learner)
+    assert everything(learner) == before
+    assert learner.audit().ok
+
+
+@pytest.mark.parametrize("error", [ArithmeticError, ZeroDivisionError, FloatingPointError])
+@pytest.mark.parametrize("call", [call for call in CALLS if call != "forget_class"])
+def test_a_bug_is_not_reported_as_a_mistake_of_the_caller(call, error, monkeypatch):
+    learner = taught(11, "auto")
+    before = everything(learner)
+    with monkeypatch.context() as patch:
+        failing(patch, draft, "settle", 1, error)
+        with pytest.raises(error):
+            calls(11)[call](learner)
+    assert everything(learner) == before
+
+
+@pytest.mark.parametrize("error", [NotConverged, np.linalg.LinAlgError], ids=["solver", "metric"])
+def test_a_refresh_that_cannot_be_is_put_off_and_the_example_is_learned(error, monkeypatch):
+    learner, twin = taught(11, "auto"), taught(11, "auto")
+    assert twin.teach(ROWS[11], "abc"[LABELS[11]]).refresh is not None
+    origin, refresh_at = learner.inspect().origin.tolist(), learner.inspect().schedule.refresh_at
+    with monkeypatch.context() as patch:
+        failing(patch, frame.maths, "metric", 1, error)
+        failing(patch, frame.maths, "plain", 1, error)
+        report = learner.teach(ROWS[11], "abc"[LABELS[11]])
+    assert report.refresh is None
+    assert learner.inspect().origin.tolist() == origin
+    assert learner.inspect().schedule.refresh_at == 2 * refresh_at
+    assert learner.audit().ok
+    assert len(learner) == 12
+    learner.consolidate()
+    twin.consolidate()
+    assert model_bits(learner) == model_bits(twin)
+
+
+def test_an_interrupted_example_takes_no_number(monkeypatch):
+    def numbered(*, interrupted):
+        learner = taught(10, "plain")
+        if interrupted:
+            with monkeypatch.context() as patch:
+                patch.setattr(Examples, "staged", _interrupt)
+                with pytest.raises(KeyboardInterrupt):
+                    learner.teach(ROWS[10], "a")
+        learner.forget([0, 3])
+        return learner.teach(ROWS[10], "a").example_id
+
+    assert numbered(interrupted=True) == numbered(interrupted=False)
+
+
+def _interrupt(*_):
+    raise KeyboardInterrupt
+
+
+def interrupt_at_line(number):
+    """Raise KeyboardInterrupt when the package has run that many lines of Python.
+
+    Not at a `with`: between it and its block Python lets no interruption in, a trace would.
+    """
+    ran = 0
+
+    def trace(frame, event, _):
+        nonlocal ran
+        if not frame.f_code.co_filename.startswith(HOME):
+            return None
+        line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
+        if event == "line" and not line.lstrip().startswith("with "):
+            ran += 1
+            if ran == number:
+                raise KeyboardInterrupt
+        return trace
+
+    return trace
+
+
+def where(error):
+    """Name the line of the package that was interrupted."""
+    lines = traceback.extract_tb(error.__traceback__)
+    last = [line for line in lines if line.filename.startswith(HOME)][-1]
+    return f"{Path(last.filename).name}, {last.name}: {last.line}"
+
+
+@pytest.mark.parametrize(
+    ("call", "count"), [("teach", 0), ("teach", 1), *((call, 7) for call in CALLS)]
+)
+def test_an_interruption_at_any_line_leaves_all_or_nothing(call, count):
+    # All: as if the call had come back. The trace sees the main thread, where Ctrl-C arrives.
+    start = taught(count, "plain")
+    done = copy.deepcopy(start)
+    calls(count)[call](done)
+    before, after = everything(start), everything(done)
+    torn, found, number, step = [], [], 0, 1 if count < 7 else 7
+    tracing = sys.gettrace()
+    while True:
+        number += step
+        learner = copy.deepcopy(start)
+        sys.settrace(interrupt_at_line(number))
+        try:
+            calls(count)[call](learner)
+        except KeyboardInterrupt as error:
+            sys.settrace(tracing)
+            found.append(everything(learner))
+            if found[-1] not in (before, after):
+                torn.append(where(error))
+        else:
+            break
+        finally:
+            sys.settrace(tracing)
+    assert number > 30
+    assert "\n".join(sorted(set(torn))) == ""
+    assert before in found
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_copy_goes_its_own_way(kind):
+    learner = taught(15, kind)
+    before = everything(learner)
+    twin = copy.deepcopy(learner)
+    assert everything(twin) == before
+    bits = go_on(twin, 15)
+    assert everything(learner) == before
+    assert go_on(learner, 15) == bits
+
+
+def test_an_interrupted_check_of_many_rows_is_made_again(monkeypatch):
+    for owner, name, value in [
+        (check, "MANY", 8),
+        (frame, "MANY", 8),
+        (frame, "DIRECTIONS", 4),
+        (sketch, "DIRECTIONS", 4),
+        (pool, "CHEAP", 0),  # large pools are checked one by one
+    ]:
+        monkeypatch.setattr(owner, name, value)
+    rows, labels = stream(3, examples=60, features=12, apart=0.2)
+    learner, twin = Learner(**SETTINGS["plain"]), Learner(**SETTINGS["plain"])
+    interrupted = 0
+    for i, (x, y) in enumerate(zip(rows, labels.tolist(), strict=True)):
+        with monkeypatch.context() as patch:
+            failing(patch, kernels, "activations", 1 + i % 5, KeyboardInterrupt)
+            with contextlib.suppress(KeyboardInterrupt):
+                learner.teach(x, y, id=i)
+        if i not in learner:
+            interrupted += 1
+            learner.teach(x, y, id=i)
+        twin.teach(x, y, id=i)
+    assert interrupted > 10
+    assert learner.inspect().sketched
+    assert everything(learner) == everything(twin)
+    assert all(np.isfinite(each.w).all() for each in learner.inspect().separators.values())
+
+
+@pytest.mark.parametrize("late", ["_carry_pools", "_sort_pools", "_round_caches", "trim_heap"])
+def test_an_interrupted_consolidation_leaves_every_bit(late, monkeypatch):
+    rows, labels = stream(4, examples=60)
+    learner = Learner()
+    learner.teach_many(rows, labels.tolist())
+    before = everything(learner)
+    assert learner.inspect().images > 0
+    monkeypatch.setattr(consolidation, late, _interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        learner.consolidate()
+    assert everything(learner) == before

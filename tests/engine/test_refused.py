@@ -1,0 +1,198 @@
+"""A call that cannot be solved is refused, and then nothing has changed, to the last bit."""
+
+import copy
+
+import numpy as np
+import pytest
+
+from minout import InvalidInputError, Learner
+from minout.engine import check, draft, frame, pool, sketch
+from minout.errors import NotConverged
+from minout.features import Identity
+from oracle.margin import SETTINGS, everything, stream
+
+ROWS, LABELS = stream(8, examples=70, classes=4, features=3, apart=0.6)
+NAMES = ["abcd"[y] for y in LABELS.tolist()]
+TOO_DIFFERENT = "differ too much in size"
+
+
+def fail_from(patch, first):
+    """Let the settling of separators fail from that call on; return how often it was called."""
+    real, made = draft.settle, 0
+
+    def settle(*args):
+        nonlocal made
+        made += 1
+        if first is not None and made >= first:
+            raise NotConverged("on purpose")
+        return real(*args)
+
+    patch.setattr(draft, "settle", settle)
+    return lambda: made
+
+
+def is_refused(call):
+    """Return whether a call is refused because numbers differ too much in size."""
+    try:
+        call()
+    except InvalidInputError as error:
+        if TOO_DIFFERENT not in str(error):
+            raise
+        return True
+    return False
+
+
+def taught(count, **settings):
+    learner = Learner(**settings)
+    for i in range(count):
+        learner.teach(ROWS[i], NAMES[i], id=f"row {i}")
+    return learner
+
+
+def emptied(**settings):
+    learner = taught(9, **settings)
+    learner.forget(learner.ids)
+    return learner
+
+
+def of_two_classes(count, **settings):
+    learner = Learner(**settings)
+    for x, name in zip(ROWS, NAMES, strict=True):
+        if name in "ab" and len(learner) < count:
+            learner.teach(x, name)
+    return learner
+
+
+def with_gaps(**settings):
+    learner = taught(16, **settings)
+    learner.forget(["row 3", "row 8"])
+    learner.correct("row 5", "a" if NAMES[5] != "a" else "b")
+    return learner
+
+
+STARTS = {
+    "nothing": lambda: Learner(**SETTINGS["loose"]),
+    "nothing left": lambda: emptied(**SETTINGS["loose"]),
+    "one example": lambda: taught(1, **SETTINGS["loose"]),
+    "two classes": lambda: of_two_classes(7, **SETTINGS["loose"]),
+    "plain": lambda: taught(12, **SETTINGS["plain"]),
+    "all": lambda: taught(12, **SETTINGS["all"]),
+    "means": lambda: taught(12, **SETTINGS["means"]),
+    "auto": lambda: taught(12),
+    "manual": lambda: taught(12, **SETTINGS["lda"], refresh="manual"),
+    "float32": lambda: taught(12, **SETTINGS["lda"], features=Identity("float32")),
+    "gaps": lambda: with_gaps(**SETTINGS["loose"]),
+    "named": lambda: taught(12, **SETTINGS["loose"]),
+}
+
+
+def more(start):
+    """Return what is taught on top: new labels between known ones, and over 40 rows."""
+    names = [name.upper() if i % 5 == 3 else name for i, name in enumerate(NAMES[20:])]
+    return ROWS[20:], names, [f"more {i}" for i in range(50)] if start == "named" else None
+
+
+def go_on(learner):
+    learner.teach_many(ROWS[:30] + 0.5, NAMES[:30])
+    learner.correct(learner.ids[3], "c")
+    learner.forget(learner.ids[5:8])
+    steps = everything(learner)
+    learner.consolidate()
+    return steps, everything(learner)
+
+
+@pytest.mark.parametrize("start", STARTS)
+def test_if_any_row_of_many_cannot_be_solved_nothing_has_changed(start, monkeypatch):
+    learner = STARTS[start]()
+    twin, before = copy.deepcopy(learner), everything(learner)
+    with monkeypatch.context() as patch:
+        calls = fail_from(patch, None)
+        taken = copy.deepcopy(learner)
+        reports = taken.teach_many(*more(start))
+    assert len(taken.classes) > len(learner.classes)
+    assert any(report.refresh for report in reports) == (start != "manual")
+    for first in range(1, calls() + 1, max(calls() // 25, 1)):
+        with monkeypatch.context() as patch:
+            fail_from(patch, first)
+            with pytest.raises(InvalidInputError, match=TOO_DIFFERENT):
+                learner.teach_many(*more(start))
+        assert everything(learner) == before, first
+    assert learner.ids == twin.ids
+    assert learner.classes.tolist() == twin.classes.tolist()
+    assert go_on(learner) == go_on(twin)
+
+
+@pytest.mark.parametrize("large", [False, True], ids=["small", "large"])
+def test_what_was_taken_back_leaves_nothing_in_the_caches(large, monkeypatch):
+    if large:
+        monkeypatch.setattr(pool, "CHEAP", 0)
+    for owner, name, value in [
+        (check, "MANY", 8),
+        (frame, "MANY", 8),
+        (frame, "DIRECTIONS", 4),
+        (sketch, "DIRECTIONS", 4),
+    ]:
+        monkeypatch.setattr(owner, name, value)
+    rows, labels = stream(9, examples=80, features=12, apart=0.3)
+    learner = Learner(**SETTINGS["all"])
+    learner.teach_many(rows[:40], labels[:40].tolist())
+    assert learner.inspect().sketched
+    twin, before = copy.deepcopy(learner), everything(learner)
+    for first in (3, 12, 30):
+        with monkeypatch.context() as patch:
+            fail_from(patch, first)
+            with pytest.raises(InvalidInputError, match=TOO_DIFFERENT):
+                learner.teach_many(-rows[::-1], [7, *labels[1:].tolist()])
+        assert everything(learner) == before
+    for each in (learner, twin):
+        each.teach_many(rows[40:], labels[40:].tolist())
+    assert everything(learner) == everything(twin)
+    assert learner.audit().ok
+
+
+@pytest.mark.parametrize("start", [each for each in STARTS if each != "nothing"])
+@pytest.mark.parametrize("call", ["teach", "correct", "forget"])
+def test_a_step_that_cannot_be_solved_changes_nothing(call, start, monkeypatch):
+    learner = STARTS[start]()
+    twin, before, refused = copy.deepcopy(learner), everything(learner), 0
+    steps = {
+        "teach": [lambda x=x, y=y: learner.teach(x, y) for x in ROWS[20:26] for y in "abX"],
+        "correct": [lambda i=i, y=y: learner.correct(i, y) for i in learner.ids[:8] for y in "abX"],
+        "forget": [lambda i=i: learner.forget([i]) for i in learner.ids],
+    }
+    for step in steps[call]:
+        with monkeypatch.context() as patch:
+            fail_from(patch, 1)
+            if is_refused(step):
+                assert everything(learner) == before
+                refused += 1
+            else:
+                learner = copy.deepcopy(twin)  # this step had nothing to settle
+    assert refused > 0 or start in ("nothing left", "one example")
+    assert go_on(learner) == go_on(twin)
+
+
+SIZES = [1e-90, 1e-30, 1.0, 1e30, 1e90, 1e100]
+
+
+@pytest.mark.parametrize("kind", ["plain", "scaled", "whitened", "all", "auto"])
+@pytest.mark.parametrize("start", ["nothing", "a few"])
+@pytest.mark.parametrize("mixed", ["rows", "columns"])
+def test_numbers_of_very_different_sizes_are_learned_or_change_nothing(kind, start, mixed):
+    refused, refresh = 0, "auto" if start == "a few" else "manual"
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        learner = Learner(**SETTINGS[kind], refresh=refresh)
+        if start == "a few":
+            learner.teach_many(ROWS[:10], NAMES[:10])
+        before, twin = everything(learner), copy.deepcopy(learner)
+        sizes = rng.choice(SIZES, size=(14, 1 if mixed == "rows" else 3))
+        rows = np.clip(rng.normal(size=(14, 3)) * sizes, -1e100, 1e100)
+        labels = [str(y) for y in rng.integers(0, 4, 14)]
+        if is_refused(lambda: learner.teach_many(rows, labels)):  # noqa: B023, called at once
+            assert everything(learner) == before
+            refused += 1
+            assert go_on(learner) == go_on(twin)
+        else:
+            assert learner.audit().ok
+    assert refused > 0

@@ -1,0 +1,81 @@
+"""The settings: what may be chosen, what is pinned, what is refused."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from minout.engine import Settings
+from minout.engine.choice import SHAPES, STRENGTHS, Shape
+from minout.errors import InvalidInputError
+
+
+def test_with_nothing_pinned_everything_may_be_chosen():
+    assert Settings().shapes() == SHAPES
+    assert Settings().strengths() == STRENGTHS
+
+
+@pytest.mark.parametrize(
+    "pins",
+    [*itertools.product([True, False, "auto"], repeat=3)],
+    ids=lambda pins: " ".join(str(pin) for pin in pins),
+)
+def test_every_shape_that_may_be_chosen_respects_the_pins(pins):
+    standardize, whiten, lda_prior = pins
+    shapes = Settings(standardize=standardize, whiten=whiten, lda_prior=lda_prior).shapes()
+    assert shapes
+    assert len(set(shapes)) == len(shapes)
+    for shape in shapes:
+        assert all(pin in ("auto", value) for pin, value in zip(pins, shape, strict=True))
+    if "auto" not in pins:
+        assert shapes == (Shape(standardize, whiten, lda_prior),)
+
+
+def test_the_plainest_shape_and_the_highest_strength_come_first():
+    sizes = [sum(shape) for shape in Settings().shapes() if shape.whiten or not shape.lda_prior]
+    assert sizes == sorted(sizes)
+    assert list(Settings().strengths()) == sorted(Settings().strengths(), reverse=True)
+
+
+@pytest.mark.parametrize(
+    "C", [1, 0.5, np.float32(0.5), np.int64(2)], ids=["int", "float", "float32", "int64"]
+)
+def test_a_pinned_strength_is_the_only_one(C):
+    assert Settings(C=C).strengths() == (float(C),)
+    assert type(Settings(C=C).strengths()[0]) is float
+
+
+@pytest.mark.parametrize("whiten", [np.True_, True], ids=["numpy", "python"])
+def test_a_pin_from_numpy_is_a_pin(whiten):
+    assert all(shape.whiten is True for shape in Settings(whiten=whiten).shapes())
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"C": 0.0}, "`C` must be a positive number"),
+        ({"C": -1.0}, "`C` must be a positive number"),
+        ({"C": float("nan")}, "`C` must be a positive number"),
+        ({"C": float("inf")}, "`C` must be a positive number"),
+        ({"C": True}, "`C` must be a positive number"),
+        ({"C": "cheap"}, "`C` must be a positive number"),
+        ({"C": None}, "`C` must be a positive number"),
+        ({"C": [0.1]}, "`C` must be a positive number"),
+        ({"whiten": "yes"}, "`whiten` is True, False"),
+        ({"whiten": None}, "`whiten` is True, False"),
+        ({"lda_prior": 1}, "`lda_prior` is True, False"),
+        ({"standardize": 0.0}, "`standardize` is True, False"),
+        ({"refresh": "never"}, "`refresh` is "),
+        ({"refresh": True}, "`refresh` is "),
+        ({"C": 1e-320}, "`C` must be a positive number"),
+    ],
+    ids=lambda each: "" if isinstance(each, str) else " ".join(f"{k}={v}" for k, v in each.items()),
+)
+def test_settings_that_mean_nothing_are_refused_in_a_sentence(settings, sentence):
+    with pytest.raises(InvalidInputError, match=rf"^{sentence}.*\.$"):
+        Settings(**settings)
+
+
+def test_settings_cannot_be_changed_afterwards():
+    with pytest.raises(AttributeError):
+        Settings().C = 0.5

@@ -1,0 +1,116 @@
+"""The number of threads, here and in BLAS, changes no bit."""
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from minout import Learner, kernels
+from minout.engine import reference, settle
+from minout.features import Identity
+from oracle.margin import SETTINGS, last_move, parts, saved
+
+KINDS = ["plain", "all", "auto"]
+
+
+@pytest.fixture(autouse=True)
+def all_work_is_divided(monkeypatch):
+    divide_all_work(monkeypatch.setattr)
+
+
+def divide_all_work(put):
+    """Let small jobs go to threads too."""
+    put(settle, "WORTH_DIVIDING", 0)
+    put(reference, "WORTH_DIVIDING", 5)
+
+
+def walked(kind, dtype, *, examples=90, features=40):
+    rng = np.random.default_rng(15)
+    labels = rng.integers(0, 5, examples)
+    rows = rng.normal(size=(examples, features)) + 0.7 * rng.normal(size=(5, features))[labels]
+    learner = Learner(**SETTINGS[kind], features=Identity(dtype))
+    for i, (x, y) in enumerate(zip(rows, labels.tolist(), strict=True)):
+        learner.teach(x, y, id=i)
+    learner.correct(3, 1)
+    learner.forget([10, 11, 12])
+    learner.consolidate()
+    learner.teach(rows[0] + 1.0, 2)
+    return learner
+
+
+def contents(learner):
+    """Return all that is saved, and the last move, but for the images.
+
+    These are kept in the order in which threads asked for them.
+    """
+    found = parts(saved(learner))
+    del found["images"], found["images.of"], found["seal"]
+    return found, last_move(learner)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_plain_loop_gives_the_same_bits_as_threads(kind, dtype, monkeypatch):
+    divided = contents(walked(kind, dtype))
+    asked = []
+
+    def loop(function, items):
+        asked.append(len(items))
+        return [function(item) for item in items]
+
+    monkeypatch.setattr(kernels, "in_threads", loop)
+    assert contents(walked(kind, dtype)) == divided
+    assert max(asked) > 1
+
+
+@pytest.mark.parametrize("kind", ["plain", "auto"])
+def test_work_done_in_any_order_gives_the_same_bits(kind, monkeypatch):
+    divided = contents(walked(kind, "float64"))
+
+    def backwards(function, items):
+        return [function(item) for item in reversed(items)][::-1]
+
+    monkeypatch.setattr(kernels, "in_threads", backwards)
+    assert contents(walked(kind, "float64")) == divided
+
+
+ELSEWHERE = """
+import sys
+sys.path.insert(0, "tests/engine")
+from test_threads import divide_all_work, fingerprints
+if sys.argv[1] == "divided":
+    divide_all_work(setattr)
+print(*fingerprints())
+"""
+
+
+def fingerprints():
+    """Hash the separators, and all contents, of a learner with all that BLAS is used for."""
+    found, move = contents(walked("all", "float64", examples=220, features=150))
+    parts = (found["W"], found["b"]), (found, move)
+    return [hashlib.sha256(repr(part).encode()).hexdigest() for part in parts]
+
+
+@pytest.mark.parametrize("work", ["divided", "usual"])
+def test_another_process_with_other_threads_gives_the_same_bits(work):
+    threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "99"}
+    if os.environ.get("OMP_NUM_THREADS") == "1":
+        threads |= {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2"}
+    root = Path(__file__).parents[2]
+    path = os.pathsep.join([str(root / "tests"), os.environ.get("PYTHONPATH", "")])
+    ran = subprocess.run(
+        [sys.executable, "-c", ELSEWHERE, work],
+        env=os.environ | threads | {"PYTHONPATH": path},
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    separators, everything = ran.stdout.split()
+    assert separators == fingerprints()[0]
+    if work == "divided":  # small pools keep no factors: what is kept differs, not what is found
+        assert everything == fingerprints()[1]

@@ -1,0 +1,335 @@
+"""Any walk of teaching, correcting, forgetting, consolidating and asking keeps every promise."""
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from minout import Learner
+from minout.features import Identity
+from oracle import separators
+from oracle.margin import (
+    SETTINGS,
+    all_margins,
+    bits,
+    by_label,
+    consolidated_copy,
+    everything,
+    last_move,
+    loaded,
+    model_bits,
+    saved,
+)
+
+EIGHTHS = st.integers(-16, 16).map(lambda n: n / 8)
+FLOATS = st.floats(-4, 4, allow_subnormal=False).map(lambda x: round(x, 3))
+
+
+class Walk(RuleBasedStateMachine):
+    """A learner beside a dictionary {id: (row, label)}."""
+
+    kinds = (*SETTINGS,)
+    refreshes = ("auto", "manual")
+
+    @initialize(data=st.data())
+    def begin(self, data):
+        self.settings = SETTINGS[data.draw(st.sampled_from(self.kinds), label="settings")]
+        self.settings = self.settings | {"refresh": data.draw(st.sampled_from(self.refreshes))}
+        self.dtype = data.draw(st.sampled_from(["float64", "float32"]))
+        self.learner = self.new_learner()
+        self.width = data.draw(st.integers(2, 3), label="features")
+        self.numbers = data.draw(st.sampled_from([EIGHTHS, FLOATS]))
+        words = data.draw(st.booleans(), label="words")
+        self.names = ["pear", "fig", "", "plum"] if words else [7, -3, 0, 1]
+        self.known, self.turns = {}, 0
+        self.tight = self.has_taught = False
+
+    @rule(data=st.data(), own=st.none() | st.integers(0, 30) | st.text(max_size=2))
+    def teach(self, data, own):
+        row, label = self.drawn_row(data), data.draw(st.sampled_from(self.names))
+        if own in self.known:
+            own = None
+        before, start = self.start(), everything(self.learner)
+        said = self.learner.what_if(row, label)
+        assert everything(self.learner) == start
+        report = self.learner.teach(row, label, id=own)
+        if own is None:
+            assert isinstance(report.example_id, int)
+            assert report.example_id not in self.known
+        else:
+            assert report.example_id == own
+        self.known[report.example_id] = row, label
+        self.judge(report.certificate, before, refreshed=report.refresh is not None)
+        touched = {frozenset(neuron) for neuron in said.neurons}
+        if report.refresh is None:
+            assert {frozenset(pair) for pair in report.certificate.moved} <= touched
+        if report.refresh is not None:
+            assert said.refresh
+
+    @rule(seed=st.integers(0, 2**16), count=st.integers(5, 30), apart=st.sampled_from([0, 1, 8]))
+    def teach_several(self, seed, count, apart):
+        rng = np.random.default_rng(seed)
+        centres = apart * rng.integers(-8, 9, (len(self.names), self.width))
+        for i in range(count):
+            k = int(rng.integers(0, len(self.names)))
+            row = ((centres[k] + rng.integers(-8, 9, self.width)) / 8).tolist()
+            before = self.start()
+            report = self.learner.teach(row, self.names[k])
+            self.known[report.example_id] = row, self.names[k]
+            if i % 7 == 0:
+                self.judge(report.certificate, before, refreshed=report.refresh is not None)
+
+    @precondition(lambda self: self.known)
+    @rule(data=st.data())
+    def teach_again(self, data):
+        example, start = self.drawn_id(data), everything(self.learner)
+        report = self.learner.teach(*self.known[example], id=example)
+        assert report.certificate.moved == ()
+        assert report.label == self.known[example][1]
+        assert everything(self.learner) == start
+
+    @precondition(lambda self: self.known)
+    @rule(data=st.data())
+    def correct(self, data):
+        example, label = self.drawn_id(data), data.draw(st.sampled_from(self.names))
+        before = self.start()
+        same = self.known[example][1] == label
+        start = everything(self.learner)
+        report = self.learner.correct(example, label)
+        self.known[example] = self.known[example][0], label
+        assert (report.example_id, report.label) == (example, label)
+        if same:
+            assert everything(self.learner) == start
+        else:
+            self.judge(report.certificate, before, refreshed=report.refresh is not None)
+
+    @precondition(lambda self: self.known)
+    @rule(data=st.data())
+    def forget(self, data):
+        ids = data.draw(st.lists(st.sampled_from([*self.known]), max_size=3, unique=True))
+        before, self.has_taught = self.start(), True
+        certificate = self.learner.forget(ids if len(ids) != 1 else ids[0])
+        for example in ids:
+            del self.known[example]
+        self.judge(certificate, before)
+
+    @precondition(lambda self: len({label for _, label in self.known.values()}) > 1)
+    @rule(data=st.data())
+    def forget_class(self, data):
+        label = data.draw(st.sampled_from(sorted({label for _, label in self.known.values()})))
+        before = self.start()
+        certificate = self.learner.forget_class(label)
+        self.known = {i: known for i, known in self.known.items() if known[1] != label}
+        self.judge(certificate, before)
+
+    @precondition(lambda self: self.is_taught)
+    @rule()
+    def consolidate(self):
+        found = self.learner.consolidate()
+        assert found.refresh.choice == self.learner.choice
+        classes = sorted({label for _, label in self.known.values()})
+        pairs = {(a, b) for a in classes for b in classes if a < b}
+        assert set(found.certificate.moved) == pairs
+        self.judge_least(found.certificate)
+        self.tight = True
+
+    @precondition(lambda self: self.is_taught)
+    @rule(data=st.data())
+    def ask(self, data):
+        start, learner = everything(self.learner), self.learner
+        row, label = self.drawn_row(data), data.draw(st.sampled_from(self.names))
+        learner.what_if(row, label)
+        learner.scores([row])
+        if self.known:
+            learner.predict([row], unknown=label)
+        suspects = learner.suspects(3)
+        assert len(suspects) <= 3
+        assert all(self.known[each.id][1] == each.label for each in suspects)
+        learner.audit()
+        learner.misfits  # noqa: B018
+        learner.inspect()
+        last_move(learner)
+        assert everything(learner) == start
+
+    @precondition(lambda self: len({label for _, label in self.known.values()}) > 1)
+    @rule(data=st.data())
+    def teach_all_in_another_order(self, data):
+        order = [*self.known]
+        np.random.default_rng(data.draw(st.integers(0, 99))).shuffle(order)
+        other = self.new_learner()
+        for example in order:
+            other.teach(*self.known[example], id=example)
+        ours, theirs = (model_bits(consolidated_copy(each)) for each in (self.learner, other))
+        assert ours == theirs
+
+    @precondition(lambda self: self.is_taught)
+    @rule()
+    def go_on_from_a_file(self):
+        content = saved(self.learner)
+        self.learner = loaded(content)
+        assert saved(self.learner) == content
+
+    @invariant()
+    def nothing_is_lost(self):
+        learner = self.learner
+        assert len(learner) == len(self.known)
+        assert learner.ids == [*self.known]
+        assert learner.classes.tolist() == sorted({label for _, label in self.known.values()})
+        assert all(example in learner for example in self.known)
+
+    @invariant()
+    def every_example_is_fitted_or_a_misfit(self):
+        if not self.is_taught:
+            return
+        audit = self.learner.audit()
+        assert audit.ok, audit.complaints
+        assert audit.examples == len(self.known)
+        misfits = self.learner.misfits
+        assert len(set(misfits)) == len(misfits)
+        listed, bound = set(misfits), 1.0 - 1e-6 if self.tight else 0.5 - self.slack()
+        view = self.learner.inspect()
+        slacks, twins, close = self.slacks(view), set(), set()
+        for (example, other), (m, error) in all_margins(view, self.known).items():
+            assert m + slacks.get((example, other), 0.0) >= bound - error
+            if abs(m) <= error:
+                close.add(example)
+            elif m < 0.0:
+                assert example in listed
+                twins.add(tuple(self.known[example][0]))
+        right = [i for i in self.known if i not in listed and i not in close]
+        if right:
+            predicted = self.learner.predict([self.known[i][0] for i in right])
+            assert predicted.tolist() == [self.known[i][1] for i in right]
+        for example in listed - close:  # for a reason of its own, or of an equal row
+            assert tuple(self.known[example][0]) in twins or close
+        for example, (row, _) in self.known.items():  # equal rows are named together
+            if tuple(row) in twins:
+                assert example in listed
+        self.tight = False
+
+    @invariant()
+    def sums_are_those_of_what_is_stored(self):
+        if not self.is_taught:
+            return
+        view = self.learner.inspect()
+        sums, counts = view.sums, view.counts
+        seen = [i for i in self.known if view.places[i] < sums.seen]
+        for c, label in enumerate(view.labels[: len(counts)]):
+            rows = [np.array(self.known[i][0]) for i in seen if self.known[i][1] == label]
+            assert counts[c] == len(rows)
+            total = sum((row - sums.shift for row in rows), np.zeros(self.width))
+            assert sums.rows[c] == pytest.approx(total, abs=1e-10)
+        assert all(self.known[i][1] in view.labels[: len(counts)] for i in seen)
+
+    @invariant()
+    def consolidated_copy_is_what_the_slow_reference_finds(self):
+        if len({label for _, label in self.known.values()}) < 2:
+            return
+        self.turns += 1
+        if len(self.known) > 40 and self.turns % 4:
+            return
+        start = everything(self.learner)
+        new = consolidated_copy(self.learner).inspect()
+        assert everything(self.learner) == start
+        rows, labels = zip(*self.known.values(), strict=True)
+        settings = new.choice._asdict()
+        del settings["sharpness"]
+        wanted = separators.model(np.array(rows), labels, **settings)
+        assert new.origin == pytest.approx(wanted.origin, abs=1e-12)
+        found = by_label(new)
+        assert set(found) == set(wanted.pairs)
+        for pair, (w, b) in found.items():
+            other = wanted.pairs[pair]
+            size = np.abs(other.w).max() + abs(other.b) + 1e-3
+            assert w == pytest.approx(other.w, rel=1e-6, abs=1e-6 * size)
+            assert b == pytest.approx(other.b, rel=1e-6, abs=1e-6 * size)
+
+    def drawn_row(self, data):
+        if self.known and data.draw(st.integers(0, 3)) == 0:
+            return data.draw(st.sampled_from([row for row, _ in self.known.values()]))
+        row = data.draw(st.lists(self.numbers, min_size=self.width, max_size=self.width))
+        return np.array(row, dtype=self.dtype).tolist()
+
+    def drawn_id(self, data):
+        return data.draw(st.sampled_from([*self.known]))
+
+    def new_learner(self):
+        return Learner(**self.settings, features=Identity(self.dtype))
+
+    @property
+    def is_taught(self):
+        """Whether something was taught, forgotten since or not."""
+        return self.has_taught or len(self.known) > 0
+
+    def slack(self):
+        """Return what the precision of the images may cost between consolidations."""
+        return 1e-9 if self.dtype == "float64" else 1e-5
+
+    def start(self):
+        """Return what a step is judged by: misfits, and the separators with their origin."""
+        if not self.is_taught:
+            return set(), {}, b""
+        view = self.learner.inspect()
+        weights = {pair: (w.tobytes(), b) for pair, (w, b) in by_label(view).items()}
+        return set(self.learner.misfits), weights, bits(view.origin)
+
+    def judge(self, certificate, before, *, refreshed=False):
+        """Assert that a certificate says what changed, and no more."""
+        listed, weights, origin = before
+        now = set(self.learner.misfits)
+        assert set(certificate.misfits) == now - listed
+        gone = listed - set(self.known)  # forgotten: these may be named as cleared or not
+        assert set(certificate.cleared) - gone == listed - now - gone
+        self.judge_least(certificate)
+        moved = {frozenset(pair) for pair in certificate.moved}
+        view = self.learner.inspect()
+        for pair, (w, b) in by_label(view).items():
+            if frozenset(pair) not in moved and pair in weights:
+                assert (w.tobytes(), b) == weights[pair]
+        if weights and not refreshed and len(self.learner.classes):
+            assert bits(view.origin) == origin
+
+    def judge_least(self, certificate):
+        """Assert that no example of a moved pair is below the least margin, but for misfits."""
+        margins = all_margins(self.learner.inspect(), self.known)
+        for a, b in certificate.moved:
+            assert a != b
+            for example, (_, label) in self.known.items():
+                if label in (a, b):
+                    m, error = margins[example, b if label == a else a]
+                    assert m <= error or m >= certificate.least_margin - error
+
+    def slacks(self, view):
+        """Return λα of each example against each other class."""
+        found = {}
+        for (low, high), each in view.separators.items():
+            for example, sign, alpha in zip(each.ids, each.signs, each.alpha, strict=True):
+                found[example, high if sign > 0 else low] = view.choice.lam * alpha
+        return found
+
+
+class Pinned(Walk):
+    kinds = tuple(name for name in SETTINGS if name != "auto")
+
+
+class Chosen(Walk):
+    kinds = ("auto",)
+
+
+WALKS = settings(max_examples=12, stateful_step_count=30)
+
+
+def test_a_walk_with_everything_pinned_keeps_every_promise():
+    run_state_machine_as_test(Pinned, settings=WALKS)
+
+
+def test_a_walk_with_everything_chosen_keeps_every_promise():
+    run_state_machine_as_test(Chosen, settings=settings(WALKS, max_examples=6))
