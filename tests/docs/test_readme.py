@@ -1,0 +1,49 @@
+"""The README: its shell commands work on the files that its Python makes.
+
+Its Python is run as a doctest.
+"""
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+from docs.page import run
+
+README = Path(__file__).parents[2] / "README.md"
+PAGE = README.read_text(encoding="utf-8")
+SECTION = PAGE.partition("## On the command line\n")[2].partition("\n## ")[0]
+COMMANDS = re.findall(r"^minout .*", SECTION, flags=re.M)
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory):
+    """What each command prints, in a folder where the page's Python was run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("readme"))
+        names = {}
+        for example in doctest.DocTestParser().get_examples(PAGE):
+            exec(compile(example.source, "README.md", "single"), names)
+        page = "".join(f"```sh\n{line.partition(' #')[0]}\n```\n" for line in COMMANDS)
+        return [said for _, said in run(page)]
+
+
+def test_every_command_says_something_and_none_fails(printed):
+    assert len(printed) == 5
+    assert [said for said in printed if not said or "error:" in said or "Usage" in said] == []
+
+
+def test_the_first_suspect_is_the_wrong_label_and_is_corrected(printed):
+    learned, suspects, corrected, explained, audited = printed
+    assert "misfits: 1;" in learned
+    assert suspects.splitlines()[1].startswith("bottle-0,2,")
+    assert re.search(r"label: +2 → 0\n", corrected)
+    assert re.search(r"label: +0\n", explained)
+    assert "everything agrees" in audited
+
+
+def test_pictures_are_there():
+    pictures = re.findall(r"!\[.*?\]\((.+?)\)", PAGE)
+    assert len(pictures) == 2
+    assert [each for each in pictures if not (README.parent / each).is_file()] == []
