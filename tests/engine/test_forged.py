@@ -1,0 +1,129 @@
+"""Files with a valid checksum that nobody saved, and bugs that are not the fault of a file."""
+
+import contextlib
+import copy
+
+import numpy as np
+import pytest
+
+from minout import InvalidInputError, Learner, engine
+from minout.engine import frame, packing, step
+from minout.errors import MinoutError, NotConverged
+from minout.store import read_archive, write_archive
+from oracle.margin import stream
+
+FORGERIES = 600
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """Return the facts and arrays of a model with everything a file can hold."""
+    path = tmp_path_factory.mktemp("whole") / "model"
+    rows, labels = stream(5, examples=50, features=3, apart=0.4)
+    learner = Learner(C=500.0, whiten=True, lda_prior=True, standardize=True)
+    learner.teach_many(rows, [int(label) for label in labels])
+    learner.correct(3, 7)
+    learner.forget([5, 6])
+    learner.save(path)
+    return read_archive(path, "minout model", 2)
+
+
+def forged(whole, rng):
+    """Change one thing, at random, as a forger would who makes the checksum anew."""
+    about, arrays = copy.deepcopy(whole[0]), dict(whole[1])
+    if rng.random() < 0.5:
+        facts = about["state"]
+        while True:
+            key = str(rng.choice(list(facts)))
+            if not isinstance(facts[key], dict) or not facts[key] or rng.random() < 0.4:
+                break
+            facts = facts[key]
+        others = [None, -1, 10**6, 1.5, "x", [], [1], {}, {"a": 1}, True, [None], [[1, 2]]]
+        if rng.random() < 0.3:
+            del facts[key]
+        else:
+            facts[key] = others[int(rng.integers(len(others)))]
+        return about, arrays
+    name = str(rng.choice(list(arrays)))
+    array = arrays[name].copy()
+    changes = [
+        lambda: array[:-1],
+        lambda: np.concatenate([array, array]),
+        lambda: array.astype(np.float32 if array.dtype.kind != "f" else np.int64),
+        lambda: array.reshape(-1, 1),
+        lambda: array.astype("U3"),
+        lambda: np.full_like(array, np.nan if array.dtype.kind == "f" else 1),
+        lambda: array - 100 if array.dtype.kind == "i" else np.zeros(0),
+        lambda: array + 100 if array.dtype.kind == "i" else array[:0],
+        lambda: None,
+    ]
+    arrays[name] = changes[int(rng.integers(len(changes)))]()
+    if arrays[name] is None:
+        del arrays[name]
+    return about, arrays
+
+
+def test_a_forged_file_is_refused_in_a_sentence_or_is_a_model(whole, tmp_path):
+    rng, refused = np.random.default_rng(0), 0
+    for _ in range(FORGERIES):
+        about, arrays = forged(whole, rng)
+        write_archive(tmp_path / "forged", about, arrays, "The model")
+        try:
+            learner = Learner.load(tmp_path / "forged")
+        except MinoutError:
+            refused += 1
+            continue
+        learner.scores(np.zeros((2, 3)))
+        learner.audit()  # may complain, but must not fail
+        with contextlib.suppress(MinoutError):  # numbers of a forger's may not be separable
+            learner.teach([0.5, 0.5, 0.5], 2, id="one more")
+            learner.consolidate()
+    assert FORGERIES / 2 < refused < FORGERIES
+
+
+def test_the_file_that_is_forged_is_a_model(whole, tmp_path):
+    write_archive(tmp_path / "same", *whole, "The model")
+    assert Learner.load(tmp_path / "same").audit().ok
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError, OverflowError, FloatingPointError, KeyError])
+def test_a_bug_is_not_told_as_numbers_that_differ_in_size(monkeypatch, error):
+    learner = Learner()
+    learner.teach_many([[0.0], [1.0], [2.0]], ["a", "b", "a"])
+
+    def broken(*_, **__):
+        raise error
+
+    monkeypatch.setattr(frame.maths, "plain", broken)
+    monkeypatch.setattr(step, "measured", broken)
+    with pytest.raises(error):
+        learner.teach([5.0], "b")
+    with pytest.raises(error):
+        learner.consolidate()
+    assert len(learner) == 3
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError, KeyError, ValueError, TypeError])
+def test_a_bug_is_not_told_as_a_damaged_file(monkeypatch, tmp_path, error):
+    learner = Learner()
+    learner.teach_many([[0.0], [1.0], [2.0]], ["a", "b", "a"])
+    learner.save(tmp_path / "m")
+
+    def broken(*_):
+        raise error
+
+    monkeypatch.setattr(packing, "_separators", broken)
+    with pytest.raises(error):
+        Learner.load(tmp_path / "m")
+
+
+def test_only_a_separator_that_cannot_be_solved_asks_for_other_scales(monkeypatch):
+    learner = Learner()
+    learner.teach([0.0], "a")
+
+    def unsolved(*_):
+        raise NotConverged
+
+    monkeypatch.setattr(engine, "teach", unsolved)
+    with pytest.raises(InvalidInputError, match="scale the features"):
+        learner.teach([1.0], "b")
