@@ -86,11 +86,14 @@ def test_readers_come_in_while_a_change_is_prepared_but_not_while_it_is_made():
     with lock.preparing():
         together(lambda: read(lock, seen))
         assert seen == ["in"]
-    with lock.writing():
-        thread = threading.Thread(target=lambda: read(lock, seen), daemon=True)
+    thread = threading.Thread(target=lambda: read(lock, seen), daemon=True)
+
+    def change():
         thread.start()
         thread.join(0.05)
         assert seen == ["in"]
+
+    lock.write(change)
     thread.join(10)
     assert seen == ["in", "in"]
 
@@ -111,8 +114,7 @@ def test_a_waiting_writer_goes_before_later_readers():
             order.append("first")
 
     def write():
-        with lock.writing():
-            order.append("write")
+        lock.write(lambda: order.append("write"))
 
     def late():
         with lock.reading():

@@ -169,9 +169,7 @@ class Learner:
             try:
                 delta, report = self._step(state, row, label, each)
             except InvalidInputError:
-                with self._lock.writing():
-                    engine.apply(before, way_back.delta())
-                    self._state = before
+                self._commit(before, way_back.delta())
                 raise
             if delta is not None:
                 if state is before:
@@ -287,8 +285,7 @@ class Learner:
         """
         old = self._taught()
         new, done = _separable(lambda: engine.consolidate(old))
-        with self._lock.writing():
-            self._state = new
+        self._commit(new, Delta())
         return done
 
     @reads
@@ -593,12 +590,14 @@ class Learner:
         return delta, StepReport(example_id, label, delta.certificate, delta.refresh)
 
     def _commit(self, state: State, delta: Delta) -> None:
-        with self._lock.writing():
+        # Put a change of a state in place, and the state in place of the present one.
+        def put_in_place() -> None:
             try:
                 engine.apply(state, delta)
-            finally:
-                if state.widths.row is not None:  # it is in place, also if it was interrupted
-                    self._state = state
+            finally:  # an interruption is raised when the change is in place
+                self._state = state
+
+        self._lock.write(put_in_place)
         moved = delta.separators and delta.examples is not None
         if delta.refresh is not None or (moved and state.examples.end % TRIM_EVERY == 0):
             engine.trim_heap()

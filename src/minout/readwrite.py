@@ -18,7 +18,7 @@ class ReadWriteLock:
     """Let many threads read at once, and one at a time prepare and make a change.
 
     A thread that prepares a change (`preparing`) keeps other changes out, but no readers; to make
-    it (`writing`) it waits until nobody reads. Inside any of these the same thread may read, and
+    it (`write`) it waits until nobody reads. Inside any of these the same thread may read, and
     inside `preparing` it may write.
 
     Ctrl-C may come anywhere, also here. So the lock notes which threads read, not how many: a note
@@ -60,17 +60,15 @@ class ReadWriteLock:
         """Keep other changes out, but let readers in."""
         return self._changes
 
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        """Keep all other threads out."""
-        me = threading.get_ident()
+    def write(self, change: Callable[[], None]) -> None:
+        """Run a function while all other threads are kept out."""
         with self._changes, self._state:
             try:
-                self._writer = me
+                self._writer = me = threading.get_ident()
                 while self._readers and self._readers - {me}:
                     self._left.wait(0.05)
                     self._left.clear()
-                yield
+                change()
             finally:
                 self._writer = None
 
@@ -107,7 +105,7 @@ def reads(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P],
 
 
 def writes(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
-    """Keep other changes out while a method runs; it asks for `writing` to put its own in place.
+    """Keep other changes out while a method runs; it calls `write` to put its own in place.
 
     An interruption of it is raised as what it is.
     """

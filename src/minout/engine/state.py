@@ -266,10 +266,14 @@ class WayBack:
 
 def _make_room(state: State, delta: Delta) -> None:
     # Before anything is written: what is not yet in use may grow, and memory may run out.
-    base = delta.reduced or Reduced(state.examples, state.classes, state.separators)
-    classes = len(base.classes) if delta.label is None else delta.label[0] + 1
-    examples = delta.examples or base.examples
-    base.separators.make_room(pair_count(classes), examples.end)
+    reduced, classes = delta.reduced, state.classes
+    separators = state.separators if reduced is None else reduced.separators
+    if delta.label is not None:
+        count = delta.label[0] + 1
+    else:
+        count = len(classes if reduced is None else reduced.classes)
+    end = (delta.examples or state.examples).end
+    separators.make_room(pair_count(count), end)
 
 
 def _write(state: State, delta: Delta) -> None:
