@@ -285,7 +285,7 @@ class Learner:
         """
         old = self._taught()
         new, done = _separable(lambda: engine.consolidate(old))
-        self._commit(new, Delta())
+        self._lock.write(lambda: setattr(self, "_state", new))
         return done
 
     @reads
@@ -594,8 +594,9 @@ class Learner:
         def put_in_place() -> None:
             try:
                 engine.apply(state, delta)
-            finally:  # an interruption is raised when the change is in place
-                self._state = state
+            finally:  # also if it was interrupted, once it is in place
+                if delta.widths is None or state.widths == delta.widths:
+                    self._state = state
 
         self._lock.write(put_in_place)
         moved = delta.separators and delta.examples is not None
