@@ -168,7 +168,7 @@ def _run_and_print(
 def _check_writable(out: Path | None) -> None:
     # Fails before anything is measured; old rows stay until there are new ones.
     if out is not None:
-        store.write_whole(out, out.read_bytes() if out.is_file() else b"", "Rows")
+        store.atomic_write(out, out.read_bytes() if out.is_file() else b"", "Rows")
 
 
 def _progress_bar() -> ProgressBar:

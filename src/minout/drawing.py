@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from minout.errors import MissingExtraError
-from minout.store import write_whole
+from minout.store import atomic_write
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -47,7 +47,7 @@ def save(figure: "Figure", folder: Path, name: str) -> list[Path]:
                 figure.savefig(picture, format="png", dpi=150)
             else:
                 figure.savefig(picture, format="svg", metadata={"Date": None})
-        write_whole(path, picture.getvalue(), "A picture")
+        atomic_write(path, picture.getvalue(), "A picture")
     return paths
 
 

@@ -8,7 +8,7 @@ from minout._version import __version__
 from minout.engine import MalformedError, State, packed, unpacked
 from minout.errors import InvalidInputError, MissingDataError
 from minout.features import FeatureMap, Identity, RandomFourier, Scattering
-from minout.store import not_whole, read_archive, write_archive
+from minout.store import damaged_message, read_archive, write_archive
 
 FORMAT = "minout model"
 VERSION = 2
@@ -48,7 +48,7 @@ def read(path: Path, features: FeatureMap | None) -> tuple[FeatureMap, State]:
         found = _found(path, about.get("features"), features)
         return found, unpacked(about.get("state"), arrays)
     except MalformedError as error:
-        raise MissingDataError(not_whole(path)) from error
+        raise MissingDataError(damaged_message(path)) from error
 
 
 def _described(features: FeatureMap) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from minout._version import __version__
 from minout.errors import MissingDataError, UnwritableError
-from minout.store import write_whole
+from minout.store import atomic_write
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def row(figure: str, settings: Mapping[str, Any], seed: int, values: Mapping[str
 def write(rows: Iterable[Row], path: Path) -> None:
     """Write one JSON object per line; the file is replaced as a whole."""
     text = "".join(json.dumps(asdict(each), allow_nan=False) + "\n" for each in rows)
-    write_whole(path, text.encode(), "Rows")
+    atomic_write(path, text.encode(), "Rows")
 
 
 def read(path: Path) -> list[Row]:

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from minout import Learner, classifier
 from minout.cli import app as cli
-from minout.cli import asking, say
+from minout.cli import output, queries
 from minout.streams.files import read
 
 
@@ -35,7 +35,7 @@ def objects(printed):
 def test_predictions_are_the_learners_to_the_last_bit(
     run, wines, wine, learner, numbers, monkeypatch, at_a_time
 ):
-    monkeypatch.setattr(asking, "AT_A_TIME", at_a_time)
+    monkeypatch.setattr(queries, "BATCH", at_a_time)
     lines = table(run("predict", wines, wine))
     assert [line["line"] for line in lines] == [str(number) for number in range(2, 180)]
     assert [line["id"] for line in lines] == learner.ids
@@ -111,8 +111,8 @@ def test_a_file_of_which_no_label_is_known_is_not_scored(refused, wines, wine_ro
         "other.csv", [wine_rows[0], *([*row[:13], "port", "?"] for row in wine_rows[1:])]
     )
     assert refused("score", wines, file) == (
-        f"No label in {file} is a label of this model: there port, "
-        "here barbera, sweet, barolo, grignolino; name another column with --label."
+        f"No label in {file} (port) is one of this model's "
+        "(barbera, sweet, barolo, grignolino); name another column with --label."
     )
 
 
@@ -162,9 +162,9 @@ def test_what_if_says_that_known_rows_change_nothing(
 def test_on_a_terminal_numbers_are_rounded_and_stand_in_columns(
     run, wines, wine, learner, numbers, monkeypatch
 ):
-    monkeypatch.setattr(asking, "AT_A_TIME", 30)
+    monkeypatch.setattr(queries, "BATCH", 30)
     piped = run("predict", wines, wine)
-    monkeypatch.setattr(say, "Console", partial(Console, force_terminal=True))
+    monkeypatch.setattr(output, "Console", partial(Console, force_terminal=True))
     lines = run("predict", wines, wine).splitlines()
     assert lines[0].split()[:5] == ["line", "id", "label", "probability", "score:barbera,"]
     assert len(lines) == len(piped.splitlines()) == 179
@@ -222,7 +222,7 @@ def test_a_model_of_one_class_prints_valid_json(tmp_path, run, write_csv):
     run("learn", tmp_path / "m", file, "--label", "kind")
     first = objects(run("predict", tmp_path / "m", file, "--json"))[0]
     assert (first["label"], first["probability"], first["scores"]) == ("cat", 1.0, {"cat": None})
-    assert "there is one class" in run("explain", tmp_path / "m", file, "--row", 1)
+    assert "no other label" in run("explain", tmp_path / "m", file, "--row", 1)
 
 
 @pytest.mark.parametrize("map_name", ["identity", "scattering"])

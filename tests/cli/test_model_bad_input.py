@@ -46,18 +46,21 @@ def test_every_command_explains_itself_with_an_example(name):
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("learn", "a separator: a straight cut"),
-        ("learn", "A misfit is a stored example that ended up on the wrong side"),
+        ("learn", "There is a separator, a linear boundary"),
+        ("learn", "A misfit is a stored example on the wrong side"),
         ("learn", "random_fourier (scale the columns"),
-        ("predict", "some separator has the row on its other side. This finds no outliers"),
-        ("suspects", "A margin says how far"),
+        ("predict", "every score is 0 or less. This is no test for outliers"),
+        ("suspects", "The margin of an example is how far"),
         ("suspects", "Clean data fills the list too"),
         ("suspects", "from 1 on it is worth a look"),
         ("info", "C is the inverse strength"),
-        ("explain", "A separator is the straight cut"),
-        ("explain", "the margin says how far"),
-        ("forget", "it comes back when one that holds it is learned again"),
+        ("explain", "A separator is the linear boundary"),
+        ("explain", "The margin is how far"),
+        ("forget", "they come back when such a file is learned again"),
         ("what_if", "how many separators would move"),
+        ("suspects", "Slack is the sum"),
+        ("info", "A misfit is a stored example"),
+        ("predict", "the row's least margin"),
     ],
 )
 def test_words_are_explained_where_they_matter(name, words):
@@ -102,7 +105,7 @@ def test_nothing_is_learned_into_what_is_no_models_folder(
     (tmp_path / "file").write_text("mine")
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "letter.txt").write_text("mine")
-    for model, sentence in (("file", "is a file"), ("folder", "is a folder of something else")):
+    for model, sentence in (("file", "is a file"), ("folder", "holds files, but no model")):
         names = {"MODEL": tmp_path / model, "DATA": wine, "FILE": tmp_path / "wines.minout"}
         assert sentence in refused(*(names.get(word, word) for word in words))
     assert (tmp_path / "file").read_text() == "mine"
@@ -136,7 +139,7 @@ def test_a_bad_file_is_refused_with_its_name_and_line(tmp_path, refused, write_c
 
 
 def test_the_label_must_be_known(tmp_path, refused, run, write_csv, wine):
-    assert "Say with --label which column of" in refused("learn", tmp_path / "m", wine)
+    assert "Name the label column of" in refused("learn", tmp_path / "m", wine)
     np.savez(tmp_path / "bare.npz", X=np.eye(2))
     assert "row 1: it has no label" in refused("learn", tmp_path / "m", tmp_path / "bare.npz")
     assert not (tmp_path / "m").exists()

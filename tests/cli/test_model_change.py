@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from minout import Learner
 from minout.cli import app as cli
-from minout.cli import look
+from minout.cli import inspect_model
 from minout.store import write_archive
 
 
@@ -126,7 +126,7 @@ def test_audit_says_what_it_found_by_its_exit_code(run, run_json, wines, monkeyp
     assert "everything agrees" in run("audit", wines)
     told = run_json("audit", wines)
     assert (told["ok"], told["examples"], told["complaints"]) == (True, 178, [])
-    real = look.loaded(wines).audit()._replace(complaints=("The index is wrong.",))
+    real = inspect_model.load_model(wines).audit()._replace(complaints=("The index is wrong.",))
     monkeypatch.setattr(Learner, "audit", lambda _: real)
     result = CliRunner().invoke(cli.app, ["audit", str(wines)])
     assert result.exit_code == 1
@@ -158,12 +158,12 @@ def test_an_exported_model_is_imported_as_it_was(tmp_path, run, run_json, wines,
 
 
 def test_export_and_import_do_not_write_over_what_is_there(tmp_path, run, refused, wines):
-    (tmp_path / "mine.txt").write_text("mine")
-    assert "There is already a" in refused("export", wines, tmp_path / "mine.txt")
-    assert (tmp_path / "mine.txt").read_text() == "mine"
+    (tmp_path / "mine").write_text("mine")
+    assert "There is already a" in refused("export", wines, tmp_path / "mine")
+    assert (tmp_path / "mine").read_text() == "mine"
     assert "There is already a" in refused("export", wines, tmp_path, "--force")
-    run("export", wines, tmp_path / "mine.txt", "--force")
-    assert "There is already a model in" in refused("import", tmp_path / "mine.txt", wines)
+    run("export", wines, tmp_path / "mine", "--force")
+    assert "There is already a model in" in refused("import", tmp_path / "mine", wines)
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,6 @@ def test_very_many_digits_are_no_id_and_no_unicode_is_no_label(refused, wines):
 
 def test_a_sealed_file_whose_parts_are_missing_is_not_imported(tmp_path, run, refused, wines):
     about = {"format": "minout model", "version": 2}
-    foreign = {**about, "features": {"fingerprint": "x", "name": "identity"}}
     write_archive(tmp_path / "f", about, {}, "The model")
     assert "cut short or altered" in refused("import", tmp_path / "f", tmp_path / "m")
     write_archive(wines / "model.minout", foreign, {}, "The model")

@@ -168,7 +168,7 @@ def test_what_cannot_be_consolidated_is_kept_as_it_is(tmp_path, monkeypatch, ref
 
 def test_it_saves_on_the_way(tmp_path, monkeypatch, wine):
     monkeypatch.setattr(teaching, "SAVE_EVERY", 0.0)
-    monkeypatch.setattr(teaching, "AT_MOST", 1e9)
+    monkeypatch.setattr(teaching, "SAVE_SHARE", 1e9)
     sizes = []
     real = Learner.teach
 
@@ -241,17 +241,17 @@ def test_another_map_than_the_models_is_refused(refused, run, wines, wine):
     said = refused("learn", wines, wine, "--features", "random_fourier")
     assert "This model was made with Identity" in said
     assert "known" in run("learn", wines, wine, "--features", "identity")
-    assert 'give "identity"' in refused("learn", wines, wine, "--features", "magic")
+    assert 'pass "identity"' in refused("learn", wines, wine, "--features", "magic")
 
 
 def test_columns_that_are_no_image_are_not_scattered(tmp_path, refused, wine, write_csv):
     words = ["--label", "kind", "--features", "scattering"]
     assert refused("learn", tmp_path / "m", wine, "--id", "bottle", *words) == (
-        f"The 13 columns of {wine} are no square image of at least 8 × 8 pixels; "
-        "--features scattering needs one, or a folder or NPZ of images."
+        f"--features scattering needs square images of at least 8 × 8 pixels, but {wine} has "
+        "13 columns; pass such images, or a folder or NPZ of images."
     )
     small = write_csv("small.csv", [["a", "b", "c", "d", "kind"], [1, 2, 3, 4, "x"]])
-    assert "The 4 columns" in refused("learn", tmp_path / "m", small, *words)
+    assert "has 4 columns" in refused("learn", tmp_path / "m", small, *words)
     assert not (tmp_path / "m").exists()
 
 

@@ -71,7 +71,7 @@ RETURNED = {
     "objects": (np.array([[None], [1]]), "make it return numbers"),
     "complex numbers": ([[1j], [2j]], "make it return numbers"),
     "nothing": (None, "make it return numbers"),
-    "ragged": ([[1.0], [2.0, 3.0]], "not an array"),
+    "ragged": ([[1.0], [2.0, 3.0]], "did not return an array"),
     "too large": ([[1e16], [0.0]], "too large for rows of float32"),
 }
 

@@ -16,7 +16,7 @@ def test_numbers_pass_unchanged():
 
 @pytest.mark.parametrize("dtype", ["float16", "int64", "f8x", ">f8", None, 4, np.int64])
 def test_a_type_in_which_nothing_is_stored_is_refused(dtype):
-    with pytest.raises(InvalidInputError, match='rows are stored as "float32" or "float64"'):
+    with pytest.raises(InvalidInputError, match='pass "float32" or "float64"'):
         Identity(dtype)
 
 

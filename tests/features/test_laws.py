@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minout.errors import InvalidInputError
-from minout.features import Encoder, FeatureMap, Identity, RandomFourier, Scattering
-from minout.features import _plan as plans
+from minout.features import Encoder, FeatureMap, Identity, RandomFourier, Scattering, _wavelets
 
 
 def halves(batch):
@@ -114,7 +113,7 @@ def test_pickled_and_read_again_it_is_the_same_map(features):
 def test_threads_that_start_together_get_the_same_rows(features):
     X = batch(features, 8)
     expected = features.transform(X).tobytes()
-    plans.plan.cache_clear()
+    _wavelets.make_plan.cache_clear()
     with ThreadPoolExecutor(8) as threads:
         assert set(threads.map(lambda _: features.transform(X).tobytes(), range(8))) == {expected}
 

@@ -43,5 +43,5 @@ def test_a_function_is_wrapped():
     "features", ["Scattering", "", None, 3, Scattering, dict, [1.0], b"identity"]
 )
 def test_all_else_is_refused_in_one_sentence(features):
-    with pytest.raises(InvalidInputError, match='give "identity", "scattering", "random_fourier"'):
+    with pytest.raises(InvalidInputError, match='pass "identity", "scattering", "random_fourier"'):
         named(features)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from minout.errors import InvalidInputError, MissingDataError, UnwritableError
-from minout.store import read_archive, replacing, write_archive, write_whole
+from minout.store import atomic_write, read_archive, write_archive
 
 ABOUT = {"format": "things", "version": 3, "words": ["ä", "b,c", ""]}
 
@@ -140,24 +140,23 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch)
 
 def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(tmp_path):
     path = tmp_path / "file"
-    write_whole(path, b"old", "A file")
+    atomic_write(path, b"old", "A file")
 
-    def interrupted():
-        with replacing(path, "A file") as file:
-            file.write(b"ne")
-            raise KeyboardInterrupt
+    def interrupted(file):
+        file.write(b"ne")
+        raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        interrupted()
+        atomic_write(path, interrupted, "A file")
     assert path.read_bytes() == b"old"
     assert [each.name for each in tmp_path.iterdir()] == ["file"]
 
 
 def test_a_file_keeps_who_may_read_it(tmp_path):
     path = tmp_path / "file"
-    write_whole(path, b"old", "A file")
+    atomic_write(path, b"old", "A file")
     path.chmod(0o600)
-    write_whole(path, b"new", "A file")
+    atomic_write(path, b"new", "A file")
     assert path.stat().st_mode & 0o777 == 0o600
 
 

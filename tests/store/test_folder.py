@@ -6,19 +6,19 @@ import sys
 import pytest
 
 from minout.errors import MissingDataError, UnwritableError
-from minout.store import ModelFolder, write_whole
+from minout.store import ModelFolder, atomic_write
 
 
 def saved(path):
     with ModelFolder(path, create=True) as folder:
-        write_whole(folder.file, b"model", "A model")
+        atomic_write(folder.file, b"model", "A model")
     return path
 
 
 def test_a_folder_is_made_and_found_again(tmp_path):
     with ModelFolder(tmp_path / "a" / "b", create=True) as folder:
         assert folder.is_new
-        write_whole(folder.file, b"model", "A model")
+        atomic_write(folder.file, b"model", "A model")
     with ModelFolder(tmp_path / "a" / "b") as folder:
         assert not folder.is_new
         assert folder.file.read_bytes() == b"model"
@@ -40,7 +40,7 @@ def test_what_is_no_model_is_refused_and_left_alone(tmp_path):
     ):
         pass
     with (
-        pytest.raises(MissingDataError, match="a folder of something else"),
+        pytest.raises(MissingDataError, match="holds files, but no model"),
         ModelFolder(tmp_path / "photos", create=True),
     ):
         pass
@@ -80,7 +80,7 @@ def test_what_a_killed_save_left_is_taken_away_under_the_lock(tmp_path):
     with pytest.raises(MissingDataError, match="There is no model in"), ModelFolder(path):
         pass
     with ModelFolder(path, create=True) as folder:
-        write_whole(folder.file, b"model", "A model")
+        atomic_write(folder.file, b"model", "A model")
         (path / ".model.minout.def").write_bytes(b"of whoever holds the lock")
         with pytest.raises(UnwritableError, match="Another process"), ModelFolder(path):
             pass

@@ -201,19 +201,19 @@ def test_a_quote_that_is_left_open_in_a_long_file_is_not_read_to_its_end(written
     with read(path, label="kind") as reader:
         with pytest.raises(BadRowError, match="line 2: a quote is opened"):
             next(iter(reader))
-        assert reader.share() < 0.5
+        assert reader.fraction_read() < 0.5
 
 
 def test_a_file_is_read_as_far_as_asked(written):
     path = written("a,kind\n" + "1,cat\n" * 200_000 + "red,cat\n")
     with read(path, label="kind") as reader:
         assert next(iter(reader)).label == "cat"
-        assert 0.0 < reader.share() < 0.1
+        assert 0.0 < reader.fraction_read() < 0.1
 
 
 @pytest.mark.parametrize(
     ("name", "sentence"),
-    [("nowhere.csv", "There is no file"), ("data.xlsx", "is of no kind that is read here: .csv")],
+    [("nowhere.csv", "There is no file"), ("data.xlsx", "does not read; pass .csv")],
 )
 def test_a_file_that_is_not_there_or_of_another_kind_is_refused(tmp_path, name, sentence):
     (tmp_path / "data.xlsx").touch()

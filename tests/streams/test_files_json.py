@@ -93,9 +93,9 @@ def test_a_list_stands_for_as_many_columns(written):
     (only,) = everything(written({"z": 3, "x": [1, 2]}), columns=["x[0]", "x[1]", "z"])
     assert only.row.tolist() == [1, 2, 3]
     longer = written({"z": 3, "x": [1, 2, 9]})
-    assert "line 1: 'x' is a list of 3, but 2 numbers" in refusal(longer, columns=["x[0]", "x[1]"])
+    assert "line 1: 'x' has 3 numbers, but 2" in refusal(longer, columns=["x[0]", "x[1]"])
     changing = written({"x": [1, 2]}, {"x": [1, 2, 3]})
-    assert "line 2: 'x' is a list of 3, but 2 numbers are expected" in refusal(changing)
+    assert "line 2: 'x' has 3 numbers, but 2 are expected" in refusal(changing)
 
 
 @pytest.mark.parametrize(

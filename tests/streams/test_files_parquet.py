@@ -62,9 +62,9 @@ def test_batches_are_joined_in_order(written, monkeypatch):
     monkeypatch.setattr(parquet, "BATCH", 3)
     path = written({"b": np.arange(10.0), "y": np.arange(10), "a": -np.arange(10.0)})
     with read(path, label="y", columns=["a", "b"]) as reader:
-        assert reader.share() == 0.0
+        assert reader.fraction_read() == 0.0
         came = list(reader)
-        assert reader.share() == 1.0
+        assert reader.fraction_read() == 1.0
     assert [each.row.tolist() for each in came] == [[-i, i] for i in range(10)]
     assert [each.label for each in came] == list(range(10))
     later = everything(path, label="y", columns=["a", "b"], from_line=8)
@@ -77,7 +77,7 @@ def test_a_list_stands_for_as_many_columns(written, kind):
     with read(path) as reader:
         assert reader.columns == ("x[0]", "x[1]", "z")
         assert [each.row.tolist() for each in reader] == [[1, 2, 5], [3, 4, 6]]
-    with pytest.raises(InvalidInputError, match="'x' is a list of 2, but 1 numbers"):
+    with pytest.raises(InvalidInputError, match="'x' has 2 numbers, but 1 are"):
         read(path, columns=["x[0]"])
 
 
@@ -150,7 +150,7 @@ def test_a_file_that_is_damaged_further_on_is_read_so_far(tmp_path):
         assert next(iter(reader)).number == 1
         with pytest.raises(MissingDataError, match="is damaged"):
             list(reader)
-        assert 0.25 <= reader.share() < 1.0
+        assert 0.25 <= reader.fraction_read() < 1.0
 
 
 def test_without_pyarrow_one_sentence_says_how_to_get_it(written, monkeypatch):

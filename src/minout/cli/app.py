@@ -1,26 +1,27 @@
 """The `minout` command."""
 
+import signal
 import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
 import minout
 from minout.cli import (
-    carry,
-    change,
     demo,
+    edit,
     explain,
+    inspect_model,
     learn,
-    look,
     predict,
     reproduce,
     score,
+    transfer,
     what_if,
 )
+from minout.cli.output import print_error
 from minout.errors import MinoutError
 
 app = typer.Typer(
@@ -36,31 +37,32 @@ OWN_FILES: dict[str, Callable[..., None]] = {
     "score": score.score,
     "what_if": what_if.what_if,
     "explain": explain.explain,
-    "correct": change.correct,
-    "forget": change.forget,
-    "consolidate": change.consolidate,
-    "suspects": look.suspects,
-    "audit": look.audit,
-    "info": look.info,
-    "export": carry.export,
-    "import": carry.import_,
+    "correct": edit.correct,
+    "forget": edit.forget,
+    "consolidate": edit.consolidate,
+    "suspects": inspect_model.suspects,
+    "audit": inspect_model.audit,
+    "info": inspect_model.info,
+    "export": transfer.export,
+    "import": transfer.import_,
 }
 for name, run in OWN_FILES.items():
-    app.command(name, rich_help_panel="A model of your own files")(run)
-OURS = "What minout shows of itself"
-app.command("demo", rich_help_panel=OURS)(demo.demo)
-app.command("reproduce", rich_help_panel=OURS)(reproduce.reproduce)
+    app.command(name, rich_help_panel="Models of your own files")(run)
+SHOWCASES = "Demo and experiments"
+app.command("demo", rich_help_panel=SHOWCASES)(demo.demo)
+app.command("reproduce", rich_help_panel=SHOWCASES)(reproduce.reproduce)
 
 
 @app.callback(invoke_without_command=True)
 def _options(
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
-    """Learn from a stream, one example at a time, and know what each example disturbs.
+    """Teach a classifier one example at a time, and know what each example disturbs.
 
     Exit codes: 0 if all went well; 1 if a sentence on standard error says what is wrong, or an
-    audit found something; 2 if the command was not understood; 130 after Ctrl-C (a model keeps
-    every whole example that it was taught). Without a terminal there are no colours and no bars.
+    audit found something; 2 if the command was not understood; 130 after Ctrl-C and 143 after
+    SIGTERM (a model keeps every whole example that it was taught). Without a terminal there are no
+    colours and no progress bars.
 
     Example: minout learn wines wine.csv --label kind, then minout predict wines new.csv
     """
@@ -70,10 +72,17 @@ def _options(
 
 
 def main() -> None:
-    """Runs the command line; what goes wrong on purpose is one sentence and exit code 1."""
+    """Run the command line; an expected error is one sentence and exit code 1."""
+    before = signal.signal(signal.SIGTERM, _terminate)
     try:
         app()
     except MinoutError as error:
-        words = Text.assemble(("error:", "red"), f" {error}")
-        Console(stderr=True, highlight=False).print(words, soft_wrap=True)
+        print_error(error)
         sys.exit(1)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _terminate(number: int, _frame: FrameType | None) -> None:
+    # An exception, so that temporary files are removed on the way out.
+    raise SystemExit(128 + number)

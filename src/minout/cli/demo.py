@@ -1,4 +1,4 @@
-"""`minout demo`: digits in label order, beside SGD; wrong labels found; one digit forgotten."""
+"""`minout demo`: digits in label order, compared with SGD; wrong labels; forgetting."""
 
 import shlex
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,8 @@ from rich.text import Text
 
 from minout import drawing, results
 from minout._typing import Ints
-from minout.cli.remembered import remember
+from minout.cli.file_notes import write_notes
+from minout.cli.output import plural
 from minout.demo.figure import draw
 from minout.demo.material import ID, LABEL, Files, Material, material, write_files
 from minout.demo.perform import Done, Lesson, Tell, perform
@@ -38,45 +39,47 @@ SHADES = " ░▒▓█"
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="Where files, model and picture go.")] = Path("demo"),
+    out: Annotated[Path, typer.Option(help="The folder for files, model and picture.")] = Path(
+        "demo"
+    ),
 ) -> None:
-    """Shows in a minute what this is: digits in label order, beside scikit-learn's SGD.
+    """Show in a minute what minout does: digits in label order, compared with SGD.
 
-    It writes digits with some wrong labels to a CSV, teaches them one by one, finds the wrong
-    labels, corrects them, forgets an example and audits the model, which one can go on with.
+    Write digits with some wrong labels to a CSV file, teach them one by one, find and correct the
+    wrong labels, forget an example and audit the model. The model is kept to try commands on.
 
     Example: minout demo --out demo
     """
     console = Console(highlight=False)
     writable(out)
-    drawing.new_figure(1, 1)  # says at once if pictures cannot be drawn here
+    drawing.new_figure(1, 1)  # fail at once if matplotlib is missing
     with ModelFolder(out / "model", create=True) as folder:
         made = material(SETTINGS)
         files = write_files(made, out)
         learner = Learner()
         lesson = Lesson(_read(files.learn, learner), _read(files.test, Learner()))
-        _say(console, _opening(made, files))
+        _print(console, _opening(made, files))
         with _bars() as tell:
             done = perform(learner, lesson, made.planted, SETTINGS, tell)
         learner.save(folder.file)
     results.write(done.rows, out / "demo.jsonl")
     picture = drawing.save(draw(done.rows), out, "demo")[0]
     console.print(_table(done))
-    _tell_story(console, made, done)
-    _say(console, f"\nThe picture: {picture}. The model is yours now; try")
+    _print_results(console, made, done)
+    _print(console, f"\nThe picture: {picture}. The model is yours now; try")
     for line in _next_steps(out, files, done):
-        _say(console, f"  {line}")
+        _print(console, f"  {line}")
 
 
 def _read(file: Path, learner: Learner) -> list[Example]:
     with read(file, label=LABEL, id=ID) as reader:
-        remember(learner, reader)  # so that `minout predict` need not be told the columns
+        write_notes(learner, reader)  # so that `minout predict` knows the columns
         return list(reader)
 
 
 @contextmanager
 def _bars() -> Iterator[Tell]:
-    """Shows on a terminal how far the stream is, and as bars how much each side knows."""
+    """Show progress bars on a terminal: the stream, and the accuracy of each model."""
     console = Console(stderr=True, highlight=False)
     progress = Progress(
         TextColumn("{task.description:<24}"),
@@ -121,41 +124,43 @@ def _table(done: Done) -> Table:
     return table
 
 
-def _tell_story(console: Console, made: Material, done: Done) -> None:
+def _print_results(console: Console, made: Material, done: Done) -> None:
     found, forgotten, audit = done.found, done.forgotten, done.audit
     honest = 1.0 - len(made.planted) / len(made.ids)
-    _say(console, f"(Of what was taught, {honest:.1%} has a right label.)")
-    _say(
+    _print(console, f"(Of what was taught, {honest:.1%} has a right label.)")
+    _print(
         console,
-        f"\nSuspects: of the {len(found.suspects)} examples that the others speak against most, "
-        f"{len(found.wrong)} have a wrong label; by chance it would be {found.by_chance:.1f}.",
+        f"\nSuspects: of the {plural(len(found.suspects), 'example')} with the largest slack, "
+        f"{len(found.wrong)} {'has' if len(found.wrong) == 1 else 'have'} a wrong label; "
+        f"by chance it would be {found.by_chance:.1f}.",
     )
     if found.wrong:
         first = found.wrong[0]
         label = made.planted[str(first.id)]
-        _say(console, f"The first is {first.id}. The file says {first.label}. Look:\n")
-        for line in _drawn(made.pixels[made.ids.index(str(first.id))]):
+        _print(console, f"The first is {first.id}. The file says {first.label}. Look:\n")
+        for line in _as_text(made.pixels[made.ids.index(str(first.id))]):
             console.print(Text(f"    {line}"))
-        _say(
+        _print(
             console,
             f"\nIt is now a {label}, and the others are corrected too: {done.corrected.taught:.1%} "
             f"of what was taught is right, and {done.corrected.held_out:.1%} of what was held out.",
         )
-    _say(
+    moved = plural(len(forgotten.certificate.moved), "separator")
+    _print(
         console,
-        f"Forgotten: {forgotten.id}; {len(forgotten.certificate.moved)} separators moved. Is the "
-        "model, to the last bit, one that was taught the others backwards and never saw it? "
+        f"Forgotten: {forgotten.id}; {moved} moved. "
+        "Is the model, to the last bit, one that was taught the others backwards and never saw it? "
         f"{'Yes' if forgotten.is_as_if_never_taught else 'No'}.",
     )
-    _say(
+    _print(
         console,
-        f"Audit: {audit.margins:,} margins of {audit.examples:,} examples computed again, plainly; "
-        f"{len(audit.misfits)} misfits; "
+        f"Audit: {plural(audit.margins, 'margin')} of {plural(audit.examples, 'example')} computed "
+        f"again by plain arithmetic; {plural(len(audit.misfits), 'misfit')}; "
         f"{'everything agrees' if audit.ok else '; '.join(audit.complaints)}.",
     )
 
 
-def _drawn(pixels: Ints) -> list[str]:
+def _as_text(pixels: Ints) -> list[str]:
     side = isqrt(len(pixels))
     shades = pixels * (len(SHADES) - 1) // DIGITS_LEVELS
     return ["".join(2 * SHADES[shade] for shade in row) for row in shades.reshape(side, side)]
@@ -171,5 +176,5 @@ def _next_steps(out: Path, files: Files, done: Done) -> list[str]:
     ]
 
 
-def _say(console: Console, words: str) -> None:
-    console.print(Text(words), soft_wrap=True)
+def _print(console: Console, text: str) -> None:
+    console.print(Text(text), soft_wrap=True)

@@ -1,5 +1,7 @@
-"""`minout explain`: why a row gets its label."""
+"""`minout explain`: why a row gets its label, as numbers and as a picture."""
 
+import io
+from math import isqrt
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -7,32 +9,34 @@ import typer
 
 from minout._typing import Floats, Id
 from minout.cli import options
-from minout.cli.asking import loaded
-from minout.cli.picture import draw_picture
-from minout.cli.remembered import Asked, id_for, reader_for
-from minout.cli.say import command, say_facts, say_json, say_table
+from minout.cli.file_notes import FileOptions, find_id, open_reader, read_notes, require_id
+from minout.cli.output import command, print_facts, print_json, print_table
+from minout.cli.queries import load_model
 from minout.engine import Explanation
 from minout.errors import InvalidInputError
 from minout.features import Identity
 from minout.learner import Learner
+from minout.store import atomic_write
 from minout.streams.files import BadRowError, Example
 
-Row = Annotated[int | None, typer.Option("--row", min=1, help="Which row of the file, from 1 on.")]
-Line = Annotated[int | None, typer.Option("--line", min=1, help="The same by its line's number.")]
+PICTURES = (".png", ".pdf", ".svg")
+Row = Annotated[int | None, typer.Option("--row", min=1, help="The number of the row, from 1.")]
+Line = Annotated[int | None, typer.Option("--line", min=1, help="The number of its line.")]
 ById = Annotated[
     str | None,
-    typer.Option("--id", metavar="ID", help="The same by its id; without a file, what is stored."),
+    typer.Option("--id", metavar="ID", help="Its id; without a file, that of a stored example."),
 ]
 Count = Annotated[
     int | None,
-    typer.Option("-n", min=0, help="How many supporters: 10 if not said, with --json all."),
+    typer.Option("-n", min=0, help="How many supports to list: 10 by default, all with --json."),
 ]
-Picture = Annotated[
-    Path | None, typer.Option("--picture", metavar="FILE", help="Draw it: a PNG, PDF or SVG.")
+PictureFile = Annotated[
+    Path | None,
+    typer.Option("--picture", metavar="FILE", help="Draw it to a PNG, PDF or SVG file."),
 ]
 
 
-class _Asked(NamedTuple):
+class _Row(NamedTuple):
     where: str
     row: Floats
     id: Id | None
@@ -49,67 +53,69 @@ def explain(
     line: Line = None,
     id: ById = None,
     count: Count = None,
-    picture: Picture = None,
+    picture: PictureFile = None,
     ignore: options.Ignore = None,
     as_json: options.Json = False,
 ) -> None:
-    """Says which separator decides about a row, by how much, and which stored examples bear it.
+    """Explain a prediction: the separator that decides, the margin, and the supports behind it.
 
-    A separator is the straight cut between two labels; the margin says how far the row is on the
-    label's side of it, 1 where a stored example fits well. It is the sum of what the linear
-    discriminant says, a bias, and the weights of the supporters: positive ones speak for the label,
-    negative ones against.
+    A separator is the linear boundary between two labels. The margin is how far the row is on the
+    label's side of it; 1 is a good fit. It is the sum of the linear discriminant's part, a bias,
+    and the weights of the supports, the stored examples that the separator rests on: positive ones
+    speak for the label, negative ones against it.
 
     Example: minout explain wines new.csv --row 3 --picture why.png
     """
     if sum(each is not None for each in (row, line, id)) != 1:
         raise typer.BadParameter("Name one example: --row N, --line N or --id ID.")
-    learner = loaded(model)
-    file = None if data is None else Asked(data, ignore=ignore)
-    asked = _stored(learner, id) if file is None else _in_file(learner, file, row, line, id)
-    said = learner.explain(asked.row)
+    learner = load_model(model)
+    file = None if data is None else FileOptions(data, ignore=ignore)
+    found = _stored(learner, id) if file is None else _in_file(learner, file, row, line, id)
+    explanation = learner.explain(found.row)
     if picture is not None:
-        draw_picture(learner, said, asked.row, picture, file)
+        _draw(learner, explanation, found.row, picture, file)
     if as_json:
-        supports = [support._asdict() for support in said.supports[:count]]
-        arrays = {"supports": supports, "separator": said.separator.tolist()}
-        say_json({"where": asked.where, "id": asked.id, **said._asdict(), **arrays})
+        supports = [support._asdict() for support in explanation.supports[:count]]
+        arrays = {"supports": supports, "separator": explanation.separator.tolist()}
+        print_json({"where": found.where, "id": found.id, **explanation._asdict(), **arrays})
     else:
-        _say(asked, said, 10 if count is None else count)
+        _print(found, explanation, 10 if count is None else count)
 
 
-def _stored(learner: Learner, id: str | None) -> _Asked:
+def _stored(learner: Learner, id: str | None) -> _Row:
     if id is None:
         raise typer.BadParameter("--row and --line need a file.")
-    stored = id_for(learner, id)
+    stored = require_id(learner, id)
     if not isinstance(learner.features, Identity):
         raise InvalidInputError(
-            f"The model keeps example {id!r} as its feature map made it; name the file it is in."
+            f"The model stores example {id!r} as its feature map made it; name the file it is in."
         )
-    return _Asked("stored", learner.example(stored)[0], stored)
+    return _Row("stored", learner.example(stored)[0], stored)
 
 
 def _in_file(
-    learner: Learner, asked: Asked, row: int | None, line: int | None, id: str | None
-) -> _Asked:
-    with reader_for(learner, asked) as reader:
+    learner: Learner, file: FileOptions, row: int | None, line: int | None, id: str | None
+) -> _Row:
+    with open_reader(learner, file) as reader:
         if id is not None and reader.id is None and reader.columns is not None:
-            raise InvalidInputError(f"The model knows no column of ids in {reader.source}.")
+            raise InvalidInputError(
+                f"{reader.source} has no id column that this model knows; use --row or --line."
+            )
         rows = iter(reader)
         count = 0
         while True:
             try:
                 example = next(rows, None)
             except BadRowError as error:
-                raise InvalidInputError(f"{error} It stands before the one asked for.") from None
+                raise InvalidInputError(f"{error} It comes before the row asked for.") from None
             if example is None:
-                raise InvalidInputError(f"{reader.source} has no {_named(row, line, id)}.")
+                raise InvalidInputError(f"{reader.source} has no {_name(row, line, id)}.")
             count += 1
-            if _is_meant(example, count, row, line, id):
-                return _Asked(example.where, example.row, example.id)
+            if _matches(example, count, row, line, id):
+                return _Row(example.where, example.row, example.id)
 
 
-def _is_meant(
+def _matches(
     example: Example, count: int, row: int | None, line: int | None, id: str | None
 ) -> bool:
     if row is not None:
@@ -119,26 +125,64 @@ def _is_meant(
     return example.id == id
 
 
-def _named(row: int | None, line: int | None, id: str | None) -> str:
+def _name(row: int | None, line: int | None, id: str | None) -> str:
     if row is not None:
         return f"row {row}"
     return f"row that starts on line {line}" if line is not None else f"example {id!r}"
 
 
-def _say(asked: _Asked, said: Explanation, count: int) -> None:
-    name = asked.where if asked.id is None else f"{asked.where}, {asked.id}"
-    facts = {
-        "example": name,
-        "label": str(said.label),
-        "decided against": "nobody, there is one class"
-        if said.runner_up is None
-        else str(said.runner_up),
-        "margin": said.margin,
-        "by the discriminant": said.prior,
-        "bias": said.bias,
-        "supporters": len(said.supports),
-    }
-    say_facts(facts)
-    if said.supports and count:
+def _print(found: _Row, explanation: Explanation, count: int) -> None:
+    name = found.where if found.id is None else f"{found.where}, {found.id}"
+    runner_up = explanation.runner_up
+    print_facts(
+        {
+            "example": name,
+            "label": str(explanation.label),
+            "decided against": "no other label" if runner_up is None else str(runner_up),
+            "margin": explanation.margin,
+            "by the discriminant": explanation.prior,
+            "bias": explanation.bias,
+            "supports": len(explanation.supports),
+        }
+    )
+    if explanation.supports and count:
         print()
-        say_table(["id", "label", "weight"], [list(each) for each in said.supports[:count]])
+        supports = [list(each) for each in explanation.supports[:count]]
+        print_table(["id", "label", "weight"], supports)
+
+
+def _draw(
+    learner: Learner,
+    explanation: Explanation,
+    row: Floats,
+    picture: Path,
+    file: FileOptions | None,
+) -> None:
+    suffix = picture.suffix.lower()
+    if suffix not in PICTURES:
+        raise InvalidInputError(f"A picture is one of {', '.join(PICTURES)}, not {picture.name!r}.")
+    from minout.classifier import draw
+
+    shape = read_notes(learner).image_shape
+    if shape is None and isqrt(len(row)) ** 2 != len(row):
+        raise InvalidInputError(
+            f"A row of {len(row)} numbers is no square image; --picture is for models of images."
+        )
+    figure = draw(explanation, row, image_shape=shape, images=_images(learner, explanation, file))
+    content = io.BytesIO()
+    figure.savefig(content, format=suffix[1:], dpi=150)
+    atomic_write(picture, content.getvalue(), "The picture")
+
+
+def _images(
+    learner: Learner, explanation: Explanation, file: FileOptions | None
+) -> dict[Id, Floats]:
+    # The images of the supports: from the model, or from the file if the model has features only.
+    wanted = {support.id for support in explanation.supports}
+    if isinstance(learner.features, Identity):
+        return {each: learner.example(each)[0] for each in wanted}
+    if file is None:
+        return {}
+    with open_reader(learner, file) as reader:
+        rows = ((each.id and find_id(learner, each.id), each.row) for each in reader)
+        return {id: row for id, row in rows if id is not None and id in wanted}

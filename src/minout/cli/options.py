@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 Model = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="The model's folder.", show_default=False)
+    Path, typer.Argument(metavar="MODEL", help="The folder of the model.", show_default=False)
 ]
 Data = Annotated[
     str,
@@ -20,24 +20,25 @@ Data = Annotated[
 ]
 LabelColumn = Annotated[
     str | None,
-    typer.Option("--label", metavar="COLUMN", help="The label's column; a model remembers it."),
+    typer.Option("--label", metavar="COLUMN", help="The column of the labels; noted in the model."),
 ]
 IdColumn = Annotated[
     str | None,
-    typer.Option("--id", metavar="COLUMN", help="The column of your ids; a model remembers it."),
+    typer.Option("--id", metavar="COLUMN", help="The column of the ids; noted in the model."),
 ]
 Ignore = Annotated[
     list[str] | None,
     typer.Option("--ignore", metavar="COLUMN", help="A column to leave out; may be repeated."),
 ]
 FromLine = Annotated[
-    int, typer.Option("--from-line", min=1, help="Pass over what stands before this line.")
+    int, typer.Option("--from-line", min=1, help="Start at this line (or row, or image).")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, an object per line.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, one object per line.")]
 Consolidate = Annotated[
     bool,
     typer.Option(
-        help="Make the model anew at the end, so that order and history leave no trace; "
-        "without it this call is quicker, and a later one can do it."
+        help="Solve the model again at the end, so that it depends on the stored examples alone, "
+        "not on their order; without it the command is quicker, and `minout consolidate` can do "
+        "it later."
     ),
 ]

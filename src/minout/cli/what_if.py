@@ -1,13 +1,13 @@
-"""`minout what_if`: what teaching each row of a file would touch."""
+"""`minout what_if`: what teaching each row of a file would disturb."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from minout._typing import Id
 from minout.cli import options
-from minout.cli.asking import opened
-from minout.cli.remembered import Asked, Spelling, needs_label
-from minout.cli.say import command, say_json, say_lines
+from minout.cli.file_notes import FileOptions, RowConverter, require_label
+from minout.cli.output import command, print_json, print_rows
+from minout.cli.queries import open_query
 from minout.engine import WhatIf
 from minout.errors import InvalidInputError
 from minout.learner import Learner
@@ -34,55 +34,58 @@ def what_if(
     from_line: options.FromLine = 1,
     as_json: options.Json = False,
 ) -> None:
-    """Says what teaching each row alone would touch, and teaches nothing.
+    """Show what teaching each row alone would disturb; teach nothing.
 
-    For each row: how many separators would move, how many stored examples that can disturb,
-    whether it would bring a renewal of everything, and whether it is known already, so that nothing
-    would change. With --json, which ones. A row that `minout learn` would refuse is refused here.
+    A separator is the linear boundary between two labels. Printed for each row: how many separators
+    would move (separators), how many stored examples that can disturb (interfered), whether the
+    settings would be chosen again (refresh), and whether the row is stored already, so that nothing
+    changes (known). With --json, which ones. A row that `minout learn` would refuse is refused
+    here too.
 
     Example: minout what_if wines new.csv --label kind
     """
-    with opened(model, Asked(data, label, id, ignore, from_line)) as (learner, reader):
-        said = _answers(learner, needs_label(learner, reader))
+    with open_query(model, FileOptions(data, label, id, ignore, from_line)) as (learner, reader):
+        answers = _answers(learner, require_label(learner, reader))
         if as_json:
-            for each in said:
-                say_json(each._asdict())
+            for each in answers:
+                print_json(each._asdict())
         else:
-            say_lines(_Answer._fields, ([_counted(each)] for each in said))
+            print_rows(_Answer._fields, ([_counts(each)] for each in answers))
 
 
 def _answers(learner: Learner, reader: Reader) -> Iterator[_Answer]:
-    spelling = Spelling(learner)
+    converter = RowConverter(learner)
     for example in reader:
         try:
-            yield _answer(learner, spelling, example)
+            yield _answer(learner, converter, example)
         except InvalidInputError as error:
             raise BadRowError(
                 reader.source, example.where, str(error), example.number + 1
             ) from None
 
 
-def _answer(learner: Learner, spelling: Spelling, example: Example) -> _Answer:
+def _answer(learner: Learner, converter: RowConverter, example: Example) -> _Answer:
     if example.label is None:
         raise InvalidInputError("it has no label.")
-    known = spelling.of(example.id, example.label)
-    label, answer = known.label, WhatIf({}, refresh=False)
-    if known.is_known:
-        label = learner.teach(example.row, label, id=known.id).label  # changes nothing, or refuses
+    row = converter.convert(example.id, example.label)
+    label, answer = row.label, WhatIf({}, refresh=False)
+    if row.is_stored:
+        label = learner.teach(example.row, label, id=row.id).label  # changes nothing, or refuses
     else:
         answer = learner.what_if(example.row, label)
     # A separator is two neurons, one in each of its units.
     separators = sorted({tuple(sorted(neuron)) for neuron in answer.neurons})
     interfered, refresh = answer.interfered, answer.refresh
     return _Answer(
-        example.number, example.id, label, separators, interfered, refresh, known.is_known
+        example.number, example.id, label, separators, interfered, refresh, row.is_stored
     )
 
 
-def _counted(said: _Answer) -> list[object]:
-    counts = [len(said.separators), len(said.interfered), _yes(said.refresh), _yes(said.known)]
-    return [said.line, said.id, said.label, *counts]
+def _counts(answer: _Answer) -> list[object]:
+    counts = [len(answer.separators), len(answer.interfered)]
+    flags = [_yes_or_no(answer.refresh), _yes_or_no(answer.known)]
+    return [answer.line, answer.id, answer.label, *counts, *flags]
 
 
-def _yes(said: bool) -> str:
-    return "yes" if said else "no"
+def _yes_or_no(value: bool) -> str:
+    return "yes" if value else "no"

@@ -11,7 +11,7 @@ import numpy as np
 from minout import streams
 from minout._typing import Floats, Ints
 from minout.demo.settings import Settings
-from minout.store import write_whole
+from minout.store import atomic_write
 from minout.streams.data import DIGITS_LEVELS
 
 ID, LABEL = "scan", "digit"
@@ -85,4 +85,4 @@ def _write(file: Path, ids: Sequence[str], labels: Iterable[str], pixels: Ints) 
     lines.writerow([ID, LABEL, *(f"p{number:02}" for number in range(pixels.shape[1]))])
     for id, label, row in zip(ids, labels, pixels.tolist(), strict=True):
         lines.writerow([id, label, *row])
-    write_whole(file, text.getvalue().encode(), "The digits")
+    atomic_write(file, text.getvalue().encode(), "The digits")

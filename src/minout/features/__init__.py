@@ -1,4 +1,4 @@
-"""Fixed maps from what the user has to the rows that a learner is taught."""
+"""Feature maps: fixed functions from examples to the rows that a learner is taught."""
 
 from minout.features.encoder import Encoder
 from minout.features.feature_map import FeatureMap

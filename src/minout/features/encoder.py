@@ -1,4 +1,4 @@
-"""Any function that makes rows of a batch: a frozen network, a text model, counts of words."""
+"""Any function from a batch to rows: a frozen network, a text model, word counts."""
 
 from collections.abc import Callable, Sized
 from dataclasses import dataclass
@@ -8,20 +8,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from minout.errors import InvalidInputError
-from minout.features._door import as_stored, extent, storable
-from minout.features._fingerprint import fingerprint
-from minout.features._identity_of import identity_of
+from minout.features._checks import check_dtype, largest_absolute, refuse_masked, to_dtype
+from minout.features._fingerprint import describe_function, fingerprint
 
 
 @dataclass(frozen=True, init=False)
 class Encoder:
-    """Wraps `function(batch)`, which gives an array (n, width) for a batch of n of anything.
+    """A feature map made of a function of yours.
 
-    The rows become `dtype`. That an example has the same row in every batch is up to the
-    function. The fingerprint is made of `name`; without one, of the function's own `fingerprint`;
-    without that, of where the function stands and what it is compiled to. The last sees no
-    trained weights and changes with Python: give a name, and another when the encoder changes.
+    Parameters
+    ----------
+    function : callable
+        Takes a batch of n examples of any kind and returns an array (n, width). The row of an
+        example must not depend on the rest of the batch.
+    name : str, optional
+        A name for the encoder; a saved model checks that it is loaded with the same encoder. By
+        default that is the function's attribute `fingerprint`, or else a hash of its module, name
+        and compiled code, which ignores trained weights and differs between Python versions: give
+        a name, and another one when the encoder changes.
+    dtype : {"float32", "float64"}, default="float32"
+        The type of the rows.
 
+    Examples
+    --------
     >>> lengths = Encoder(lambda words: [[len(word)] for word in words], name="lengths")
     >>> lengths.transform(["one", "three"])
     array([[3.],
@@ -40,36 +49,53 @@ class Encoder:
     ) -> None:
         if not callable(function):
             raise InvalidInputError(
-                f"{function!r} cannot be called; give a function that makes rows of a batch."
+                f"{function!r} cannot be called; pass a function from a batch to rows."
             )
         if name is not None and not (isinstance(name, str) and name):
-            raise InvalidInputError(f"name is {name!r}; give a word that tells this encoder apart.")
+            raise InvalidInputError(f"name is {name!r}; pass a text that is not empty.")
         object.__setattr__(self, "function", function)
         object.__setattr__(self, "name", name)
-        object.__setattr__(self, "dtype", storable(dtype))
+        object.__setattr__(self, "dtype", check_dtype(dtype))
 
     @property
     def fingerprint(self) -> str:
-        """Names this encoder, as far as it can be told from others."""
-        readable, details = (self.name, "") if self.name else identity_of(self.function)
+        """The name or hash of the function and the dtype, as a short text."""
+        readable, details = (self.name, "") if self.name else describe_function(self.function)
         settings = {"details": details, "dtype": self.dtype.name}
         return fingerprint(f"encoder:{readable}", 1, settings)
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """Gives the function's rows (n, width) for a batch of n, as a fresh array."""
+        """Return the rows of a batch.
+
+        Parameters
+        ----------
+        X : sequence or array of length n
+            A batch of examples, of any kind that the function takes.
+
+        Returns
+        -------
+        ndarray of shape (n, width)
+            The rows in this map's dtype.
+
+        Raises
+        ------
+        InvalidInputError
+            If the function does not return n rows of finite numbers.
+        """
         if not isinstance(X, Sized):
             raise InvalidInputError(
                 f"A batch has a length, but got {type(X).__name__}; pass a list or an array."
             )
-        return as_stored(_checked(self.function(X), len(X)), self.dtype)
+        return to_dtype(_checked(self.function(X), len(X)), self.dtype)
 
 
 def _checked(encoded: Any, count: int) -> NDArray[Any]:
+    refuse_masked(encoded, "The encoder returned")
     try:
         rows = np.asarray(encoded)
     except (TypeError, ValueError, RuntimeError) as error:
         raise InvalidInputError(
-            f"The encoder's answer is not an array ({str(error).splitlines()[0].rstrip('.')}); "
+            f"The encoder did not return an array ({str(error).splitlines()[0].rstrip('.')}); "
             f"make it return one of shape ({count}, width)."
         ) from error
     if rows.dtype.kind not in "fiub":
@@ -81,7 +107,7 @@ def _checked(encoded: Any, count: int) -> NDArray[Any]:
             f"The encoder returned shape {rows.shape} for a batch of {count}; make it return one "
             f"row for each, shape ({count}, width)."
         )
-    if not np.isfinite(extent(rows)):
+    if not np.isfinite(largest_absolute(rows)):
         raise InvalidInputError(
             "The encoder returned NaN or infinity; leave out or repair what it was given."
         )

@@ -1,4 +1,4 @@
-"""What a feature map promises: a fixed way from what the user has to rows of numbers."""
+"""The protocol of feature maps: a fixed function from examples to rows of numbers."""
 
 from typing import Any, Protocol, runtime_checkable
 
@@ -8,22 +8,33 @@ from numpy.typing import NDArray
 
 @runtime_checkable
 class FeatureMap(Protocol):
-    """Turns a batch into rows; it is chosen before the first example and never trained.
+    """A fixed function from a batch to rows, chosen before the first example, never trained.
 
-    The row of an example is the same to the last bit, alone or in any batch, today or later:
-    a stored row must equal the row of the same example when somebody asks about it.
+    The row of an example is the same to the last bit, alone or in any batch, in every process: a
+    stored row must equal the row of the same example when it is predicted.
     """
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Is the type of the rows, float32 or float64: what a learner will store."""
+        """The type of the rows, float32 or float64."""
         ...
 
     @property
     def fingerprint(self) -> str:
-        """Names the recipe, its version and a digest of all settings that shape the rows."""
+        """The name, version and a hash of all settings that affect the rows."""
         ...
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """Gives fresh rows (n, width) of this map's dtype for a batch of n examples."""
+        """Return new rows for a batch.
+
+        Parameters
+        ----------
+        X : array-like or sequence of length n
+            A batch of examples.
+
+        Returns
+        -------
+        ndarray of shape (n, width)
+            One row per example, of this map's dtype.
+        """
         ...

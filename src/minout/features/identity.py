@@ -1,4 +1,4 @@
-"""No map at all: the rows as they come."""
+"""The identity map: rows as they are."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,14 +6,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from minout.features._door import as_stored, rows_of_numbers, storable
+from minout.features._checks import check_dtype, check_rows, to_dtype
 from minout.features._fingerprint import fingerprint
 
 
 @dataclass(frozen=True, init=False)
 class Identity:
-    """Passes rows on, as float64 or, for embeddings that are float32 anyway, in half the memory.
+    """Rows as they are.
 
+    Parameters
+    ----------
+    dtype : {"float64", "float32"}, default="float64"
+        The type in which rows are stored; float32 takes half the memory.
+
+    Examples
+    --------
     >>> Identity("float32").transform([[0.5, 2]])
     array([[0.5, 2. ]], dtype=float32)
     """
@@ -21,13 +28,24 @@ class Identity:
     dtype: np.dtype[Any]
 
     def __init__(self, dtype: str | np.dtype[Any] = "float64") -> None:
-        object.__setattr__(self, "dtype", storable(dtype))
+        object.__setattr__(self, "dtype", check_dtype(dtype))
 
     @property
     def fingerprint(self) -> str:
-        """Names this recipe and its settings."""
+        """The name, version and settings of this map, as a short text."""
         return fingerprint("identity", 1, {"dtype": self.dtype.name})
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Gives the rows (n, d) as a fresh array."""
-        return as_stored(rows_of_numbers(X), self.dtype)
+        """Return a copy of the rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, d)
+            Rows of numbers.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, d)
+            The rows in this map's dtype.
+        """
+        return to_dtype(check_rows(X), self.dtype)

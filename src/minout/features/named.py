@@ -1,4 +1,4 @@
-"""From what a user writes to a feature map."""
+"""Find a feature map by name, or make one of a function."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,8 +18,21 @@ NAMES: dict[str, Callable[[], FeatureMap]] = {
 
 
 def named(features: Any) -> FeatureMap:
-    """Gives the map that is meant: by name, with its defaults; as it is; or around a function.
+    """Return a feature map.
 
+    Parameters
+    ----------
+    features : str, FeatureMap or callable
+        The name of a map ("identity", "scattering", "random_fourier"), a map, or a function from
+        a batch to rows.
+
+    Returns
+    -------
+    FeatureMap
+        The map with its defaults, the map itself, or an `Encoder` of the function.
+
+    Examples
+    --------
     >>> named("scattering")
     Scattering(image_shape=None, scales=3, orientations=6)
     """
@@ -31,6 +44,6 @@ def named(features: Any) -> FeatureMap:
         if callable(features):
             return Encoder(features)
     raise InvalidInputError(
-        f'features is {features!r}; give "identity", "scattering", "random_fourier", a map such '
-        "as Scattering(image_shape=(32, 32, 3)), or a function that makes rows of a batch."
+        f'features is {features!r}; pass "identity", "scattering", "random_fourier", a map such '
+        "as Scattering(image_shape=(32, 32, 3)), or a function from a batch to rows."
     )

@@ -1,4 +1,4 @@
-"""Random Fourier features: rows on which a straight cut does what a Gaussian kernel would do."""
+"""Random Fourier features: a linear separator on them approximates a Gaussian kernel."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -9,19 +9,29 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from minout._typing import Floats
-from minout.features._door import as_stored, positive, rows_of_numbers, whole
+from minout.features._checks import check_int, check_positive, check_rows, to_dtype
 from minout.features._fingerprint import fingerprint
 from minout.kernels import products_by_column
 
 
 @dataclass(frozen=True)
 class RandomFourier:
-    """Gives √(2/D)·cos(x·Ω + b): inner products are near exp(-‖x - y‖² / (2·bandwidth²)).
+    """Random Fourier features, √(2/D)·cos(x·Ω + b), of rows.
 
-    D is `features`; Ω (d, D) and b (D,) are drawn from `seed` when rows of d numbers first come.
-    `bandwidth` is the distance at which two rows begin to look different; where none is given it
-    is √(d/2), for columns of variance 1. (Rahimi and Recht, 2007.)
+    Inner products of two rows are near exp(-‖x - y‖² / (2·bandwidth²)) (Rahimi and Recht, 2007).
 
+    Parameters
+    ----------
+    features : int, default=1024
+        The number D of features.
+    bandwidth : float, optional
+        The standard deviation of the Gaussian kernel; by default √(d/2), for d columns of
+        variance 1.
+    seed : int, default=0
+        The seed that Ω (d, D) and b (D,) are drawn from.
+
+    Examples
+    --------
     >>> RandomFourier(features=512).transform(np.zeros((3, 20))).shape
     (3, 512)
     """
@@ -31,38 +41,49 @@ class RandomFourier:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "features", whole("features", self.features, 1))
-        object.__setattr__(self, "seed", whole("seed", self.seed, 0))
+        object.__setattr__(self, "features", check_int("features", self.features, 1))
+        object.__setattr__(self, "seed", check_int("seed", self.seed, 0))
         if self.bandwidth is not None:
-            object.__setattr__(self, "bandwidth", positive("bandwidth", self.bandwidth))
+            object.__setattr__(self, "bandwidth", check_positive("bandwidth", self.bandwidth))
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Is float32."""
+        """The type of the rows: float32."""
         return np.dtype(np.float32)
 
     @property
     def fingerprint(self) -> str:
-        """Names this recipe and its settings."""
+        """The name, version and settings of this map, as a short text."""
         settings = {"features": self.features, "bandwidth": self.bandwidth, "seed": self.seed}
         return fingerprint("random_fourier", 1, settings)
 
     def transform(self, X: ArrayLike) -> NDArray[np.float32]:
-        """Gives D numbers for each row of X (n, d), by d·D multiplications."""
-        rows = as_stored(rows_of_numbers(X), np.dtype(np.float64))
+        """Return the features of rows, by d·D multiplications each.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, d)
+            Rows of numbers.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, D), float32
+            The features; those of a row do not depend on the others.
+        """
+        rows = to_dtype(check_rows(X), np.dtype(np.float64))
         rows /= self.bandwidth or sqrt(rows.shape[1] / 2)
         waves = _waves(rows.shape[1], self.features, self.seed)
         out = np.empty((len(rows), self.features), dtype=np.float32)
         phases = np.empty(self.features)
         for i, row in enumerate(rows):
-            # Row by row in one order: BLAS rounds a row differently in another company.
+            # Row by row: BLAS rounds a row differently depending on the rest of the batch.
             products_by_column(waves.frequencies, row, phases)
             out[i] = sqrt(2 / self.features) * np.cos(phases + waves.shifts)
         return out
 
 
 class _Waves(NamedTuple):
-    """Holds what is drawn: frequencies (d, D) for a bandwidth of 1, and shifts (D,)."""
+    """Frequencies (d, D) for a bandwidth of 1, and shifts (D,)."""
 
     frequencies: Floats
     shifts: Floats

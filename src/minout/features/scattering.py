@@ -1,4 +1,4 @@
-"""Wavelet scattering: fixed features of images, which a small shift changes little."""
+"""Wavelet scattering: fixed features of images that change little when the image is shifted."""
 
 from dataclasses import dataclass
 from math import isqrt, prod
@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from minout.errors import InvalidInputError
-from minout.features._cascade import PLACES, scatter
-from minout.features._door import rows_of_numbers, whole
+from minout.features._checks import check_int, check_rows
 from minout.features._fingerprint import fingerprint
-from minout.features._plan import plan
+from minout.features._wavelets import PLACES, make_plan, scatter
 from minout.kernels.pooling import even_out
 
 Singles = NDArray[np.float32]
@@ -19,28 +18,38 @@ Singles = NDArray[np.float32]
 SMALLEST = 8
 """The least height and width of an image, in pixels."""
 FLOOR = 1e-4
-"""What is added to the square length of a block before it is scaled, as a share of the average."""
+"""Added to the squared length of a block before scaling, as a fraction of the average."""
 AT_A_TIME = 1_000_000
-"""How many pixels, if an image has fewer, are brought to the same brightness at a time."""
+"""Pixels that are normalised at a time."""
 
 
 @dataclass(frozen=True)
 class Scattering:
-    """Finds waves in an image, then waves in what it found, and pools both at 4 × 4 places.
+    """Wavelet scattering of images in two layers, pooled on a grid of 4 × 4 places.
 
-    A row is an image of `image_shape`: (height, width), or (height, width, channels) with the
-    channels of a pixel side by side. Without `image_shape`, a row whose length is a square is a
-    gray image. Height and width are at least 8, and at least 2^scales.
+    Parameters
+    ----------
+    image_shape : tuple of int, optional
+        The shape of the image in a row: (height, width), or (height, width, channels) with the
+        channels of a pixel side by side. By default a row whose length is a square is a grey
+        image. Height and width are at least 8, and at least 2**scales.
+    scales : int, default=3
+        The number of wavelet sizes, each twice the one before.
+    orientations : int, default=6
+        The number of wavelet directions.
 
-    The first layer is the modulus of the answers of Morlet wavelets of `scales` sizes, each twice
-    the one before, in `orientations` directions; the second is the same of the first, with larger
-    wavelets. What belongs to one pair of scales at one place is a block: each block, then the
-    whole row, is scaled to unit length, so that a faint stroke counts like a bold one and the
-    image's brightness not at all. A blank image gives zeros.
+    Notes
+    -----
+    The first layer is the modulus of the response of Morlet wavelets; the second is the same of
+    the first, with larger wavelets. The coefficients of one pair of scales at one place are a
+    block: each block, then the whole row, is scaled to unit length, so that the contrast of a
+    stroke and the brightness of the image do not matter. A blank image gives zeros.
 
     28 × 28 pixels give 127 paths × 16 places = 2,032 numbers, float32, in about 0.25 ms. Each
     channel has as many of its own.
 
+    Examples
+    --------
     >>> Scattering().transform(np.eye(28).reshape(1, 784)).shape
     (1, 2032)
     """
@@ -50,19 +59,21 @@ class Scattering:
     orientations: int = 6
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "scales", whole("scales", self.scales, 1, 10))
-        object.__setattr__(self, "orientations", whole("orientations", self.orientations, 1, 32))
+        object.__setattr__(self, "scales", check_int("scales", self.scales, 1, 10))
+        object.__setattr__(
+            self, "orientations", check_int("orientations", self.orientations, 1, 32)
+        )
         if self.image_shape is not None:
             object.__setattr__(self, "image_shape", _checked(self.image_shape, self.scales))
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Is float32."""
+        """The type of the rows: float32."""
         return np.dtype(np.float32)
 
     @property
     def fingerprint(self) -> str:
-        """Names this recipe and its settings."""
+        """The name, version and settings of this map, as a short text."""
         settings = {
             "image_shape": self.image_shape,
             "scales": self.scales,
@@ -71,29 +82,45 @@ class Scattering:
         return fingerprint("scattering", 1, settings)
 
     def transform(self, X: ArrayLike) -> Singles:
-        """Gives a row for each image in X (n, pixels × channels)."""
-        images = rows_of_numbers(X)
-        height, width, channels = self._read_as(images.shape[1])
-        prepared = plan(height, width, self.scales, self.orientations)
+        """Return the scattering coefficients of images.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_images, n_pixels × n_channels)
+            One image per row.
+
+        Returns
+        -------
+        ndarray of shape (n_images, n_coefficients), float32
+            The coefficients; those of an image do not depend on the others.
+
+        Raises
+        ------
+        InvalidInputError
+            If the rows are not images of `image_shape`.
+        """
+        images = check_rows(X)
+        height, width, channels = self._dimensions(images.shape[1])
+        plan = make_plan(height, width, self.scales, self.orientations)
         groups = channels * _groups(self.scales, self.orientations)
         out = np.empty((len(images), sum(groups), PLACES), dtype=np.float32)
         at_a_time = max(1, AT_A_TIME // images.shape[1])
         for start in range(0, len(images), at_a_time):
-            block = _same_brightness(images[start : start + at_a_time])
+            block = _normalised(images[start : start + at_a_time])
             pixels = block.reshape(-1, height, width, channels)
             planes = np.moveaxis(pixels, 3, 1).reshape(-1, height, width)
             into = out[start : start + at_a_time]
-            scatter(planes, prepared, into.reshape(len(planes), -1, PLACES))
+            scatter(planes, plan, into.reshape(len(planes), -1, PLACES))
         even_out(out, np.cumsum([0, *groups]), FLOOR)
         return out.reshape(len(out), out.shape[1] * PLACES)
 
-    def _read_as(self, length: int) -> tuple[int, int, int]:
-        """Says how a row of so many numbers is an image: height, width, channels."""
+    def _dimensions(self, length: int) -> tuple[int, int, int]:
+        """Return height, width and channels of a row of so many numbers."""
         if self.image_shape is None:
             side = isqrt(length)
             if side * side != length:
                 raise InvalidInputError(
-                    f"A row of {length} numbers is not a square gray image; say what it is with "
+                    f"A row of {length} numbers is not a square grey image; pass "
                     "image_shape=(height, width) or image_shape=(height, width, channels)."
                 )
             _checked((side, side), self.scales)
@@ -112,7 +139,7 @@ def _checked(image_shape: object, scales: int) -> tuple[int, ...]:
         raise InvalidInputError(
             f"image_shape is {image_shape!r}; give (height, width) or (height, width, channels)."
         )
-    shape = tuple(whole("A part of image_shape", part, 1) for part in image_shape)
+    shape = tuple(check_int("A part of image_shape", part, 1) for part in image_shape)
     least = max(SMALLEST, 2**scales)
     if min(shape[:2]) < least:
         raise InvalidInputError(
@@ -123,15 +150,15 @@ def _checked(image_shape: object, scales: int) -> tuple[int, ...]:
 
 
 def _groups(scales: int, orientations: int) -> list[int]:
-    """Counts the paths of the image, of each scale and of each pair of scales."""
+    """Return the number of paths of the image, of each scale and of each pair of scales."""
     pairs = scales * (scales - 1) // 2
     return [1] + scales * [orientations] + pairs * [orientations**2]
 
 
-def _same_brightness(images: NDArray[Any]) -> Singles:
-    """Brings the largest pixel of each image between 0.5 and 1, by an exact power of two.
+def _normalised(images: NDArray[Any]) -> Singles:
+    """Scale the largest pixel of each image between 0.5 and 1, by an exact power of two.
 
-    Every finite image then fits float32, and at half the brightness its row is the same.
+    Every finite image then fits float32, and half the brightness gives the same row.
     """
     doubles = images.astype(np.float64)
     _, exponents = np.frexp(np.abs(doubles).max(axis=1, keepdims=True))

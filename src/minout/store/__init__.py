@@ -1,14 +1,13 @@
-"""Bytes on disk: files that are there whole or not at all, sealed archives, a model's folder."""
+"""Bytes on disk: atomic writes, archives with a checksum, the folder of a model."""
 
-from minout.store.archive import not_whole, read_archive, write_archive
+from minout.store.archive import damaged_message, read_archive, write_archive
+from minout.store.atomic_write import atomic_write
 from minout.store.folder import ModelFolder
-from minout.store.whole import replacing, write_whole
 
 __all__ = [
     "ModelFolder",
-    "not_whole",
+    "atomic_write",
+    "damaged_message",
     "read_archive",
-    "replacing",
     "write_archive",
-    "write_whole",
 ]

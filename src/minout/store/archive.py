@@ -1,7 +1,7 @@
-"""Arrays and words in one file: NumPy's npz without pickle, sealed by a checksum.
+"""Arrays and metadata in one file: NumPy's npz without pickle, with a checksum.
 
 Members: the arrays under their names, then `about`, JSON in UTF-8 as bytes, and `seal`, the
-SHA-256 of everything before it. Written beside the file and renamed.
+SHA-256 of everything before it. The file is written atomically.
 """
 
 import hashlib
@@ -12,13 +12,13 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from minout.errors import InvalidInputError, MissingDataError
-from minout.store.whole import replacing
+from minout.store.atomic_write import atomic_write
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -40,13 +40,13 @@ _DAMAGE = (
     RuntimeError,
     tokenize.TokenError,
 )
-"""What the readers of zip, npy and JSON raise on bytes that nobody wrote in these formats."""
+"""What the readers of zip, npy and JSON raise on damaged files."""
 
 
 def write_archive(
     path: Path, about: Mapping[str, object], arrays: Mapping[str, NDArray[Any]], what: str
 ) -> None:
-    """Writes words and arrays; `what` begins the sentence if that cannot be done."""
+    """Write metadata and arrays; `what` names the file in messages, such as "The model"."""
     try:
         text = json.dumps(about, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
@@ -54,10 +54,15 @@ def write_archive(
         raise InvalidInputError(
             f"{what} cannot be written: a name in it holds {wrong!r}, which is not a character."
         ) from None
-    words = np.frombuffer(text, dtype=np.uint8)
-    members = {**arrays, ABOUT: words}
-    with replacing(path, what) as file, zipfile.ZipFile(file, "w") as archive:
-        for name, array in {**members, SEAL: _sealed(members)}.items():
+    metadata = np.frombuffer(text, dtype=np.uint8)
+    members = {**arrays, ABOUT: metadata}
+    members[SEAL] = _checksum(members)
+    atomic_write(path, lambda file: _write_members(file, members), what)
+
+
+def _write_members(file: BinaryIO, members: Mapping[str, NDArray[Any]]) -> None:
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, array in members.items():
             # One date for all: the same model is the same file.
             entry = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
             with archive.open(entry, "w", force_zip64=True) as member:
@@ -65,9 +70,9 @@ def write_archive(
 
 
 def read_archive(path: Path, format: str, newest: int) -> tuple[dict[str, Any], Arrays]:
-    """Reads what was written, if it is of this format, not newer than known, and unaltered.
+    """Return metadata and arrays, if the file is of this format and version, and unaltered.
 
-    `about` must say so: {"format": format, "version": at most newest, …}.
+    `about` holds {"format": format, "version": at most newest, …}.
     """
     try:
         members = _members(path)
@@ -75,7 +80,7 @@ def read_archive(path: Path, format: str, newest: int) -> tuple[dict[str, Any], 
         about = json.loads(members[ABOUT].tobytes())
         is_ours = isinstance(about, dict) and about["format"] == format
         version = about["version"] if is_ours else 0
-        is_whole = np.array_equal(seal, _sealed(members))
+        is_intact = np.array_equal(seal, _checksum(members))
     except FileNotFoundError:
         raise MissingDataError(f"There is no file {path}.") from None
     except IsADirectoryError:
@@ -83,15 +88,15 @@ def read_archive(path: Path, format: str, newest: int) -> tuple[dict[str, Any], 
     except OSError as error:
         raise MissingDataError(f"{path} could not be read: {error.strerror or error}.") from error
     except _DAMAGE as error:
-        raise MissingDataError(not_whole(path)) from error
+        raise MissingDataError(damaged_message(path)) from error
     if not is_ours:
         raise MissingDataError(f"{path} is not a model of minout's.")
     if not isinstance(version, int) or version > newest:
         raise MissingDataError(
             f"{path} was written by a newer version of minout; update minout to read it."
         )
-    if not is_whole:
-        raise MissingDataError(not_whole(path))
+    if not is_intact:
+        raise MissingDataError(damaged_message(path))
     del members[ABOUT]
     return about, members
 
@@ -114,12 +119,12 @@ def _members(path: Path) -> Arrays:
     return found
 
 
-def not_whole(path: Path) -> str:
-    """Return the sentence for a file that is damaged or not one of minout's."""
+def damaged_message(path: Path) -> str:
+    """Return the message for a file that is damaged or not a model."""
     return f"{path} is not a model of minout's, or it was cut short or altered."
 
 
-def _sealed(members: Mapping[str, NDArray[Any]]) -> NDArray[np.uint8]:
+def _checksum(members: Mapping[str, NDArray[Any]]) -> NDArray[np.uint8]:
     digest = hashlib.sha256()
     for name in sorted(members):
         array = np.ascontiguousarray(members[name])

@@ -1,4 +1,4 @@
-"""A folder that holds one model, and that one process at a time may change."""
+"""A folder that holds one model; one process at a time may change it."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -11,14 +11,23 @@ from minout.errors import MissingDataError, UnwritableError
 MODEL = "model.minout"
 LOCK = ".lock"
 LEFTOVER = f".{MODEL}."
-"""How the names of files begin that a save leaves if it is killed."""
+"""The prefix of temporary files, which a killed process may leave."""
 
 
 class ModelFolder:
-    """Opens a model's folder: to change it, alone, or with `shared` just to read it.
+    """The folder of a model, opened to change it under a lock, or with `shared` to read it.
 
-    The model's file is replaced as a whole, so that whoever reads sees one whole model, also while
-    somebody else is at work on the next one.
+    The model's file is replaced atomically, so readers need no lock.
+
+    Parameters
+    ----------
+    path : str or Path
+        The folder.
+    create : bool, default=False
+        Make the folder, and its parents, if it does not exist; it is removed again if nothing is
+        saved in it.
+    shared : bool, default=False
+        Only read: take no lock.
     """
 
     def __init__(self, path: str | Path, *, create: bool = False, shared: bool = False) -> None:
@@ -28,17 +37,17 @@ class ModelFolder:
 
     @property
     def file(self) -> Path:
-        """Is where the model is, or will be."""
+        """The file of the model."""
         return self._path / MODEL
 
     @property
     def is_new(self) -> bool:
-        """Says whether there is no model yet."""
+        """Whether there is no model yet."""
         return not self.file.is_file()
 
     def __enter__(self) -> "ModelFolder":
-        """Looks at what is there, and takes the lock if the model is to change."""
-        made = self._expect_ours()
+        """Check the folder, and take the lock unless it is shared."""
+        made = self._check_folder()
         if self._lock is not None:
             try:
                 self._lock.acquire()
@@ -47,11 +56,11 @@ class ModelFolder:
                     f"Another process is at work on {self._path}; wait until it has ended."
                 ) from None
             except OSError as error:
-                self._unmake(made)
+                self._remove_if_empty(made)
                 raise UnwritableError(
                     f"{self._path} cannot be written to: {error.strerror or error}."
                 ) from error
-            self._clear()
+            self._remove_leftovers()
         return self
 
     def __exit__(
@@ -60,24 +69,22 @@ class ModelFolder:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Gives the lock back; a folder in which nothing was saved is taken away again."""
+        """Release the lock; remove a new folder in which nothing was saved."""
         if self._lock is None:
             return
         if self.is_new and self._create:
             (self._path / LOCK).unlink(missing_ok=True)
             self._lock.release()
-            self._unmake(True)
+            self._remove_if_empty(True)
         else:
             self._lock.release()
 
-    def _expect_ours(self) -> bool:
-        # Whether the folder had to be made.
+    def _check_folder(self) -> bool:
+        # Return whether the folder was made.
         path = self._path
         if path.is_dir():
             if self.is_new and not all(map(_is_ours, path.iterdir())):
-                raise MissingDataError(
-                    f"{path} is a folder of something else: it holds files, but no model."
-                )
+                raise MissingDataError(f"{path} holds files, but no model; name another folder.")
             if self.is_new and not self._create:
                 raise MissingDataError(f"There is no model in {path}; `minout learn` makes one.")
             return False
@@ -91,13 +98,13 @@ class ModelFolder:
             raise UnwritableError(f"{path} cannot be made: {error.strerror or error}.") from error
         return True
 
-    def _clear(self) -> None:
-        # Only under the lock: else it may be what somebody is writing.
+    def _remove_leftovers(self) -> None:
+        # Only under the lock: otherwise another process may be writing this file.
         for each in self._path.glob(f"{LEFTOVER}*"):
             with suppress(OSError):
                 each.unlink()
 
-    def _unmake(self, made: bool) -> None:
+    def _remove_if_empty(self, made: bool) -> None:
         if made and not any(self._path.iterdir()):
             self._path.rmdir()
 

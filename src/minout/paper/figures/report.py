@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 
 from minout.paper.figures.reproduce import Reproduced
-from minout.store import write_whole
+from minout.store import atomic_write
 
 VERDICTS = {True: "holds", False: "does not hold", None: "see text"}
 
@@ -20,7 +20,7 @@ def write_report(reproduced: Sequence[Reproduced], path: Path) -> None:
         claims="\n".join(_claims(each) for each in reproduced),
         pictures="\n".join(_picture(each) for each in reproduced),
     )
-    write_whole(path, page.encode(), "The report")
+    atomic_write(path, page.encode(), "The report")
 
 
 def _claims(each: Reproduced) -> str:

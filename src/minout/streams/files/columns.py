@@ -1,22 +1,25 @@
 """Which columns are features, which one is the label and which one the id."""
 
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
 from minout.errors import InvalidInputError
-from minout.streams.files.values import is_unicode
+from minout.streams.files.values import is_utf8
 
 SHOWN = 20
-"""How many names of columns a sentence lists."""
+"""How many names of columns a message lists."""
+_ELEMENT = re.compile(r"(.*)\[\d+\]")
 
 
 @dataclass(frozen=True)
-class Asked:
-    """Is what a caller says about a file.
+class ReadOptions:
+    """The options for reading a file.
 
-    `columns` are the features in the order of the model, if there is one, `image_shape` that of
-    its images. A label or id whose column is `optional` may be missing.
+    `columns` are the features of a model, in its order, and `image_shape` is that of its images.
+    Columns of label and id that are `optional` may be missing.
     """
 
     label: str | None = None
@@ -28,14 +31,14 @@ class Asked:
     image_shape: tuple[int, ...] | None = None
 
     @property
-    def apart(self) -> set[str | None]:
-        """Names the columns that are no features."""
+    def not_features(self) -> set[str | None]:
+        """The columns that are not features."""
         return {self.label, self.id, *self.ignore}
 
 
 @dataclass(frozen=True)
-class Roles:
-    """Says where in a row each thing stands."""
+class ColumnRoles:
+    """The positions of features, label and id in a row, and the names of unused columns."""
 
     names: tuple[str, ...]
     features: tuple[int, ...]
@@ -44,35 +47,35 @@ class Roles:
     unused: tuple[str, ...]
 
 
-def roles(source: str, names: Sequence[str], asked: Asked) -> Roles:
-    """Finds the features, the label and the id among the columns, or says what is wrong.
+def assign_roles(source: str, names: Sequence[str], options: ReadOptions) -> ColumnRoles:
+    """Find the features, the label and the id among the columns of a file.
 
-    The features are the model's columns by name, in the model's order, and other columns are left
-    out; without a model they are all columns but label, id and the ignored ones, in the file's
-    order.
+    With a model the features are its columns, found by name, in its order; other columns are left
+    out. Without one they are all columns except label, id and the ignored ones, in the order of
+    the file.
     """
-    refuse_repeated(source, names)
+    check_unique(source, names)
     for name in names:
-        if not is_unicode(name):
+        if not is_utf8(name):
             raise InvalidInputError(
                 f"The name of the column {name!r} of {source} is not UTF-8; rename it."
             )
-    for name in asked.ignore:
+    for name in options.ignore:
         if name not in names:
             raise InvalidInputError(_missing(source, name, names))
-    label = _found(source, names, asked.label, asked)
-    id = _found(source, names, asked.id, asked)
-    _refuse_two_roles(asked, label, id)
-    if asked.columns is None:
-        chosen = tuple(name for name in names if name not in asked.apart)
+    label = _found(source, names, options.label, options)
+    id = _found(source, names, options.id, options)
+    _check_one_role(options, label, id)
+    if options.columns is None:
+        chosen = tuple(name for name in names if name not in options.not_features)
         if "" in chosen:
             place = names.index("") + 1
             raise InvalidInputError(
                 f"Column {place} of {source} has no name; name it, or leave it out (--ignore '')."
             )
     else:
-        chosen = asked.columns
-        _refuse_missing(source, names, chosen)
+        chosen = options.columns
+        _check_present(source, names, chosen)
     if not chosen:
         raise InvalidInputError(
             f"{source} has no columns to learn from besides the label, the id and ignored ones."
@@ -81,34 +84,34 @@ def roles(source: str, names: Sequence[str], asked: Asked) -> Roles:
     features = tuple(places[name] for name in chosen)
     used = {*features, label, id}
     unused = tuple(name for place, name in enumerate(names) if place not in used)
-    return Roles(chosen, features, label, id, unused)
+    return ColumnRoles(chosen, features, label, id, unused)
 
 
-def listed(names: Sequence[str]) -> str:
-    """Lists names for a sentence, not too many."""
+def join_names(names: Sequence[str]) -> str:
+    """Return names as text for a message; after the first 20, how many more there are."""
     shown = ", ".join(name or "(no name)" for name in names[:SHOWN])
     return shown if len(names) <= SHOWN else f"{shown} and {len(names) - SHOWN} more"
 
 
-def refuse_nameless(source: str, width: int, asked: Asked) -> None:
-    """Refuses what cannot be asked of a file whose columns have no names."""
-    if asked.ignore:
+def check_nameless(source: str, width: int, options: ReadOptions) -> None:
+    """Refuse options that do not suit a file whose columns have no names."""
+    if options.ignore:
         raise InvalidInputError(
-            f"The columns of {source} have no names, so --ignore cannot find {asked.ignore[0]!r}."
+            f"The columns of {source} have no names, so --ignore cannot find {options.ignore[0]!r}."
         )
-    if asked.columns is not None and len(asked.columns) != width:
+    if options.columns is not None and len(options.columns) != width:
         raise InvalidInputError(
             f"{source} has {width} numbers per example, but this model was taught with "
-            f"{len(asked.columns)} columns; pass the same ones in the same order."
+            f"{len(options.columns)} columns; pass the same ones in the same order."
         )
 
 
-def _found(source: str, names: Sequence[str], name: str | None, asked: Asked) -> int | None:
+def _found(source: str, names: Sequence[str], name: str | None, options: ReadOptions) -> int | None:
     if name is None:
         return None
     if name in names:
         return names.index(name)
-    if name in asked.optional:
+    if name in options.optional:
         return None
     raise InvalidInputError(_missing(source, name, names))
 
@@ -116,35 +119,35 @@ def _found(source: str, names: Sequence[str], name: str | None, asked: Asked) ->
 def _missing(source: str, name: str, names: Sequence[str]) -> str:
     near = get_close_matches(name, names, n=1)
     meant = f" (did you mean {near[0]!r}?)" if near else ""
-    return f"{source} has no column {name!r}{meant}; its columns are: {listed(names)}."
+    return f"{source} has no column {name!r}{meant}; its columns are: {join_names(names)}."
 
 
-def refuse_repeated(source: str, names: Sequence[str]) -> None:
-    """Refuses two columns of one name."""
+def check_unique(source: str, names: Sequence[str]) -> None:
+    """Refuse two columns of the same name."""
     seen: set[str] = set()
     for name in names:
         if name in seen:
             shown = repr(name) if name else "without a name"
             raise InvalidInputError(
-                f"{source} has two columns {shown}; give every column a name of its own."
+                f"{source} has two columns {shown}; give each column its own name."
             )
         seen.add(name)
 
 
-def _refuse_two_roles(asked: Asked, label: int | None, id: int | None) -> None:
+def _check_one_role(options: ReadOptions, label: int | None, id: int | None) -> None:
     if label is not None and label == id:
-        raise InvalidInputError(f"The column {asked.label!r} cannot be both label and id.")
-    for name, place, role in ((asked.label, label, "label"), (asked.id, id, "id")):
-        if place is not None and name in asked.ignore:
+        raise InvalidInputError(f"The column {options.label!r} cannot be both label and id.")
+    for name, place, role in ((options.label, label, "label"), (options.id, id, "id")):
+        if place is not None and name in options.ignore:
             raise InvalidInputError(f"The column {name!r} is the {role}; it cannot be ignored.")
-        if place is not None and asked.columns is not None and name in asked.columns:
+        if place is not None and options.columns is not None and name in options.columns:
             raise InvalidInputError(
                 f"The column {name!r} is one of the features that this model was taught with; "
                 f"it cannot be the {role}."
             )
 
 
-def _refuse_missing(source: str, names: Sequence[str], wanted: Sequence[str]) -> None:
+def _check_present(source: str, names: Sequence[str], wanted: Sequence[str]) -> None:
     there = set(names)
     missing = [name for name in wanted if name not in there]
     if not missing:
@@ -152,9 +155,34 @@ def _refuse_missing(source: str, names: Sequence[str], wanted: Sequence[str]) ->
     if len(missing) == 1:
         raise InvalidInputError(
             f"{source} has no column {missing[0]!r}, which this model was taught with; "
-            f"its columns are: {listed(names)}."
+            f"its columns are: {join_names(names)}."
         )
     raise InvalidInputError(
         f"{source} lacks {len(missing)} columns that this model was taught with: "
-        f"{listed(missing)}; its columns are: {listed(names)}."
+        f"{join_names(missing)}; its columns are: {join_names(names)}."
     )
+
+
+def columns_of_list(name: str, length: int) -> list[str]:
+    """Return the names of the columns that a list stands for.
+
+    >>> columns_of_list("x", 2)
+    ['x[0]', 'x[1]']
+    """
+    return [f"{name}[{place}]" for place in range(length)]
+
+
+def lengths_of_lists(columns: Iterable[str]) -> dict[str, int]:
+    """Return the lengths of the lists that columns came from.
+
+    >>> lengths_of_lists(["x[0]", "x[1]", "age"])
+    {'x': 2}
+    """
+    found = (_ELEMENT.fullmatch(column) for column in columns)
+    return dict(Counter(match[1] for match in found if match is not None))
+
+
+def check_length(name: str, length: int, lengths: Mapping[str, int]) -> None:
+    """Refuse a list that is longer or shorter than before."""
+    if lengths.get(name, length) != length:
+        raise InvalidInputError(f"{name!r} has {length} numbers, but {lengths[name]} are expected.")

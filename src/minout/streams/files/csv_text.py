@@ -11,54 +11,54 @@ import numpy as np
 
 from minout._typing import Floats
 from minout.errors import InvalidInputError
-from minout.streams.files.columns import Asked, Roles, roles
+from minout.streams.files.columns import ColumnRoles, ReadOptions, assign_roles
 from minout.streams.files.example import BadRowError, Example, Reader
-from minout.streams.files.opened import opened, share_of
-from minout.streams.files.values import fault_of, is_unicode, word_of
+from minout.streams.files.opening import fraction_of, open_text
+from minout.streams.files.values import describe_fault, is_utf8, parse_text
 
-SEPARATORS = (",", ";", "\t")
+DELIMITERS = (",", ";", "\t")
 
 
-def open_csv(path: Path, source: str, asked: Asked) -> Reader:
-    """Reads the header; the rows are read when they are asked for.
+def open_csv(path: Path, source: str, options: ReadOptions) -> Reader:
+    """Read the header; the rows are read lazily.
 
-    The header's separator is the file's: a comma, or if it has none a semicolon or a tab. Blank
-    lines are passed over; spaces around names, labels and ids are dropped.
+    The delimiter is that of the header: a comma, or if it has none a semicolon or a tab. Blank
+    lines are skipped; spaces around names, labels and ids are stripped.
     """
-    file = opened(path, source)
+    file = open_text(path, source)
     try:
         header, lines = _header(file, source)
-        found = roles(source, header, asked)
+        found = assign_roles(source, header, options)
     except BaseException:
         file.close()
         raise
     return Reader(
         source,
-        _examples(lines, source, header, found, asked.from_line),
+        _examples(lines, source, header, found, options.from_line),
         file.close,
-        share_of(path, file.buffer.tell),
+        fraction_of(path, file.buffer.tell),
         found.names,
-        None if found.label is None else asked.label,
-        None if found.id is None else asked.id,
+        None if found.label is None else options.label,
+        None if found.id is None else options.id,
         found.unused,
     )
 
 
 class _Lines:
-    """Gives a record at a time and knows the lines it stood on."""
+    """A CSV reader that knows the line numbers of each record."""
 
     def __init__(self, file: TextIO, first: str, number: int) -> None:
-        separator = next((each for each in SEPARATORS if each in first), ",")
+        delimiter = next((each for each in DELIMITERS if each in first), ",")
         self._before = number - 1
-        self._reader = csv.reader(chain([first], file), delimiter=separator, strict=True)
+        self._reader = csv.reader(chain([first], file), delimiter=delimiter, strict=True)
 
     @property
     def following(self) -> int:
-        """Is the number of the line after those that have been read."""
+        """The number of the next line."""
         return self._before + self._reader.line_num + 1
 
     def record(self) -> list[str] | None:
-        """Gives the next record, [] for a blank line, None at the end."""
+        """Return the next record, [] for a blank line, None at the end."""
         fields = next(self._reader, None)
         if fields is not None and len(fields) == 1 and not fields[0].strip():
             return []
@@ -77,14 +77,14 @@ def _header(file: TextIO, source: str) -> tuple[list[str], _Lines]:
                 raise BadRowError(
                     source, f"line {number}", _fault(error, lines.following - number), None
                 ) from None
-            if not all(is_unicode(name) for name in names):
+            if not all(is_utf8(name) for name in names):
                 raise InvalidInputError(f"{source} is not text in UTF-8; save it as CSV, UTF-8.")
             return names, lines
     raise InvalidInputError(f"{source} is empty; it needs a header line and rows.")
 
 
 def _examples(
-    lines: _Lines, source: str, header: Sequence[str], found: Roles, from_line: int
+    lines: _Lines, source: str, header: Sequence[str], found: ColumnRoles, from_line: int
 ) -> Iterator[Example]:
     take = _taker(found.features)
     width, label, id = len(header), found.label, found.id
@@ -101,8 +101,8 @@ def _examples(
             if len(fields) != width:
                 raise InvalidInputError(_ragged(len(fields), width))
             row = _numbers(take(fields), found.names)
-            its_label = None if label is None else word_of(fields[label], "label")
-            its_id = None if id is None else word_of(fields[id], "id")
+            its_label = None if label is None else parse_text(fields[label], "label")
+            its_id = None if id is None else parse_text(fields[id], "id")
         except csv.Error as error:
             count = lines.following - number
             following = None if _runs_on(error, count) else lines.following
@@ -130,13 +130,13 @@ def _numbers(texts: Sequence[str], names: Sequence[str]) -> Floats:
         row = None
     if row is None or not np.isfinite(row).all() or "_" in "".join(texts):
         fields = zip(texts, names, strict=True)
-        faults = (fault_of(text, name, as_text=True) for text, name in fields)
+        faults = (describe_fault(text, name, as_text=True) for text, name in fields)
         raise InvalidInputError(next(filter(None, faults)))
     return row
 
 
 def _ragged(fields: int, width: int) -> str:
-    more = "put quotes around a field that holds the separator" if fields > width else "fill it up"
+    more = "put quotes around a field that holds the delimiter" if fields > width else "fill it up"
     there = "there is 1 field" if fields == 1 else f"there are {fields} fields"
     return f"{there}, but the header has {width}; {more}."
 

@@ -1,4 +1,4 @@
-"""What a reader gives: an example at a time, and where it stood."""
+"""The examples that a reader yields, and where in the file each one is."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ Label = int | str
 
 
 class Example(NamedTuple):
-    """Is one example of a file: row float64 (d,), and its label and id if the file has them.
+    """One example of a file: row float64 (d,), and its label and id if the file has them.
 
-    `number` is its line in a text file, else its place in the file, both counted from 1; `where`
-    says so in words.
+    `number` is its line in a text file, otherwise its position, counted from 1; `where` is the same
+    as text.
     """
 
     row: Floats
@@ -26,9 +26,9 @@ class Example(NamedTuple):
 
 
 class BadRowError(InvalidInputError):
-    """Says where in which file something is wrong; what came before it has been given out.
+    """A row that cannot be read; the rows before it have been yielded.
 
-    `following` is the number to go on from, or None if nothing can be read after this.
+    `following` is the number to go on from, or None if nothing after it can be read.
     """
 
     def __init__(self, source: str, where: str, what: str, following: int | None) -> None:
@@ -38,18 +38,32 @@ class BadRowError(InvalidInputError):
 
 @dataclass(frozen=True)
 class Reader:
-    """Gives the examples of one file, once, in its order, and reads no further than asked.
+    """The examples of one file, once, in its order, read lazily.
 
-    `columns` names the features, or is None where the file has no names. `label` and `id` name the
-    columns that these come from, if there are such; `unused` names all others. `image_shape` is
-    that of the images, if it is known that the rows are images. `share` says how much of the file
-    has been read, 0 to 1, if that can be known.
+    Attributes
+    ----------
+    source : str
+        The name of the file, for messages.
+    rows : iterator of Example
+        The examples.
+    close : callable
+        Closes the file.
+    fraction_read : callable
+        Returns how much of the file has been read, 0 to 1, or None if that is not known.
+    columns : tuple of str or None
+        The names of the features; None if the file has no names.
+    label, id : str or None
+        The columns that label and id come from.
+    unused : tuple of str
+        The other columns.
+    image_shape : tuple of int or None
+        The shape of the images, if the rows are known to be images.
     """
 
     source: str
     rows: Iterator[Example]
     close: Callable[[], None]
-    share: Callable[[], float | None]
+    fraction_read: Callable[[], float | None]
     columns: tuple[str, ...] | None = None
     label: str | None = None
     id: str | None = None
@@ -57,13 +71,13 @@ class Reader:
     image_shape: tuple[int, ...] | None = None
 
     def __iter__(self) -> Iterator[Example]:
-        # What holds a reader may let go of this without closing `rows`.
+        # A generator of its own: closing this one does not close `rows`.
         try:
             for example in self.rows:  # noqa: UP028
                 yield example
         except OSError as error:
             raise MissingDataError(
-                f"{self.source} could not be read on: {error.strerror or error}."
+                f"{self.source} could not be read further: {error.strerror or error}."
             ) from error
 
     def __enter__(self) -> Self:

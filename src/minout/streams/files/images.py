@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from minout._typing import Floats
 from minout.errors import InvalidInputError
-from minout.streams.files.columns import Asked, refuse_nameless
+from minout.streams.files.columns import ReadOptions, check_nameless
 from minout.streams.files.example import BadRowError, Example, Reader
-from minout.streams.files.opened import needed, unreadable
-from minout.streams.files.values import is_unicode
+from minout.streams.files.opening import import_optional, unreadable
+from minout.streams.files.values import is_utf8
 
 SUFFIXES = frozenset(
     {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".pgm", ".ppm", ".tif", ".tiff", ".webp"}
@@ -29,40 +29,41 @@ class _Image(NamedTuple):
     label: str | None
 
 
-def open_images(folder: Path, source: str, asked: Asked) -> Reader:
-    """Lists the images of a folder, class by class, by name; each is opened when it is asked for.
+def open_images(folder: Path, source: str, options: ReadOptions) -> Reader:
+    """List the images of a folder, class by class, sorted by name; each is opened lazily.
 
-    Images that lie in the folder itself have no label. Grey values, or red, green and blue side by
-    side, are scaled to 0..1. The first image settles the size, and whether there is colour; a grey
-    image among coloured ones is taken as a coloured one.
+    Images directly in the folder have no label. Grey values, or red, green and blue side by side,
+    are scaled to 0..1. The first image sets the size and whether there is colour; a grey image
+    among coloured ones is converted to colour.
     """
-    pillow = needed("PIL.Image", "images", "Images need Pillow")
-    if asked.label is not None and asked.label not in asked.optional:
+    pillow = import_optional("PIL.Image", "images", "Images need Pillow")
+    if options.label is not None and options.label not in options.optional:
         raise InvalidInputError(
-            f"{source} is a folder: an image's label is the folder it lies in; leave out --label."
+            f"{source} is a folder of images, labelled by the names of their "
+            "folders; leave out --label."
         )
-    images = _listed(folder, source)
+    images = _list_images(folder, source)
     if not images:
         raise InvalidInputError(
             f"{source} holds no images; put them in a folder per class, such as "
             f"{folder.name}/cat/1.png."
         )
-    start = min(asked.from_line, len(images)) - 1
-    shape = asked.image_shape
+    start = min(options.from_line, len(images)) - 1
+    shape = options.image_shape
     if shape is None:
         shape = _pixels(images[start], source, start + 1, None, pillow).shape
-    refuse_nameless(source, prod(shape), asked)
+    check_nameless(source, prod(shape), options)
     done = [0]
     return Reader(
         source,
-        _examples(images, source, asked.from_line, shape, pillow, done),
+        _examples(images, source, options.from_line, shape, pillow, done),
         lambda: None,
         lambda: done[0] / len(images),
         image_shape=shape,
     )
 
 
-def _listed(folder: Path, source: str) -> list[_Image]:
+def _list_images(folder: Path, source: str) -> list[_Image]:
     root = folder.resolve().name
     images = []
     try:
@@ -80,7 +81,7 @@ def _listed(folder: Path, source: str) -> list[_Image]:
     except OSError as error:
         raise unreadable(source, error) from None
     for image in images:
-        if not is_unicode(image.name):
+        if not is_utf8(image.name):
             raise InvalidInputError(
                 f"The name of the image {image.name!r} in {source} is not UTF-8; rename it."
             )

@@ -12,35 +12,37 @@ import numpy as np
 
 from minout._typing import Floats
 from minout.errors import InvalidInputError, MissingDataError
-from minout.streams.files.columns import Asked, Roles, roles
-from minout.streams.files.example import BadRowError, Example, Reader
-from minout.streams.files.lists import (
+from minout.streams.files.columns import (
+    ColumnRoles,
+    ReadOptions,
+    assign_roles,
+    check_length,
     columns_of_list,
     lengths_of_lists,
-    refuse_other_length,
 )
-from minout.streams.files.opened import share_of, unreadable
-from minout.streams.files.values import fault_of, id_of, label_of
+from minout.streams.files.example import BadRowError, Example, Reader
+from minout.streams.files.opening import fraction_of, unreadable
+from minout.streams.files.values import describe_fault, parse_id, parse_label
 
 Object = dict[str, Any]
-NUMBERS = frozenset({int, float, bool})
+NUMBERS = frozenset({int, float})
 
 
-def open_standard_input(asked: Asked) -> Reader:
-    """Reads standard input as it comes; the first object names the columns."""
+def open_standard_input(options: ReadOptions) -> Reader:
+    """Read standard input line by line; the first object names the columns."""
     if sys.stdin is None:
         raise MissingDataError("Standard input is closed; pass a file, or pipe JSON lines in.")
-    return _reader(sys.stdin.buffer, "standard input", asked, lambda: None, lambda: None)
+    return _reader(sys.stdin.buffer, "standard input", options, lambda: None, lambda: None)
 
 
-def open_json_lines(path: Path, source: str, asked: Asked) -> Reader:
-    """Reads the first object, which names the columns; the others when they are asked for."""
+def open_json_lines(path: Path, source: str, options: ReadOptions) -> Reader:
+    """Read the first object, which names the columns; the others are read lazily."""
     try:
         file = path.open("rb")
     except OSError as error:
         raise unreadable(source, error) from None
     try:
-        return _reader(file, source, asked, file.close, share_of(path, file.tell))
+        return _reader(file, source, options, file.close, fraction_of(path, file.tell))
     except BaseException:
         file.close()
         raise
@@ -49,46 +51,50 @@ def open_json_lines(path: Path, source: str, asked: Asked) -> Reader:
 def _reader(
     lines: BinaryIO,
     source: str,
-    asked: Asked,
+    options: ReadOptions,
     close: Callable[[], None],
-    share: Callable[[], float | None],
+    fraction_read: Callable[[], float | None],
 ) -> Reader:
-    objects = _objects(lines, source, asked)
+    objects = _objects(lines, source, options)
     first = next(objects, None)
     if first is None:
-        if asked.from_line > 1:
-            return Reader(source, iter(()), close, share, asked.columns, asked.label, asked.id)
+        if options.from_line > 1:
+            return Reader(
+                source, iter(()), close, fraction_read, options.columns, options.label, options.id
+            )
         raise InvalidInputError(f"{source} is empty; it needs a JSON object per line.")
-    found = roles(source, list(_flat(first[1], asked)), asked)
-    examples = _examples(chain([first], objects), source, asked, found)
-    label = None if found.label is None else asked.label
-    id = None if found.id is None else asked.id
-    return Reader(source, examples, close, share, found.names, label, id, found.unused)
+    found = assign_roles(source, list(_flat(first[1], options)), options)
+    examples = _examples(chain([first], objects), source, options, found)
+    label = None if found.label is None else options.label
+    id = None if found.id is None else options.id
+    return Reader(source, examples, close, fraction_read, found.names, label, id, found.unused)
 
 
-def _objects(lines: BinaryIO, source: str, asked: Asked) -> Iterator[tuple[int, Object]]:
+def _objects(lines: BinaryIO, source: str, options: ReadOptions) -> Iterator[tuple[int, Object]]:
     for number, line in enumerate(lines, start=1):
-        if number < asked.from_line or not line.strip():
+        if number < options.from_line or not line.strip():
             continue
         try:
-            said = json.loads(line)
+            values = json.loads(line)
         except (ValueError, RecursionError) as error:
             what = f"this is not JSON ({error}); write one object per line."
             raise BadRowError(source, f"line {number}", what, number + 1) from None
-        if not isinstance(said, dict):
+        if not isinstance(values, dict):
             what = 'this is not an object; write {"column": number, …}, one per line.'
             raise BadRowError(source, f"line {number}", what, number + 1)
-        yield number, said
+        yield number, values
 
 
-def _flat(said: Object, asked: Asked, lengths: Mapping[str, int] = MappingProxyType({})) -> Object:
-    """Lets a list stand for as many columns: {"x": [1, 2]} is {"x[0]": 1, "x[1]": 2}."""
-    if list not in map(type, said.values()):
-        return said
+def _flat(
+    values: Object, options: ReadOptions, lengths: Mapping[str, int] = MappingProxyType({})
+) -> Object:
+    """Replace a list by as many columns: {"x": [1, 2]} becomes {"x[0]": 1, "x[1]": 2}."""
+    if list not in map(type, values.values()):
+        return values
     flat: Object = {}
-    for name, value in said.items():
-        if isinstance(value, list) and name not in asked.apart:
-            refuse_other_length(name, len(value), lengths)
+    for name, value in values.items():
+        if isinstance(value, list) and name not in options.not_features:
+            check_length(name, len(value), lengths)
             flat.update(zip(columns_of_list(name, len(value)), value, strict=True))
         else:
             flat[name] = value
@@ -96,23 +102,23 @@ def _flat(said: Object, asked: Asked, lengths: Mapping[str, int] = MappingProxyT
 
 
 def _examples(
-    objects: Iterator[tuple[int, Object]], source: str, asked: Asked, found: Roles
+    objects: Iterator[tuple[int, Object]], source: str, options: ReadOptions, found: ColumnRoles
 ) -> Iterator[Example]:
     lengths = lengths_of_lists(found.names)
-    for number, said in objects:
+    for number, values in objects:
         where = f"line {number}"
         try:
-            row = _numbers(_flat(said, asked, lengths), found.names)
-            label = None if found.label is None else label_of(said.get(str(asked.label)))
-            id = None if found.id is None else id_of(said.get(str(asked.id)))
+            row = _numbers(_flat(values, options, lengths), found.names)
+            label = None if found.label is None else parse_label(values.get(str(options.label)))
+            id = None if found.id is None else parse_id(values.get(str(options.id)))
         except InvalidInputError as error:
             raise BadRowError(source, where, str(error), number + 1) from None
         yield Example(row, label, id, number, where)
 
 
-def _numbers(said: Object, names: Sequence[str]) -> Floats:
+def _numbers(fields: Object, names: Sequence[str]) -> Floats:
     try:
-        values = [said[name] for name in names]
+        values = [fields[name] for name in names]
     except KeyError as error:
         raise InvalidInputError(
             f"there is no {error.args[0]!r}; every object needs the same columns."
@@ -124,4 +130,4 @@ def _numbers(said: Object, names: Sequence[str]) -> Floats:
             row = np.array([np.inf])
         if np.isfinite(row).all():
             return row
-    raise InvalidInputError(next(filter(None, map(fault_of, values, names))))
+    raise InvalidInputError(next(filter(None, map(describe_fault, values, names))))

@@ -8,22 +8,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from minout.errors import InvalidInputError, MissingDataError
-from minout.streams.files.columns import Asked, listed, refuse_nameless
+from minout.streams.files.columns import ReadOptions, check_nameless, join_names
 from minout.streams.files.example import BadRowError, Example, Reader
-from minout.streams.files.opened import unreadable
-from minout.streams.files.values import id_of, label_of
+from minout.streams.files.opening import unreadable
+from minout.streams.files.values import parse_id, parse_label
 
 Arrays = dict[str, NDArray[Any]]
 
 
-def open_npz(path: Path, source: str, asked: Asked) -> Reader:
-    """Reads X (n, d), and y and ids (n,) if they are there; `label` and `id` name other arrays.
+def open_npz(path: Path, source: str, options: ReadOptions) -> Reader:
+    """Read X (n, d), and y and ids (n,) if they are there; `label` and `id` name other arrays.
 
-    X may be images, (n, height, width) or (n, height, width, channels): their rows are laid out.
+    X may be images, (n, height, width) or (n, height, width, channels); they are flattened.
     """
     arrays = _arrays(path, source)
     if "X" not in arrays:
-        raise InvalidInputError(f"{source} has no array X; its arrays are: {listed([*arrays])}.")
+        raise InvalidInputError(
+            f"{source} has no array X; its arrays are: {join_names([*arrays])}."
+        )
     X = arrays["X"]
     if X.dtype.kind not in "fiub" or X.ndim not in (2, 3, 4):
         raise InvalidInputError(
@@ -33,14 +35,14 @@ def open_npz(path: Path, source: str, asked: Asked) -> Reader:
         raise InvalidInputError(f"{source} is empty; X needs rows and columns.")
     shape = X.shape[1:] if X.ndim > 2 else None
     X = X.reshape(len(X), -1)
-    refuse_nameless(source, X.shape[1], asked)
-    label = _meant(arrays, source, asked.label, "y", asked)
-    id = _meant(arrays, source, asked.id, "ids", asked)
-    y, ids = (_beside(arrays, source, name, len(X)) for name in (label, id))
+    check_nameless(source, X.shape[1], options)
+    label = _array_name(arrays, source, options.label, "y", options)
+    id = _array_name(arrays, source, options.id, "ids", options)
+    y, ids = (_values(arrays, source, name, len(X)) for name in (label, id))
     done = [0]
     return Reader(
         source,
-        _examples(X, y, ids, source, asked.from_line, done),
+        _examples(X, y, ids, source, options.from_line, done),
         lambda: None,
         lambda: done[0] / len(X),
         label=label,
@@ -71,21 +73,25 @@ def _arrays(path: Path, source: str) -> Arrays:
         ) from None
     except OSError as error:
         raise unreadable(source, error) from None
-    except Exception:  # whatever the readers of zip and npy stumble over
+    except Exception:  # readers of zip and npy raise many types on damaged files
         raise MissingDataError(
             f"{source} is not an NPZ file, or a damaged one; write or copy it again."
         ) from None
 
 
-def _meant(arrays: Arrays, source: str, name: str | None, usual: str, asked: Asked) -> str | None:
+def _array_name(
+    arrays: Arrays, source: str, name: str | None, usual: str, options: ReadOptions
+) -> str | None:
     if name is not None and name in arrays:
         return name
-    if name is None or name in asked.optional:
+    if name is None or name in options.optional:
         return usual if usual in arrays else None
-    raise InvalidInputError(f"{source} has no array {name!r}; its arrays are: {listed([*arrays])}.")
+    raise InvalidInputError(
+        f"{source} has no array {name!r}; its arrays are: {join_names([*arrays])}."
+    )
 
 
-def _beside(arrays: Arrays, source: str, name: str | None, rows: int) -> list[Any] | None:
+def _values(arrays: Arrays, source: str, name: str | None, rows: int) -> list[Any] | None:
     if name is None:
         return None
     array = arrays[name]
@@ -126,8 +132,8 @@ def _examples(
                     f"column {column} holds {row[column]}, which is not a finite number; "
                     "fill it in, or take the row out."
                 )
-            label = None if y is None else label_of(y[number - 1])
-            id = None if ids is None else id_of(ids[number - 1])
+            label = None if y is None else parse_label(y[number - 1])
+            id = None if ids is None else parse_id(ids[number - 1])
         except InvalidInputError as error:
             raise BadRowError(source, where, str(error), number + 1) from None
         yield Example(row, label, id, number, where)

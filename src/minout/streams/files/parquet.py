@@ -8,70 +8,73 @@ import numpy as np
 
 from minout._typing import Floats
 from minout.errors import InvalidInputError, MinoutError, MissingDataError
-from minout.streams.files.columns import Asked, Roles, refuse_repeated, roles
-from minout.streams.files.example import BadRowError, Example, Reader
-from minout.streams.files.lists import (
+from minout.streams.files.columns import (
+    ColumnRoles,
+    ReadOptions,
+    assign_roles,
+    check_length,
+    check_unique,
     columns_of_list,
     lengths_of_lists,
-    refuse_other_length,
 )
-from minout.streams.files.opened import needed, unreadable
-from minout.streams.files.values import fault_of, id_of, label_of
+from minout.streams.files.example import BadRowError, Example, Reader
+from minout.streams.files.opening import import_optional, unreadable
+from minout.streams.files.values import describe_fault, parse_id, parse_label
 
 BATCH = 1_024
 
 
-def open_parquet(path: Path, source: str, asked: Asked) -> Reader:
-    """Reads the schema and checks its types; the rows are read when they are asked for.
+def open_parquet(path: Path, source: str, options: ReadOptions) -> Reader:
+    """Read the schema and check its types; the rows are read lazily.
 
     A column of lists of one length stands for as many columns: x is x[0], x[1], …
     """
-    arrow = needed("pyarrow", "parquet", "Parquet files need pyarrow")
+    arrow = import_optional("pyarrow", "parquet", "Parquet files need pyarrow")
     file = _opened(path, source)
     try:
         if not file.metadata.num_rows:
             raise InvalidInputError(f"{source} is empty; it needs rows.")
-        table = _Table(file, source, asked, arrow)
-        found = roles(source, table.names, asked)
-        table.refuse_what_is_no_number(found)
+        table = _Table(file, source, options, arrow)
+        found = assign_roles(source, table.names, options)
+        table.check_types(found)
     except MinoutError:
         file.close()
         raise
-    except Exception:  # whatever pyarrow stumbles over
+    except Exception:  # pyarrow raises many types on damaged files
         file.close()
         raise _damaged(source) from None
     done = [0]
     return Reader(
         source,
-        _examples(table, source, found, asked.from_line, done),
+        _examples(table, source, found, options.from_line, done),
         file.close,
         lambda: done[0] / file.metadata.num_rows,
         found.names,
-        None if found.label is None else asked.label,
-        None if found.id is None else asked.id,
+        None if found.label is None else options.label,
+        None if found.id is None else options.id,
         found.unused,
     )
 
 
 class _Table:
-    """Knows which column of the file each name means, and gives batches of them."""
+    """The columns of a file by name, lists as several columns, in batches of rows."""
 
-    def __init__(self, file: Any, source: str, asked: Asked, arrow: Any) -> None:
+    def __init__(self, file: Any, source: str, options: ReadOptions, arrow: Any) -> None:
         self._file, self._source, self._arrow = file, source, arrow
         self._fields = [field for field in file.schema_arrow if not _is_pandas_index(field.name)]
-        refuse_repeated(source, [field.name for field in self._fields])
+        check_unique(source, [field.name for field in self._fields])
         self.names: list[str] = []
         self._column: list[tuple[str, int | None]] = []
         self._lengths: dict[str, int] = {}
         for field in self._fields:
-            if field.name not in asked.apart and self._is_list(field.type):
-                self._add_list(field.name, asked)
+            if field.name not in options.not_features and self._is_list(field.type):
+                self._add_list(field.name, options)
             else:
                 self.names.append(field.name)
                 self._column.append((field.name, None))
 
-    def refuse_what_is_no_number(self, found: Roles) -> None:
-        """Looks at the types of the features."""
+    def check_types(self, found: ColumnRoles) -> None:
+        """Refuse features that are not numbers."""
         types = self._arrow.types
         kinds = {field.name: field.type for field in self._fields}
         for place in found.features:
@@ -95,8 +98,10 @@ class _Table:
                     f"(--ignore {name}), or encode it as numbers."
                 )
 
-    def batches(self, found: Roles) -> Iterator[tuple[Floats, list[Any] | None, list[Any] | None]]:
-        """Gives rows (n, d), labels and ids, a batch at a time; what is missing is NaN."""
+    def batches(
+        self, found: ColumnRoles
+    ) -> Iterator[tuple[Floats, list[Any] | None, list[Any] | None]]:
+        """Yield rows (n, d), labels and ids, a batch at a time; missing numbers are NaN."""
         wanted = [*found.features]
         wanted += [place for place in (found.label, found.id) if place is not None]
         columns = list(dict.fromkeys(self._column[place][0] for place in wanted))
@@ -105,12 +110,12 @@ class _Table:
                 by_name = {name: batch.column(name) for name in columns}
                 rows = self._rows(by_name, found)
                 yield rows, self._values(by_name, found.label), self._values(by_name, found.id)
-        except Exception:  # whatever pyarrow stumbles over
+        except Exception:  # pyarrow raises many types on damaged files
             raise MissingDataError(
                 f"{self._source} is damaged; what could be read has been. Write or copy it again."
             ) from None
 
-    def _rows(self, by_name: dict[str, Any], found: Roles) -> Floats:
+    def _rows(self, by_name: dict[str, Any], found: ColumnRoles) -> Floats:
         arrays = {
             name: self._as_floats(by_name[name], self._lengths.get(name))
             for name in dict.fromkeys(self._column[place][0] for place in found.features)
@@ -149,12 +154,12 @@ class _Table:
             types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
         )
 
-    def _add_list(self, name: str, asked: Asked) -> None:
+    def _add_list(self, name: str, options: ReadOptions) -> None:
         (first,) = next(self._file.iter_batches(batch_size=1, columns=[name])).column(name)
         length = len(first.as_py() or [])
-        if asked.columns is not None:
+        if options.columns is not None:
             try:
-                refuse_other_length(name, length, lengths_of_lists(asked.columns))
+                check_length(name, length, lengths_of_lists(options.columns))
             except InvalidInputError as error:
                 raise InvalidInputError(f"{self._source}: {error}") from None
         self._lengths[name] = length
@@ -163,7 +168,7 @@ class _Table:
 
 
 def _opened(path: Path, source: str) -> Any:
-    parquet = needed("pyarrow.parquet", "parquet", "Parquet files need pyarrow")
+    parquet = import_optional("pyarrow.parquet", "parquet", "Parquet files need pyarrow")
     try:
         return parquet.ParquetFile(path)
     except Exception as error:
@@ -183,7 +188,7 @@ def _is_pandas_index(name: str) -> bool:
 
 
 def _examples(
-    table: _Table, source: str, found: Roles, from_row: int, done: list[int]
+    table: _Table, source: str, found: ColumnRoles, from_row: int, done: list[int]
 ) -> Iterator[Example]:
     for rows, labels, ids in table.batches(found):
         finite = np.asarray(np.isfinite(rows).all(axis=1))
@@ -196,8 +201,8 @@ def _examples(
             try:
                 if not finite[place]:
                     raise InvalidInputError(_fault(row, found.names))
-                label = None if labels is None else label_of(labels[place])
-                id = None if ids is None else id_of(ids[place])
+                label = None if labels is None else parse_label(labels[place])
+                id = None if ids is None else parse_id(ids[place])
             except InvalidInputError as error:
                 raise BadRowError(source, where, str(error), number + 1) from None
             yield Example(row, label, id, number, where)
@@ -205,4 +210,4 @@ def _examples(
 
 def _fault(row: Floats, names: Sequence[str]) -> str:
     values = (None if np.isnan(value) else value for value in row.tolist())
-    return next(filter(None, map(fault_of, values, names)))
+    return next(filter(None, map(describe_fault, values, names)))

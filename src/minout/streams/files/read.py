@@ -1,10 +1,10 @@
-"""From what a user names to a reader of it."""
+"""Open a file by its ending, a folder of images, or standard input."""
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from minout.errors import InvalidInputError, MissingDataError
-from minout.streams.files.columns import Asked
+from minout.streams.files.columns import ReadOptions
 from minout.streams.files.csv_text import open_csv
 from minout.streams.files.example import Reader
 from minout.streams.files.images import open_images
@@ -34,17 +34,40 @@ def read(
     from_line: int = 1,
     image_shape: Sequence[int] | None = None,
 ) -> Reader:
-    """Opens a CSV, JSON lines, Parquet or NPZ file, a folder of images, or "-".
+    """Open a file to read its examples one at a time.
 
-    "-" is standard input, JSON lines. `label` and `id` name columns; `optional` ones may be
-    missing. `columns` are a model's features: they are found by name, in the model's order, and
-    other columns are left out. Without it all columns but label, id and those to `ignore` are
-    features. `image_shape` is that of a model's images; without it the first image settles it.
-    `from_line` passes over what stands before that line (or row, or image).
+    Parameters
+    ----------
+    source : str or Path
+        A CSV, JSON lines, Parquet or NPZ file, a folder of images, or "-": JSON lines on standard
+        input.
+    label, id : str, optional
+        The columns of the labels and of the ids.
+    ignore : sequence of str
+        Columns to leave out.
+    columns : sequence of str, optional
+        The features of a model: they are found by name, in this order, and other columns are left
+        out. By default all columns except label, id and `ignore`.
+    optional : collection of str
+        Columns of label or id that may be missing.
+    from_line : int, default=1
+        The line (or row, or image) to start at.
+    image_shape : sequence of int, optional
+        The shape of a model's images; by default that of the first image.
+
+    Returns
+    -------
+    Reader
+        A context manager; iterate over it for the examples.
+
+    Raises
+    ------
+    InvalidInputError, MissingDataError
+        If the file or its columns are not as expected.
     """
     if from_line < 1:
         raise InvalidInputError(f"--from-line is {from_line}; lines are counted from 1.")
-    asked = Asked(
+    options = ReadOptions(
         label,
         id,
         tuple(ignore),
@@ -54,16 +77,16 @@ def read(
         None if image_shape is None else tuple(image_shape),
     )
     if str(source) == "-":
-        return open_standard_input(asked)
+        return open_standard_input(options)
     path = Path(source)
     if path.is_dir():
-        return open_images(path, str(source), asked)
+        return open_images(path, str(source), options)
     if not path.exists():
         raise MissingDataError(f"There is no file {source}.")
-    open_it = BY_SUFFIX.get(path.suffix.lower())
-    if open_it is None:
+    open_file = BY_SUFFIX.get(path.suffix.lower())
+    if open_file is None:
         raise InvalidInputError(
-            f"{source} is of no kind that is read here: {', '.join(BY_SUFFIX)}, a folder of "
-            "images, or - for JSON lines on standard input."
+            f"{source} has an ending that minout does not read; pass {', '.join(BY_SUFFIX)}, a "
+            "folder of images, or - for JSON lines on standard input."
         )
-    return open_it(path, str(source), asked)
+    return open_file(path, str(source), options)

@@ -1,4 +1,4 @@
-"""What a field may hold: a label, an id, a number."""
+"""Parse the fields of a file: labels, ids and numbers."""
 
 import math
 from typing import Any
@@ -7,48 +7,49 @@ from minout.errors import InvalidInputError
 from minout.streams.files.example import Label
 
 
-def label_of(value: Any) -> Label:
-    """Gives the label that a value of JSON, Parquet or NPZ stands for."""
-    return _whole_or_word(value, "label")
+def parse_label(value: Any) -> Label:
+    """Return the label that a value of JSON, Parquet or NPZ stands for."""
+    return _parse(value, "label")
 
 
-def id_of(value: Any) -> str:
-    """Gives the id that a value of JSON, Parquet or NPZ stands for, as a CSV would write it."""
-    return str(_whole_or_word(value, "id"))
+def parse_id(value: Any) -> str:
+    """Return the id that a value of JSON, Parquet or NPZ stands for, as a CSV would write it."""
+    return str(_parse(value, "id"))
 
 
-def word_of(text: str, what: str) -> str:
-    """Gives the label or id that a field of text holds, without the spaces around it."""
+def parse_text(text: str, what: str) -> str:
+    """Return the label or id of a text field, stripped of spaces."""
     word = text.strip()
     if not word:
         raise InvalidInputError(f"the {what} is empty; fill it in, or take the line out.")
-    if not word.isascii() and not is_unicode(word):
+    if not word.isascii() and not is_utf8(word):
         raise InvalidInputError(f"the {what} is not UTF-8; save the file as UTF-8.")
     return word
 
 
-def is_unicode(text: str) -> bool:
-    """Says whether text that was read leniently held nothing but UTF-8."""
+def is_utf8(text: str) -> bool:
+    """Return whether text, read with surrogate escapes, was valid UTF-8."""
     return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
-def fault_of(value: Any, column: str, *, as_text: bool = False) -> str | None:
-    """Says what is wrong with a value that should be a finite number, or None if nothing is.
+def describe_fault(value: Any, column: str, *, as_text: bool = False) -> str | None:
+    """Return what is wrong with a value that should be a finite number, or None.
 
-    In files that are text, a number is text too: `as_text`, written with a decimal point.
+    With `as_text` the value is a field of a text file, written with a decimal point.
     """
     if value is None or (isinstance(value, str) and not value.strip()):
         return f"column {column!r} is empty; fill it in, or take the row out."
     try:
         # To Python, 1_000 is a number.
-        if isinstance(value, str) and (not as_text or "_" in value):
+        if isinstance(value, bool) or (isinstance(value, str) and (not as_text or "_" in value)):
             raise ValueError
         number = float(value)
     except OverflowError:
         number = math.inf
     except (TypeError, ValueError):
+        shown = str(value).lower() if isinstance(value, bool) else _short(value)
         return (
-            f"column {column!r} holds {_short(value)}, which is not a number; "
+            f"column {column!r} holds {shown}, which is not a number; "
             f"leave the column out (--ignore {_quoted(column)}), or encode it as numbers."
         )
     if not math.isfinite(number):
@@ -59,9 +60,9 @@ def fault_of(value: Any, column: str, *, as_text: bool = False) -> str | None:
     return None
 
 
-def _whole_or_word(value: Any, what: str) -> int | str:
+def _parse(value: Any, what: str) -> int | str:
     if isinstance(value, str):
-        return word_of(value, what)
+        return parse_text(value, what)
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int):

@@ -1,4 +1,4 @@
-"""A bar that shows how far a file has been read, on a terminal only."""
+"""A progress bar on standard error, shown on a terminal only."""
 
 import time
 from collections.abc import Callable
@@ -8,36 +8,42 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-TELL_EVERY = 0.1
-"""How many seconds pass between two changes."""
+UPDATE_EVERY = 0.1
+"""Seconds between two updates."""
 
 
-class Bar:
-    """Is drawn beside what is printed, and taken away at the end."""
+class ProgressBar:
+    """A bar with a text beside it; it is removed at the end.
 
-    def __init__(self, what: str) -> None:
+    Parameters
+    ----------
+    task : str
+        What is being done, such as "learning".
+    """
+
+    def __init__(self, task: str) -> None:
         console = Console(stderr=True, highlight=False)
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=20),
-            TextColumn("{task.fields[words]}"),
+            TextColumn("{task.fields[text]}"),
             TimeElapsedColumn(),
             console=console,
             transient=True,
             disable=not console.is_terminal,
         )
-        self._task = self._progress.add_task(what, total=None, words="")
-        self._told = 0.0
+        self._task = self._progress.add_task(task, total=None, text="")
+        self._updated = 0.0
 
-    def tell(self, share: Callable[[], float | None], words: Callable[[], str]) -> None:
-        """Shows how far it is, now and then."""
+    def update(self, fraction: Callable[[], float | None], text: Callable[[], str]) -> None:
+        """Show the fraction that is done, unless the last update was a moment ago."""
         now = time.monotonic()
-        if self._progress.disable or now - self._told < TELL_EVERY:
+        if self._progress.disable or now - self._updated < UPDATE_EVERY:
             return
-        self._told = now
-        done = share()
+        self._updated = now
+        done = fraction()
         total = None if done is None else 1.0
-        self._progress.update(self._task, completed=done or 0.0, total=total, words=words())
+        self._progress.update(self._task, completed=done or 0.0, total=total, text=text())
 
     def __enter__(self) -> Self:
         self._progress.start()

@@ -1,4 +1,4 @@
-"""Asking a model about the rows of a file, a few at a time."""
+"""Load a model and ask it about the rows of a file, a batch at a time."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,31 +8,31 @@ from typing import TypeVar
 import numpy as np
 
 from minout._typing import Floats
-from minout.cli.remembered import Asked, reader_for, remembered
+from minout.cli.file_notes import FileOptions, open_reader, read_notes
 from minout.errors import InvalidInputError
 from minout.learner import Learner
 from minout.store import ModelFolder
 from minout.streams.files import BadRowError, Example, Reader
 
-AT_A_TIME = 256
+BATCH = 256
 T = TypeVar("T")
 
 
-def loaded(model: Path) -> Learner:
-    """Reads a model to ask it, also while somebody else teaches it."""
+def load_model(model: Path) -> Learner:
+    """Load the model of a folder to read from, also while another process teaches it."""
     with ModelFolder(model, shared=True) as folder:
-        return load(folder.file)
+        return load_file(folder.file)
 
 
-def load(file: Path) -> Learner:
-    """Reads a model's file, and refuses one whose notes of files make no sense."""
+def load_file(file: Path) -> Learner:
+    """Load a model's file; refuse one whose notes on files are malformed."""
     learner = Learner.load(file)
-    remembered(learner)
+    read_notes(learner)
     return learner
 
 
-def needs_examples(learner: Learner) -> Learner:
-    """Refuses a model from which everything was forgotten."""
+def require_examples(learner: Learner) -> Learner:
+    """Return the learner, or refuse one from which everything was forgotten."""
     if not len(learner):
         raise InvalidInputError(
             "This model holds no examples, so there is nothing to predict; teach it some first."
@@ -41,11 +41,11 @@ def needs_examples(learner: Learner) -> Learner:
 
 
 @contextmanager
-def opened(model: Path, asked: Asked) -> Iterator[tuple[Learner, Reader]]:
-    """Gives a model and a file as it knows it; a bad row is told with the way to go on."""
-    learner = loaded(model)
+def open_query(model: Path, options: FileOptions) -> Iterator[tuple[Learner, Reader]]:
+    """Open a model and a file; the message about a bad row says how to go on after it."""
+    learner = load_model(model)
     try:
-        with reader_for(learner, asked) as reader:
+        with open_reader(learner, options) as reader:
             yield learner, reader
     except BadRowError as error:
         if error.following is None:
@@ -55,17 +55,18 @@ def opened(model: Path, asked: Asked) -> Iterator[tuple[Learner, Reader]]:
         ) from None
 
 
-def answers(reader: Reader, ask: Callable[[Floats], T]) -> Iterator[tuple[list[Example], T]]:
-    """Asks about rows (n, d), a batch at a time, and gives each batch with its answer.
+def answer_batches(reader: Reader, ask: Callable[[Floats], T]) -> Iterator[tuple[list[Example], T]]:
+    """Ask about rows (n, d) and yield each batch of examples with its answer.
 
-    What is refused is named by its place in the file; what came before it is answered first.
+    The message about a refused row names its place in the file; the rows before it are answered
+    first.
     """
-    for batch in _batches(reader, 1 if reader.source == "standard input" else AT_A_TIME):
+    for batch in _batches(reader, 1 if reader.source == "standard input" else BATCH):
         try:
-            said = [(batch, ask(np.array([example.row for example in batch])))]
+            answers = [(batch, ask(np.array([example.row for example in batch])))]
         except InvalidInputError:
-            said = []
-        yield from said or _one_by_one(batch, reader.source, ask)
+            answers = []
+        yield from answers or _one_by_one(batch, reader.source, ask)
 
 
 def _one_by_one(
@@ -73,10 +74,10 @@ def _one_by_one(
 ) -> Iterator[tuple[list[Example], T]]:
     for example in batch:
         try:
-            said = ask(example.row[None])
+            answer = ask(example.row[None])
         except InvalidInputError as error:
             raise BadRowError(source, example.where, str(error), example.number + 1) from None
-        yield [example], said
+        yield [example], answer
 
 
 def _batches(reader: Reader, size: int) -> Iterator[list[Example]]:

@@ -1,10 +1,11 @@
-"""What commands print: tables and facts for people, CSV and JSON for scripts; and quiet ends."""
+"""What commands print: tables and facts for people, CSV and JSON for scripts."""
 
 import csv
 import functools
 import json
 import math
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
@@ -19,15 +20,15 @@ from minout.errors import UnwritableError
 
 P = ParamSpec("P")
 
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+"""Control characters, line separators, and characters that change the direction of writing."""
+
 
 def command(run: Callable[P, None]) -> Callable[P, None]:
-    """Lets a command end quietly when whoever reads its output has gone: `… | head`.
-
-    Where its output cannot be written, a sentence says so.
-    """
+    """Wrap a command: end quietly on a closed pipe (`… | head`), report output that fails."""
 
     @functools.wraps(run)
-    def quiet(*args: P.args, **options: P.kwargs) -> None:
+    def wrapped(*args: P.args, **options: P.kwargs) -> None:
         if sys.stdout is None:
             raise UnwritableError("Standard output is closed; send it to a file, or to /dev/null.")
         try:
@@ -46,29 +47,29 @@ def command(run: Callable[P, None]) -> Callable[P, None]:
                 f"The output could not be written: {error.strerror or error}."
             ) from error
         finally:
-            _let_go()
+            _discard_pending_output()
 
-    return quiet
+    return wrapped
 
 
-def _let_go() -> None:
+def _discard_pending_output() -> None:
     try:
         sys.stdout.flush()
     except OSError:
-        # What is still held back must not be tried again at the very end.
+        # Python would try to write what is still buffered once more when it exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def say_json(said: Mapping[str, Any]) -> None:
-    """Prints one object on one line, at once; numbers that JSON cannot write are null."""
-    print(json.dumps(_plain(said), ensure_ascii=False), flush=True)
+def print_json(values: Mapping[str, Any]) -> None:
+    """Print one object on one line and flush; numbers that JSON cannot write are null."""
+    print(json.dumps(_plain(values), ensure_ascii=False), flush=True)
 
 
-def say_table(head: Sequence[str], lines: Sequence[Sequence[Any]]) -> None:
-    """Prints a table: drawn on a terminal, CSV when piped."""
+def print_table(head: Sequence[str], lines: Sequence[Sequence[Any]]) -> None:
+    """Print a table: drawn on a terminal, CSV when piped."""
     console = Console(highlight=False)
     if not console.is_terminal:
-        _say_csv([head, *lines])
+        _print_csv([head, *lines])
         return
     table = Table(*head, show_edge=False, pad_edge=False)
     for line in lines:
@@ -76,10 +77,10 @@ def say_table(head: Sequence[str], lines: Sequence[Sequence[Any]]) -> None:
     console.print(table)
 
 
-def say_lines(head: Sequence[str], batches: Iterable[Sequence[Sequence[Any]]]) -> None:
-    """Prints a table while it comes: in columns on a terminal, CSV when piped.
+def print_rows(head: Sequence[str], batches: Iterable[Sequence[Sequence[Any]]]) -> None:
+    """Print a table batch by batch: in columns on a terminal, CSV when piped.
 
-    The first batch settles how wide the columns are; if it is refused, there is no head either.
+    The first batch sets the widths of the columns; if it is refused, no head is printed either.
     """
     is_terminal = Console(highlight=False).is_terminal
     widths: list[int] = []
@@ -92,31 +93,62 @@ def say_lines(head: Sequence[str], batches: Iterable[Sequence[Sequence[Any]]]) -
             for line in cells:
                 print("  ".join(map(str.ljust, line, widths)).rstrip())
         else:
-            _say_csv(lines)
+            _print_csv(lines)
         sys.stdout.flush()
         before = []
 
 
-def say_facts(facts: Mapping[str, Any]) -> None:
-    """Prints a fact per line, its name first."""
+def print_facts(facts: Mapping[str, Any]) -> None:
+    """Print one fact per line, its name first."""
     width = max(map(len, facts))
     for name, value in facts.items():
         print(f"{name + ':':<{width + 1}} {_short(value)}")
 
 
-def say_aside(words: str) -> None:
-    """Prints a remark where it does not disturb what is printed for scripts."""
-    Console(stderr=True, highlight=False).print(Text(words, style="dim"), soft_wrap=True)
+def print_text(text: str) -> None:
+    """Print a sentence for people on standard output."""
+    print(escaped(text))
 
 
-def _say_csv(lines: Iterable[Sequence[Any]]) -> None:
+def print_note(text: str) -> None:
+    """Print a remark on standard error, where scripts do not read it."""
+    note = Text(escaped(text), style="dim")
+    Console(stderr=True, highlight=False).print(note, soft_wrap=True)
+
+
+def print_error(error: Exception) -> None:
+    """Print the message of an error on standard error."""
+    message = Text.assemble(("error:", "red"), f" {escaped(str(error))}")
+    Console(stderr=True, highlight=False).print(message, soft_wrap=True)
+
+
+def escaped(text: str) -> str:
+    r"""Return text with control characters written as escapes, safe to show on a terminal.
+
+    >>> print(escaped("a\x1b[31mb"))
+    a\x1b[31mb
+    """
+    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+
+
+def plural(count: int, noun: str) -> str:
+    """Return a count with its noun in the right number.
+
+    >>> plural(1, "class"), plural(1200, "class"), plural(0, "example")
+    ('1 class', '1,200 classes', '0 examples')
+    """
+    ending = "" if count == 1 else "es" if noun.endswith("s") else "s"
+    return f"{count:,} {noun}{ending}"
+
+
+def _print_csv(lines: Iterable[Sequence[Any]]) -> None:
     csv.writer(sys.stdout, lineterminator="\n").writerows(lines)
 
 
 def _cell(value: Any) -> str:
     if isinstance(value, float):
         return _short(value)
-    return "" if value is None else str(value)
+    return "" if value is None else escaped(str(value))
 
 
 def _plain(value: Any) -> Any:
@@ -132,4 +164,4 @@ def _plain(value: Any) -> Any:
 def _short(value: Any) -> str:
     if isinstance(value, float):
         return f"{value + 0.0:.4g}"  # -0.0 is 0
-    return f"{value:,}" if isinstance(value, int) else str(value)
+    return f"{value:,}" if isinstance(value, int) else escaped(str(value))

@@ -1,4 +1,4 @@
-"""Opening a file that a user named."""
+"""Open a file that a user named."""
 
 import importlib
 import os
@@ -9,8 +9,8 @@ from typing import Any, TextIO
 from minout.errors import MissingDataError, MissingExtraError
 
 
-def opened(path: Path, source: str) -> TextIO:
-    """Opens a text file; bytes that are not UTF-8 are kept, so that their line can be named."""
+def open_text(path: Path, source: str) -> TextIO:
+    """Open a text file; bytes that are not UTF-8 are kept, so that their line can be named."""
     try:
         return path.open(encoding="utf-8-sig", errors="surrogateescape", newline="")
     except OSError as error:
@@ -18,18 +18,18 @@ def opened(path: Path, source: str) -> TextIO:
 
 
 def unreadable(source: str, error: OSError) -> MissingDataError:
-    """Puts into words why a file could not be read."""
+    """Return the error for a file that could not be read."""
     return MissingDataError(f"{source} could not be read: {error.strerror or error}.")
 
 
-def share_of(path: Path, read_so_far: Callable[[], int]) -> Callable[[], float | None]:
-    """Gives a function that says how much of a file has been read."""
+def fraction_of(path: Path, read_so_far: Callable[[], int]) -> Callable[[], float | None]:
+    """Return a function that returns the fraction of a file that has been read."""
     size = os.stat(path).st_size
     return lambda: min(1.0, read_so_far() / size) if size else None
 
 
-def needed(module: str, extra: str, who: str) -> Any:
-    """Imports an optional library, or says who needs it and how to install it."""
+def import_optional(module: str, extra: str, who: str) -> Any:
+    """Import an optional library, or say what needs it and how to install it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

@@ -1,0 +1,158 @@
+"""What a model notes about the files it was taught from, and its labels and ids as text."""
+
+from typing import NamedTuple
+
+from minout._typing import Id
+from minout.errors import InvalidInputError
+from minout.learner import Learner
+from minout.streams.files import Label, Reader, join_names, read
+
+NOTES = "files"
+"""The key in a learner's notes."""
+
+
+class FileOptions(NamedTuple):
+    """A file named on the command line, and the options given for it."""
+
+    data: str
+    label: str | None = None
+    id: str | None = None
+    ignore: list[str] | None = None
+    from_line: int = 1
+
+
+class FileNotes(NamedTuple):
+    """The columns of the label, of the ids and of the features, and the shape of images."""
+
+    label: str | None = None
+    id: str | None = None
+    columns: list[str] | None = None
+    image_shape: list[int] | None = None
+
+
+def read_notes(learner: Learner) -> FileNotes:
+    """Return a model's notes on files; for a classifier's model, the columns it noted."""
+    notes, classifier = learner.notes.get(NOTES), learner.notes.get("classifier", {})
+    if notes is None:
+        notes = FileNotes(columns=classifier.get("names"))._asdict() if classifier else {}
+    if not isinstance(notes, dict) or not set(notes) <= set(FileNotes._fields):
+        raise InvalidInputError(
+            f"The model's note {NOTES!r} is not one that `minout learn` wrote; "
+            "remove it from `Learner.notes` and save the model again."
+        )
+    return FileNotes(**notes)
+
+
+def write_notes(learner: Learner, reader: Reader) -> None:
+    """Note the columns of a file, so that later commands need not name them.
+
+    The first file sets the columns of the features.
+    """
+    before = read_notes(learner)
+    columns, shape = before.columns, before.image_shape
+    if not len(learner):
+        columns = None if reader.columns is None else list(reader.columns)
+        shape = None if reader.image_shape is None else list(reader.image_shape)
+    after = FileNotes(reader.label or before.label, reader.id or before.id, columns, shape)
+    learner.notes[NOTES] = after._asdict()
+
+
+def open_reader(learner: Learner, options: FileOptions) -> Reader:
+    """Open a file with the columns that the model noted, unless the options name others.
+
+    The columns of label and id may be missing if they come from the notes.
+    """
+    notes = read_notes(learner)
+    required = {options.label, options.id}
+    return read(
+        options.data,
+        label=options.label or notes.label,
+        id=options.id or notes.id,
+        ignore=options.ignore or (),
+        columns=notes.columns,
+        optional=[name for name in (notes.label, notes.id) if name and name not in required],
+        from_line=options.from_line,
+        image_shape=notes.image_shape,
+    )
+
+
+def require_label(learner: Learner, reader: Reader) -> Reader:
+    """Return the reader if its file has a label column; otherwise close it and say so."""
+    if reader.label is not None or reader.columns is None:
+        return reader
+    noted = read_notes(learner).label
+    reader.close()
+    if noted is not None:
+        raise InvalidInputError(
+            f"{reader.source} has no column {noted!r}, from which this model takes its labels; "
+            "name another one with --label."
+        )
+    names = [*reader.columns, *reader.unused, *filter(None, [reader.id])]
+    raise InvalidInputError(
+        f"Name the label column of {reader.source} with --label; "
+        f"its columns are: {join_names(names)}."
+    )
+
+
+def label_type(learner: Learner) -> type[int] | type[str] | None:
+    """Return the type of a model's labels; None while there are none."""
+    labels = learner.classes.tolist()
+    return type(labels[0]) if labels else None
+
+
+def convert_label(kind: type[int] | type[str] | None, label: Label) -> Label:
+    """Return a label in the type of a model's labels: 7 for "7" if they are int, "7" for 7."""
+    if kind is None or isinstance(label, kind):
+        return label
+    if isinstance(label, int):
+        return str(label)
+    return int(label) if _is_integer(label) else label
+
+
+def find_id(learner: Learner, text: str) -> Id | None:
+    """Return the stored id that a text stands for, or None.
+
+    "7" is the id "7" if that is stored, otherwise the number 7: a model numbers examples that come
+    without ids, and Python code may give numbers.
+    """
+    if text in learner:
+        return text
+    return int(text) if _is_integer(text) and int(text) in learner else None
+
+
+def require_id(learner: Learner, text: str) -> Id:
+    """Return the stored id that a text on the command line stands for, or refuse it."""
+    stored = find_id(learner, text)
+    if stored is None:
+        raise InvalidInputError(f"There is no example {text!r} in this model.")
+    return stored
+
+
+class ConvertedRow(NamedTuple):
+    """The id and label of a row in a model's types, and whether the id is stored."""
+
+    id: Id | None
+    label: Label
+    is_stored: bool
+
+
+class RowConverter:
+    """Convert the ids and labels of a file's rows to the types that a model uses."""
+
+    def __init__(self, learner: Learner) -> None:
+        self._learner = learner
+        self._type = label_type(learner)
+
+    def convert(self, id: str | None, label: Label) -> ConvertedRow:
+        """Return the id and the label of a row; the first label of a new model sets the type."""
+        label = convert_label(self._type, label)
+        self._type = type(label)
+        stored = None if id is None else find_id(self._learner, id)
+        return ConvertedRow(id if stored is None else stored, label, stored is not None)
+
+
+def _is_integer(text: str) -> bool:
+    try:
+        return text.removeprefix("-").isdecimal() and str(int(text)) == text
+    except ValueError:  # more digits than Python converts
+        return False

@@ -1,0 +1,124 @@
+"""`minout suspects`, `minout audit` and `minout info`: inspect a model."""
+
+from collections import Counter
+from math import isfinite
+from typing import Annotated
+
+import typer
+
+from minout.cli import options
+from minout.cli.file_notes import read_notes
+from minout.cli.output import command, print_facts, print_json, print_table, print_text
+from minout.cli.queries import load_file, load_model
+from minout.store import ModelFolder
+from minout.streams.files import join_names
+
+_SWITCHES = ("standardize", "whiten", "lda_prior")
+
+
+@command
+def suspects(
+    model: options.Model,
+    count: Annotated[int, typer.Option("-n", "--count", min=0, help="How many to list.")] = 10,
+    as_json: options.Json = False,
+) -> None:
+    """List the stored examples that are most likely to have a wrong label.
+
+    A separator is a linear boundary between two labels. The margin of an example is how far it is
+    on its own side of one. Slack is the sum of how far its margins fall short of 1; `instead` is
+    the label that the other examples suggest. Clean data fills the list too, with the examples
+    nearest to another label: a slack below 1 is seldom a wrong label, from 1 on it is worth a look.
+    With many labels slack adds up; begin with those that stand out.
+
+    Example: minout suspects wines -n 10
+    """
+    found = load_model(model).suspects(count)
+    if as_json:
+        for each in found:
+            print_json(each._asdict())
+        return
+    print_table(["id", "label", "slack", "instead"], [list(each) for each in found])
+
+
+@command
+def audit(model: options.Model, as_json: options.Json = False) -> None:
+    """Compute every margin of every stored example again, by plain arithmetic, and compare.
+
+    The margin of an example is how far it is on its own side of a separator, the linear boundary
+    between two labels; at 0 or less it is a misfit.
+
+    The exit code is 1 if anything does not agree; one sentence for each says what.
+
+    Example: minout audit wines && echo fine
+    """
+    found = load_model(model).audit()
+    if as_json:
+        print_json({"ok": found.ok, **found._asdict()})
+    else:
+        print_facts(
+            {
+                "examples": found.examples,
+                "margins computed": found.margins,
+                "least above 0": found.least_margin if isfinite(found.least_margin) else "none",
+                "misfits": len(found.misfits),
+                "too close to tell": found.too_close,
+                "verdict": "everything agrees" if found.ok else "something does not agree",
+            }
+        )
+        for complaint in found.complaints:
+            print_text(complaint)
+    if not found.ok:
+        raise typer.Exit(1)
+
+
+@command
+def info(model: options.Model, as_json: options.Json = False) -> None:
+    """Show what a model holds: examples, classes, misfits, columns and settings.
+
+    A misfit is a stored example on the wrong side of a separator, the linear boundary between two
+    labels. C is the inverse strength of the regularisation, as in scikit-learn: a high C fits
+    single examples more closely, a low C allows more misfits. C, standardize, whiten and lda_prior
+    are chosen from the examples.
+
+    Example: minout info wines
+    """
+    with ModelFolder(model, shared=True) as folder:
+        size = folder.file.stat().st_size
+        learner = load_file(folder.file)
+    notes = read_notes(learner)
+    counts = Counter(learner.example(each)[1] for each in learner.ids)
+    misfits = learner.misfits if len(learner) else []
+    choice = learner.choice if len(learner) else None
+    if as_json:
+        print_json(
+            {
+                "examples": len(learner),
+                "classes": {each: counts[each] for each in learner.classes.tolist()},
+                "misfits": misfits,
+                "features": learner.features.fingerprint,
+                "label": notes.label,
+                "id": notes.id,
+                "columns": notes.columns,
+                "image_shape": notes.image_shape,
+                "chosen": None if choice is None else choice._asdict(),
+                "bytes": size,
+            }
+        )
+        return
+    classes = [f"{each} ({counts[each]:,})" for each in learner.classes.tolist()]
+    columns = "without names" if notes.columns is None else join_names(notes.columns)
+    chosen = [] if choice is None else [n for n in _SWITCHES if getattr(choice, n)]
+    print_facts(
+        {
+            "examples": len(learner),
+            "classes": join_names(classes) or "none",
+            "misfits": len(misfits),
+            "label column": notes.label or "none",
+            "id column": notes.id or "none",
+            "columns": columns,
+            "feature map": learner.features.fingerprint,
+            "chosen": ", ".join(chosen) or "plain",
+            "C": "none" if choice is None else choice.C,
+            "bytes": size,
+        }
+    )

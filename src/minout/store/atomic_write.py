@@ -1,0 +1,94 @@
+"""Write a file so that it is there completely or not at all."""
+
+import os
+import secrets
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO
+
+from minout.errors import UnwritableError
+
+
+def atomic_write(path: Path, content: bytes | Callable[[BinaryIO], object], what: str) -> None:
+    """Write a temporary file beside `path` and rename it once it is on the disk.
+
+    If anything fails or is interrupted, the old file stays as it was and the temporary file is
+    removed. Only ordinary files are written, in folders that exist. A symbolic link stays: the file
+    that it points to is replaced.
+
+    Parameters
+    ----------
+    path : Path
+        The file to write or replace.
+    content : bytes or callable
+        What to write, or a function that writes it to an open binary file.
+    what : str
+        What the file is, to begin a message with: "The model".
+
+    Raises
+    ------
+    UnwritableError
+        If the folder is missing, `path` is not an ordinary file, or the disk fails.
+    """
+    target = _target(path, what)
+    # One function with a name chosen in advance: an interruption cannot come between making the
+    # temporary file and knowing that it has to be removed, as it could in a context manager.
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
+    try:
+        with open(temporary, "xb", opener=_open_private) as file:
+            if isinstance(content, bytes):
+                file.write(content)
+            else:
+                content(file)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.chmod(target.stat().st_mode & 0o777 if target.is_file() else 0o644)
+        temporary.replace(target)
+        _sync_folder(target.parent)
+    except OSError as error:
+        raise UnwritableError(
+            f"{what} could not be written to {path}: {error.strerror or error}."
+        ) from error
+    finally:
+        try:
+            temporary.unlink(missing_ok=True)
+        finally:  # once more, should an interruption have come before it
+            temporary.unlink(missing_ok=True)
+
+
+def _target(path: Path, what: str) -> Path:
+    # The ordinary file that a path leads to, through links, whether it exists or not.
+    target = Path(os.path.realpath(path))
+    refused = f"{what} could not be written to {path}"
+    try:
+        mode = target.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        if not target.parent.is_dir():
+            raise UnwritableError(
+                f"{refused}: there is no folder {target.parent}; make it first."
+            ) from None
+        return target
+    except OSError as error:
+        raise UnwritableError(f"{refused}: {error.strerror or error}.") from error
+    if stat.S_ISDIR(mode):
+        raise UnwritableError(f"{refused}: it is a folder; name a file.")
+    if not stat.S_ISREG(mode):
+        raise UnwritableError(f"{refused}: it is not an ordinary file; name another one.")
+    return target
+
+
+def _open_private(name: str, flags: int) -> int:
+    return os.open(name, flags, mode=0o600)
+
+
+def _sync_folder(folder: Path) -> None:
+    # The new name must survive a power cut. Where a folder cannot be opened, as on Windows, that is
+    # left to the system.
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
