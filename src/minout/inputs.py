@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from minout._typing import Floats, Id, Label
 from minout.engine import Widths
 from minout.errors import InvalidInputError
-from minout.features import FeatureMap, Identity, RandomFourier, Scattering
+from minout.features import FeatureMap, Identity, RandomFourier, Scattering, refuse_masked
 
 LARGEST = 1e100
 """The size up to which inner products, and sums of many of them, stay finite."""
@@ -149,6 +149,7 @@ def _listed(values: Any, name: str, expected: str) -> list[Any]:
 
 
 def _checked(given: ArrayLike, features: int | None, dimensions: int, shape: str) -> Floats:
+    refuse_masked(given, "x holds")
     try:
         array = np.asarray(given)
     except ValueError as error:

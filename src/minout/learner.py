@@ -1,6 +1,7 @@
 """The learner: teach one example at a time, ask, correct, forget, predict."""
 
 import copy
+import json
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -20,6 +21,7 @@ from minout.engine import (
     Delta,
     Explanation,
     Inspection,
+    PairSeparator,
     Sets,
     Settings,
     State,
@@ -28,6 +30,7 @@ from minout.engine import (
     WayBack,
     WhatIf,
 )
+from minout.engine.state import Move
 from minout.errors import InvalidInputError, NotConverged
 from minout.features import FeatureMap, named
 from minout.inputs import InputRows, checked_id, checked_label, listed_ids, listed_labels
@@ -432,6 +435,43 @@ class Learner:
         return engine.explain(state, self._inputs.row(x, state.widths))
 
     @reads
+    def separator(self, a: Label, b: Label) -> PairSeparator:
+        """Return the separator between two labels: its weights, and what it rests on.
+
+        Parameters
+        ----------
+        a, b : int or str
+            Two labels; the separator is positive on the side of `a`.
+
+        Returns
+        -------
+        PairSeparator
+            `weights @ x + bias`, for a row x as the feature map makes it, is the margin of x for
+            `a` against `b`; `supports` are the stored examples that the separator rests on.
+
+        Raises
+        ------
+        InvalidInputError
+            If a label is not stored, or the two are the same.
+
+        Examples
+        --------
+        >>> learner = Learner(whiten=False, lda_prior=False)
+        >>> reports = learner.teach_many([[1.0], [3.0]], ["low", "high"])
+        >>> weights, bias, supports = learner.separator("high", "low")
+        >>> bool(weights @ [2.9] + bias > 0), [each.label for each in supports]
+        (True, ['low', 'high'])
+        """
+        state = self._not_empty()
+        number = state.classes.number
+        for label in map(self._label, (a, b)):
+            if label not in number:
+                raise InvalidInputError(f"No example has the label {label!r}.")
+        if a == b:
+            raise InvalidInputError(f"A separator is between two labels, but both are {a!r}.")
+        return engine.pair_separator(state, number[a], number[b])
+
+    @reads
     def save(self, file: str | Path) -> None:
         """Write everything to one file; a learner loaded from it goes on to the same bits.
 
@@ -567,13 +607,36 @@ class Learner:
         return id in self._state.place_of
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return a state that later teaching does not change, without the lock."""
+        """Return plain values and arrays that later teaching does not change.
+
+        Pickles, copies and skops use them. Unlike `save`, a feature map that is a function of
+        yours is part of them.
+        """
+        described = model_file.describe_features(self.features)
         with self._lock.reading():
-            return {"inputs": self._inputs, "state": copy.deepcopy(self._state)}
+            state = self._state
+            about, arrays = engine.packed(state)
+            plain = json.loads(json.dumps({**about, "notes": {}}))
+            return {
+                "features": described if "name" in described else self.features,
+                "about": {**plain, "notes": copy.deepcopy(state.notes)},
+                "arrays": {name: np.array(array) for name, array in arrays.items()},
+                "last_move": state.last_move and copy.deepcopy(tuple(state.last_move)),
+            }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take over what was copied."""
-        self._inputs, self._state, self._lock = state["inputs"], state["state"], ReadWriteLock()
+        """Take over what `__getstate__` returned."""
+        features, move = state["features"], state["last_move"]
+        if isinstance(features, dict):
+            features = model_file.make_features(features)
+        # joblib may pass arrays as read-only maps of a file.
+        arrays = {
+            name: np.require(np.asarray(each), requirements="W")
+            for name, each in state["arrays"].items()
+        }
+        self._inputs, self._lock = InputRows(features), ReadWriteLock()
+        self._state = engine.unpacked(state["about"], arrays)
+        self._state.last_move = move and Move(*move)
 
     def _step(
         self, state: State, row: Floats, label: Label, id: Id | None

@@ -31,7 +31,7 @@ def write(path: Path, features: FeatureMap, state: State) -> None:
         "format": FORMAT,
         "version": VERSION,
         "minout": __version__,
-        "features": _described(features),
+        "features": describe_features(features),
     }
     write_archive(path, {**header, "state": about}, arrays, "The model")
 
@@ -51,7 +51,8 @@ def read(path: Path, features: FeatureMap | None) -> tuple[FeatureMap, State]:
         raise MissingDataError(damaged_message(path)) from error
 
 
-def _described(features: FeatureMap) -> dict[str, Any]:
+def describe_features(features: FeatureMap) -> dict[str, Any]:
+    """Return the fingerprint of a map; name and settings too, unless it is a function of yours."""
     described: dict[str, Any] = {"fingerprint": features.fingerprint}
     for name, kind in _MAPS.items():
         if type(features) is kind:
@@ -60,6 +61,19 @@ def _described(features: FeatureMap) -> dict[str, Any]:
                 settings["dtype"] = settings["dtype"].name
             described |= {"name": name, "settings": settings}
     return described
+
+
+def make_features(described: dict[str, Any]) -> FeatureMap:
+    """Return the map that `describe_features` named."""
+    kind, settings = _MAPS.get(described["name"]), described.get("settings")
+    if kind is None or not isinstance(settings, dict):
+        raise MalformedError("features")
+    if not set(settings) <= set(kind.__dataclass_fields__):
+        raise MalformedError("features")
+    try:
+        return kind(**settings)
+    except (TypeError, ValueError) as error:
+        raise MalformedError("features") from error
 
 
 def _found(path: Path, described: Any, given: FeatureMap | None) -> FeatureMap:
@@ -72,7 +86,7 @@ def _found(path: Path, described: Any, given: FeatureMap | None) -> FeatureMap:
                 f"{path} was taught with the feature map {wanted}, a function of yours; "
                 "pass it as `features`."
             )
-        given = _made(described)
+        given = make_features(described)
         if given.fingerprint != wanted:
             raise MissingDataError(
                 f"{path} was taught with the feature map {wanted}, which this version of minout "
@@ -84,15 +98,3 @@ def _found(path: Path, described: Any, given: FeatureMap | None) -> FeatureMap:
             f"{given.fingerprint}; a model knows the rows of one map only."
         )
     return given
-
-
-def _made(described: dict[str, Any]) -> FeatureMap:
-    kind, settings = _MAPS.get(described["name"]), described.get("settings")
-    if kind is None or not isinstance(settings, dict):
-        raise MalformedError("features")
-    if not set(settings) <= set(kind.__dataclass_fields__):
-        raise MalformedError("features")
-    try:
-        return kind(**settings)
-    except (TypeError, ValueError) as error:
-        raise MalformedError("features") from error

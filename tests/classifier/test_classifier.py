@@ -147,7 +147,7 @@ def test_an_id_taught_again_with_the_same_row_and_label_changes_nothing():
     [
         (X[:2] + 9, ["a", "b"], ["new", "u"], "stored with another row"),
         (X[[1, 0]], ["a", "b"], ["new", "u"], "stored with another label"),
-        (X[:2], ["a", "a"], ["new", "new"], "comes twice"),
+        (X[:2], ["a", "a"], ["new", "new"], "given to two rows"),
         (X[:2], ["a", "a"], ["new"], "2 rows, but 1 ids"),
         (X[:2], ["a", "a"], "nm", "a list with one id per row"),
         (X[:2], ["a", "a"], 7, "a list with one id per row"),

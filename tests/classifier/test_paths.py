@@ -10,8 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from minout import MinoutClassifier
-from minout.classifier import _quick
-from minout.classifier._columns import Columns
+from minout.classifier._inputs import InputColumns, is_plain_array, single_id, single_label
 
 WIDTH = 3
 ROWS = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.5], [4.0, 4.0, 1.0], [5.0, 4.0, 2.0]])
@@ -35,10 +34,7 @@ class Subclass(np.ndarray):
 
 @contextmanager
 def full_checks():
-    with (
-        patch("minout.classifier._teaching.is_plain", lambda *_: False),
-        patch("minout.classifier._model.is_plain", lambda *_: False),
-    ):
+    with patch("minout.classifier._model.is_plain_array", lambda *_: False):
         yield
 
 
@@ -205,8 +201,8 @@ def test_a_stream_of_plain_rows_gives_the_same_model_either_way(rows):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_a_plain_row_goes_the_quick_way(kind, y, dtype):
     classifier = copy.deepcopy(TAUGHT[kind])
-    never = patch.object(Columns, "table_and_labels", side_effect=AssertionError)
-    nor = patch.object(Columns, "table", side_effect=AssertionError)
+    never = patch.object(InputColumns, "check_table_and_labels", side_effect=AssertionError)
+    nor = patch.object(InputColumns, "check_table", side_effect=AssertionError)
     with never, nor:
         classifier.partial_fit(ROWS[:1].astype(dtype), y)
         classifier.partial_fit(ROWS[:1].astype(dtype), y, ids=["mine"])
@@ -225,11 +221,11 @@ def test_with_named_columns_nothing_is_plain():
 
 
 def test_a_quick_answer_is_never_a_guess():
-    assert _quick.is_plain(ROWS, WIDTH)
-    assert not _quick.is_plain(ROWS, None)
-    assert not _quick.is_plain(ROWS[:0], WIDTH)
-    assert _quick.plain_label([True], np.dtype(np.int64)) is None
-    assert _quick.plain_label([1, 2], np.dtype(np.int64)) is None
-    assert _quick.plain_label(["a"], np.dtype(np.int64)) is None
-    assert _quick.plain_label([1], np.dtype("U")) is None
-    assert _quick.plain_id([True]) is None
+    assert is_plain_array(ROWS, WIDTH)
+    assert not is_plain_array(ROWS, None)
+    assert not is_plain_array(ROWS[:0], WIDTH)
+    assert single_label([True], np.dtype(np.int64)) is None
+    assert single_label([1, 2], np.dtype(np.int64)) is None
+    assert single_label(["a"], np.dtype(np.int64)) is None
+    assert single_label([1], np.dtype("U")) is None
+    assert single_id([True]) is None

@@ -1,4 +1,4 @@
-"""The front door for most people: a scikit-learn estimator around the learner."""
+"""A scikit-learn estimator around the learner."""
 
 from minout.classifier.classifier import MinoutClassifier
 from minout.classifier.picture import draw

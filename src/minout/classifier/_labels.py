@@ -1,14 +1,15 @@
-"""Labels as users write them, and as a learner keeps them: whole numbers or strings."""
+"""Labels: as users pass them, and as a learner stores them, whole numbers or strings."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
-from minout._typing import Label
+from minout._typing import Bools, Label
 from minout.errors import InvalidInputError
+from minout.features import refuse_masked
 from minout.inputs import savable, within_64_bits
 
 DType = np.dtype[Any]
@@ -23,11 +24,68 @@ BITS = 2**63
 _NUL = "A label must not hold the character NUL."
 
 
-def kept(y: NDArray[Any], known: DType | None) -> tuple[list[Label], DType]:
-    """Gives labels (n,) as a learner keeps them, and the dtype in which users get them back.
+class LabelCodec(NamedTuple):
+    """Convert labels to those of a learner, and back to the dtype in which users pass them.
+
+    Attributes
+    ----------
+    dtype : dtype
+        The dtype in which users get labels back.
+    announced : tuple of int or str
+        Labels given as `classes` of `partial_fit`, whether they have examples or not.
+    """
+
+    dtype: DType
+    announced: tuple[Label, ...] = ()
+
+    def encode(self, y: NDArray[Any]) -> tuple[list[Label], "LabelCodec"]:
+        """Return labels for the learner, and the codec that can give them all back."""
+        labels, dtype = encode_labels(y, self.dtype)
+        return labels, self._replace(dtype=dtype)
+
+    def encode_one(self, y: Any) -> tuple[Label, "LabelCodec"]:
+        """Return one label for the learner, and the codec that can give it back."""
+        array = np.empty(1, dtype=object) if isinstance(y, str) else np.asarray([y])
+        if isinstance(y, str):
+            array[0] = y
+        if array.ndim != 1:
+            raise InvalidInputError(f"One label was expected, not {y!r}.")
+        (label,), codec = self.encode(array)
+        return label, codec
+
+    def decode(self, labels: NDArray[Any] | list[Label]) -> NDArray[Any]:
+        """Return labels of the learner in the dtype of the user's."""
+        return decode_labels(labels, self.dtype)
+
+    def announce(self, classes: Any) -> "LabelCodec":
+        """Return a codec that also knows these labels."""
+        try:
+            column = np.asarray(to_array(classes))
+        except ValueError as error:
+            if isinstance(error, InvalidInputError):
+                raise
+            raise InvalidInputError(
+                "`classes` is a list of labels, but its rows differ in length."
+            ) from error
+        if column.ndim != 1:
+            raise InvalidInputError(
+                f"`classes` is a list of labels, but has the shape {column.shape}."
+            )
+        if not len(column):
+            raise InvalidInputError("`classes` is empty; leave it out or name a label.")
+        labels, codec = self.encode(column)
+        return codec._replace(announced=tuple(sorted({*self.announced, *labels})))
+
+    def all_labels(self, seen: NDArray[Any]) -> list[Label]:
+        """Return the labels seen and announced, sorted, as the learner stores them."""
+        return sorted({*seen.tolist(), *self.announced})
+
+
+def encode_labels(y: NDArray[Any], known: DType | None) -> tuple[list[Label], DType]:
+    """Return labels (n,) as a learner stores them, and the dtype to give them back in.
 
     That is the dtype of the first labels, `known`; where it cannot hold a later number, the next
-    one that can. True is kept as 1 and 2.0 as 2. Strings and numbers do not mix.
+    one that can. True is stored as 1 and 2.0 as 2. Strings and numbers do not mix.
     """
     labels, own = _plain(y)
     if known is None:
@@ -42,38 +100,62 @@ def kept(y: NDArray[Any], known: DType | None) -> tuple[list[Label], DType]:
         return labels, known
     wider = np.promote_types(known, own)
     if known.kind in "iu" and wider.kind == "f":
-        wider = INT64  # float64 does not tell all of them apart
+        wider = INT64  # float64 cannot represent all of them
     return labels, _holding(labels, wider)
 
 
-def given_back(labels: NDArray[Any] | list[Label], dtype: DType) -> NDArray[Any]:
-    """Gives a learner's labels as the user wrote them."""
+def decode_labels(labels: NDArray[Any] | list[Label], dtype: DType) -> NDArray[Any]:
+    """Return labels of a learner in the dtype of the user's."""
     array = np.asarray(labels)
     if dtype.kind == "U":
         return array if array.size else np.empty(0, dtype=dtype)
     return array.astype(dtype)
 
 
-def as_written(y: Any) -> Any:
-    """Gives a series as an array, and refuses a list that NumPy would rewrite on the way."""
+def to_array(y: Any) -> Any:
+    """Return a series as an array; refuse a list that NumPy would change on the way."""
+    refuse_masked(y, "y holds")
     if isinstance(y, Sequence) and any(isinstance(each, str) for each in y):
         _of_objects(list(y))  # NumPy would make strings of everything
-        if any("\0" in each for each in y):  # and cut this off at an end
+        if any("\0" in each for each in y):  # and cut it off at the end
             raise InvalidInputError(_NUL)
-    written = y.to_numpy() if hasattr(y, "to_numpy") else y
-    looked_at: Any = written if isinstance(written, Sequence) else ()
-    if isinstance(written, np.ndarray) and written.dtype == OBJECTS:
-        looked_at = written.flat
-    if any(type(each).__name__ == "NAType" for each in looked_at):  # pandas' own
+    labels = y.to_numpy() if hasattr(y, "to_numpy") else y
+    checked: Any = labels if isinstance(labels, Sequence) else ()
+    if isinstance(labels, np.ndarray) and labels.dtype == OBJECTS:
+        checked = labels.flat
+    if any(type(each).__name__ == "NAType" for each in checked):  # that of pandas
         raise InvalidInputError("y holds a label that is missing; fill or drop such rows.")
-    return written
+    return labels
+
+
+def with_unknown(labels: NDArray[Any], rejected: Bools, unknown: Any) -> NDArray[Any]:
+    """Return labels with `unknown` in rejected rows; of dtype object if no other can hold it.
+
+    >>> with_unknown(np.array(["a", "b"]), np.array([False, True]), "neither")
+    array(['a', 'neither'], dtype='<U7')
+    """
+    kind = labels.dtype.kind
+    if kind == "U" and isinstance(unknown, str):
+        labels = labels.astype(np.promote_types(labels.dtype, f"U{max(len(unknown), 1)}"))
+    elif not _fits(labels.dtype, unknown):
+        labels = labels.astype(object)
+    labels[rejected] = unknown
+    return labels
+
+
+def _fits(dtype: DType, value: Any) -> bool:
+    if isinstance(value, bool | np.bool_):
+        return dtype.kind == "b"
+    if dtype.kind in "iu" and isinstance(value, int | np.integer):
+        return bool(np.iinfo(dtype).min <= value <= np.iinfo(dtype).max)
+    return dtype.kind == "f" and isinstance(value, int | float | np.integer | np.floating)
 
 
 def _plain(y: NDArray[Any]) -> tuple[list[Label], DType]:
     if y.dtype.kind == "f":
-        if not (np.abs(y.astype(np.longdouble)) < BITS).all():  # nor is NaN
+        if not (np.abs(y.astype(np.longdouble)) < BITS).all():  # false for NaN too
             raise InvalidInputError("A label that is a number is finite and has at most 64 bits.")
-        check_classification_targets(y)  # refuses what is not whole
+        check_classification_targets(y)  # refuses numbers that are not whole
         labels: list[Label] = [int(each) for each in y.tolist()]
         own = y.dtype
     elif y.dtype.kind == "O":

@@ -1,4 +1,4 @@
-"""A learner with what only the classifier knows of it: columns, and how labels are spelled."""
+"""A learner together with what only the classifier knows: columns, labels, the last call."""
 
 from typing import Any, NamedTuple
 
@@ -6,172 +6,250 @@ import numpy as np
 from numpy.typing import NDArray
 
 from minout._typing import Floats, Id, Label
-from minout.classifier._columns import Columns, batch
-from minout.classifier._labels import INT64, STRINGS, DType, as_written, given_back, kept
-from minout.classifier._quick import is_plain
-from minout.engine import Certificate
+from minout.classifier._inputs import (
+    InputColumns,
+    check_batch,
+    check_ids,
+    is_plain_array,
+    single_id,
+    single_label,
+)
+from minout.classifier._labels import INT64, STRINGS, LabelCodec, encode_labels
+from minout.engine import Certificate, StepReport
 from minout.errors import InvalidInputError
 from minout.features import FeatureMap, Identity, RandomFourier, Scattering
 from minout.learner import Learner
 
+SETTINGS = ("C", "whiten", "lda_prior", "standardize", "refresh")
+"""The parameters that are passed on to the learner as they are."""
 NOTES = "classifier"
 """The key in a learner's notes."""
 FILES = "files"
 """The key under which the command line notes the columns that it taught."""
 
 
-def _array(given: Any, expected: str) -> NDArray[Any]:
-    try:
-        return np.asarray(given)
-    except ValueError as error:
-        raise InvalidInputError(f"{expected}, but its rows differ in length.") from error
-
-
-def takes_numbers(features: FeatureMap) -> bool:
-    """Says whether a map is one of ours, which want rows of numbers."""
-    return isinstance(features, Identity | RandomFourier | Scattering)
-
-
-class Spelling(NamedTuple):
-    """Is the dtype in which users get labels back, and the labels that they have announced."""
-
-    dtype: DType
-    announced: tuple[Label, ...] = ()
-
-
-class Taught(NamedTuple):
-    """Is what a call did: the ids that it taught, and what held after each."""
+class LastCall(NamedTuple):
+    """The ids that the last call taught, and the certificate of each step."""
 
     ids: list[Id]
     certificates: list[Certificate]
 
 
-class Model:
-    """Holds one learner and the little that goes with it.
+class Batch(NamedTuple):
+    """The checked input of one call: rows, labels and ids for the learner, and the new codec.
 
-    Who predicts asks the learner first and reads `spelling` afterwards; who teaches widens
-    `spelling` first. So it always suits the labels that the learner gave, also between threads.
+    Without ids the learner numbers the rows.
     """
 
-    def __init__(self, learner: Learner, columns: Columns, spelling: Spelling) -> None:
+    rows: Any
+    labels: list[Label]
+    ids: list[Id] | None
+    codec: LabelCodec
+
+
+class Model:
+    """One learner, the columns of its tables, and the codec of its labels.
+
+    Between threads the codec always suits the labels of the learner: teaching replaces `codec`
+    before the learner changes, and predicting reads it after asking the learner.
+    """
+
+    def __init__(self, learner: Learner, columns: InputColumns, codec: LabelCodec) -> None:
         self.learner = learner
         self.columns = columns
         self.takes_numbers = takes_numbers(learner.features)
         self.plain_width: int | None = None
-        """How wide a plain array must be; None if it needs a closer look."""
+        """The width of arrays that need no further checks; None if all need them."""
         if self.takes_numbers and not hasattr(columns, "feature_names_in_"):
             self.plain_width = getattr(columns, "n_features_in_", None)
-        self.last = Taught([], [])
-        self.spell(spelling)
-
-    def spell(self, spelling: Spelling) -> None:
-        """Changes the spelling, and notes it where it is saved with the learner."""
-        self.spelling = spelling
-        names = getattr(self.columns, "feature_names_in_", None)
-        self.learner.notes[NOTES] = {
-            "width": getattr(self.columns, "n_features_in_", None),
-            "names": None if names is None else names.tolist(),
-            "dtype": spelling.dtype.str,
-            "announced": list(spelling.announced),
-        }
-
-    def certify(self, certificate: Certificate | None) -> None:
-        """Keeps what holds after a change that taught nothing."""
-        self.last = Taught(self.last.ids, [] if certificate is None else [certificate])
-
-    def announcing(self, classes: Any, spelling: Spelling) -> Spelling:
-        """Adds announced labels to a spelling."""
-        column = _array(as_written(classes), "`classes` is a list of labels")
-        if column.ndim != 1:
-            raise InvalidInputError(
-                f"`classes` is a list of labels, but has the shape {column.shape}."
-            )
-        if not len(column):
-            raise InvalidInputError("`classes` is empty; leave it out or name a label.")
-        labels, dtype = kept(column, spelling.dtype)
-        return Spelling(dtype, tuple(sorted({*spelling.announced, *labels})))
+        self.last = LastCall([], [])
+        self.set_codec(codec)
 
     @classmethod
-    def around(cls, learner: Learner) -> "Model":
-        """Takes up a learner that was saved, by a classifier, the command line or by itself."""
-        noted = learner.notes.get(NOTES, {})
-        names = (noted or {"names": learner.notes.get(FILES, {}).get("columns")}).get("names")
-        columns = Columns()
-        width = noted.get("width") if names is None else len(names)
-        if not noted and isinstance(learner.features, Identity) and len(learner):
+    def from_learner(cls, learner: Learner) -> "Model":
+        """Return a model around a learner that was saved by a classifier, minout, or itself."""
+        notes = learner.notes.get(NOTES, {})
+        names = (notes or {"names": learner.notes.get(FILES, {}).get("columns")}).get("names")
+        columns = InputColumns()
+        width = notes.get("width") if names is None else len(names)
+        if not notes and isinstance(learner.features, Identity) and len(learner):
             width = len(learner.example(learner.ids[0])[0])
         if width is not None:
             columns.n_features_in_ = width
         if names is not None:
             columns.feature_names_in_ = np.array(names, dtype=object)
-        spelled = STRINGS if learner.classes.dtype.kind == "U" else INT64
-        dtype = np.dtype(noted["dtype"]) if noted else spelled
-        return cls(learner, columns, Spelling(dtype, tuple(noted.get("announced", ()))))
+        default = STRINGS if learner.classes.dtype.kind == "U" else INT64
+        dtype = np.dtype(notes["dtype"]) if notes else default
+        return cls(learner, columns, LabelCodec(dtype, tuple(notes.get("announced", ()))))
 
-    def rows(self, X: Any) -> Any:
-        """Gives rows to ask the learner about."""
-        if is_plain(X, self.plain_width):
+    def get_state(self) -> dict[str, Any]:
+        """Return plain values for a pickle; the notes of the learner hold columns and codec."""
+        return {
+            "learner": self.learner.__getstate__(),
+            "ids": list(self.last.ids),
+            "certificates": [tuple(each) for each in self.last.certificates],
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> "Model":
+        """Return the model that `get_state` described."""
+        learner = Learner.__new__(Learner)
+        learner.__setstate__(state["learner"])
+        model = cls.from_learner(learner)
+        certificates = [Certificate(*each) for each in state["certificates"]]
+        model.last = LastCall(list(state["ids"]), certificates)
+        return model
+
+    def set_codec(self, codec: LabelCodec) -> None:
+        """Replace the codec, and note it where it is saved with the learner."""
+        self.codec = codec
+        names = getattr(self.columns, "feature_names_in_", None)
+        self.learner.notes[NOTES] = {
+            "width": getattr(self.columns, "n_features_in_", None),
+            "names": None if names is None else names.tolist(),
+            "dtype": codec.dtype.str,
+            "announced": list(codec.announced),
+        }
+
+    def set_certificate(self, certificate: Certificate | None) -> None:
+        """Keep the certificate of a change that taught nothing."""
+        self.last = LastCall(self.last.ids, [] if certificate is None else [certificate])
+
+    def check_rows(self, X: Any) -> Any:
+        """Return rows to ask the learner about."""
+        if is_plain_array(X, self.plain_width):
             return X
-        return self.columns.table(X) if self.takes_numbers else batch(X)
+        return self.columns.check_table(X) if self.takes_numbers else check_batch(X)
 
-    def rows_and_labels(self, X: Any, y: Any) -> tuple[Any, list[Label], Spelling]:
-        """Gives rows, as many labels, and how labels are spelled from then on."""
-        look = (
-            self.columns.table_and_labels if self.takes_numbers else self.columns.batch_and_labels
-        )
-        rows, labels = look(X, y)
-        written, dtype = kept(labels, self.spelling.dtype)
-        return rows, written, self.spelling._replace(dtype=dtype)
-
-    def row(self, x: Any) -> Any:
-        """Gives one row: of one (columns,), or of a table with one row."""
+    def check_row(self, x: Any) -> Any:
+        """Return one row: of a row (columns,), or of a table with one row."""
         if not self.takes_numbers:
             return x
         if isinstance(x, list | tuple):
-            x = _array(x, "One row of numbers was expected")
+            try:
+                x = np.asarray(x)
+            except ValueError as error:
+                raise InvalidInputError(
+                    "One row of numbers was expected, but its rows differ in length."
+                ) from error
         if len(getattr(x, "shape", (1,))) == 1:
-            return np.asarray(x)
-        rows = self.rows(x)
+            return x if isinstance(x, np.ma.MaskedArray) else np.asarray(x)
+        rows = self.check_rows(x)
         if len(rows) != 1:
             raise InvalidInputError(f"One row was expected, but x has {len(rows)}.")
         return rows[0]
 
-    def label(self, y: Any) -> tuple[Label, Spelling]:
-        """Gives one label, and how labels are spelled from then on."""
-        array = np.empty(1, dtype=object) if isinstance(y, str) else np.asarray([y])
-        if isinstance(y, str):
-            array[0] = y
-        if array.ndim != 1:
-            raise InvalidInputError(f"One label was expected, not {y!r}.")
-        (label,), dtype = kept(array, self.spelling.dtype)
-        return label, self.spelling._replace(dtype=dtype)
+    def check_rows_and_labels(self, X: Any, y: Any) -> tuple[Any, list[Label], LabelCodec]:
+        """Return rows, their labels, and the codec that can give them back."""
+        if self.takes_numbers:
+            rows, labels = self.columns.check_table_and_labels(X, y)
+        else:
+            rows, labels = self.columns.check_batch_and_labels(X, y)
+        return rows, *self.codec.encode(labels)
 
-    def scored(self, rows: Any) -> tuple[NDArray[Any], Floats]:
-        """Gives the learner's labels and their scores, as they are at one moment."""
-        with self.learner.reading():
-            return _some(self.learner.classes), self.learner.scores(rows)
+    def check_call(self, X: Any, y: Any, classes: Any, ids: Any) -> Batch:
+        """Check the input of `partial_fit`."""
+        return _batch(*self.check_rows_and_labels(X, y), classes, ids)
 
-    def shared(self, rows: Any) -> tuple[NDArray[Any], Floats]:
-        """Gives the learner's labels and their probabilities, as they are at one moment."""
+    def teach_plain(self, X: Any, y: Any, ids: Any) -> bool:
+        """Teach one plain row and return True; otherwise change nothing and return False."""
+        label, id = single_label(y, self.codec.dtype), single_id(ids)
+        if label is None or (id is None and ids is not None):
+            return False
+        if not is_plain_array(X, self.plain_width) or len(X) != 1:
+            return False
+        self.last = _last_call([self.learner.teach(X[0], label, id)])
+        return True
+
+    def teach(self, batch: Batch) -> LastCall:
+        """Teach a batch, example by example."""
+        return _last_call(self.learner.teach_many(batch.rows, batch.labels, batch.ids))
+
+    def scores(self, rows: Any) -> tuple[NDArray[Any], Floats]:
+        """Return the learner's labels and the scores of rows, from one state of the learner."""
         with self.learner.reading():
-            return _some(self.learner.classes), self.learner.probabilities(rows)
+            return _not_empty(self.learner.classes), self.learner.scores(rows)
+
+    def probabilities(self, rows: Any) -> tuple[NDArray[Any], Floats]:
+        """Return the learner's labels and the probabilities of rows, from one state."""
+        with self.learner.reading():
+            return _not_empty(self.learner.classes), self.learner.probabilities(rows)
 
     def classes(self, seen: NDArray[Any]) -> NDArray[Any]:
-        """Lists the labels that the learner gave and those announced, sorted, as the user does."""
-        spelling = self.spelling
-        return given_back(sorted({*seen.tolist(), *spelling.announced}), spelling.dtype)
+        """Return the labels seen and announced, sorted, in the user's dtype."""
+        codec = self.codec
+        return codec.decode(codec.all_labels(seen))
 
     def spread(self, seen: NDArray[Any], values: NDArray[Any], empty: float) -> NDArray[Any]:
-        """Gives values (n, seen) a column for each class; those without examples are `empty`."""
-        everybody = sorted({*seen.tolist(), *self.spelling.announced})
-        if len(everybody) == len(seen):
+        """Return values (n, seen) with a column per class; announced ones are `empty`."""
+        labels = self.codec.all_labels(seen)
+        if len(labels) == len(seen):
             return values
-        wide = np.full((len(values), len(everybody)), empty)
-        wide[:, [everybody.index(label) for label in seen.tolist()]] = values
+        wide = np.full((len(values), len(labels)), empty)
+        wide[:, [labels.index(label) for label in seen.tolist()]] = values
         return wide
 
 
-def _some(seen: NDArray[Any]) -> NDArray[Any]:
+def new_model(
+    parameters: dict[str, Any], X: Any, y: Any, classes: Any, ids: Any
+) -> tuple[Model, Batch]:
+    """Return an empty model for the columns of X, and the checked input of the first call."""
+    learner, columns = new_learner(parameters), InputColumns()
+    if takes_numbers(learner.features):
+        rows, array = columns.check_table_and_labels(X, y, first=True)
+    else:
+        rows, array = columns.check_batch_and_labels(X, y)
+    labels, dtype = encode_labels(array, None)
+    model = Model(learner, columns, LabelCodec(dtype))
+    return model, _batch(rows, labels, model.codec, classes, ids)
+
+
+def new_learner(parameters: dict[str, Any]) -> Learner:
+    """Return a learner with the parameters of a classifier."""
+    features = parameters["features"]
+    if isinstance(features, str) and features == "scattering":
+        features = Scattering(parameters["image_shape"])
+    return Learner(**{name: parameters[name] for name in SETTINGS}, features=features)
+
+
+def parameters_of(learner: Learner, features: Any = None) -> dict[str, Any]:
+    """Return the parameters of a classifier that would make such a learner.
+
+    `features` is the user's own map, if there is one; the others are named where they have a name.
+    """
+    settings = {name: getattr(learner.settings, name) for name in SETTINGS}
+    return settings | (_named(learner.features) if features is None else {"features": features})
+
+
+def takes_numbers(features: FeatureMap) -> bool:
+    """Return whether a map is one of minout's, which take rows of numbers."""
+    return isinstance(features, Identity | RandomFourier | Scattering)
+
+
+def _named(features: FeatureMap) -> dict[str, Any]:
+    if features == Identity():
+        return {"features": "identity"}
+    if features == RandomFourier():
+        return {"features": "random_fourier"}
+    if isinstance(features, Scattering) and features == Scattering(features.image_shape):
+        return {"features": "scattering", "image_shape": features.image_shape}
+    return {"features": features}
+
+
+def _batch(rows: Any, labels: list[Label], codec: LabelCodec, classes: Any, ids: Any) -> Batch:
+    if classes is not None:
+        codec = codec.announce(classes)
+    return Batch(rows, labels, check_ids(ids, len(labels)), codec)
+
+
+def _last_call(reports: list[StepReport]) -> LastCall:
+    return LastCall(
+        [each.example_id for each in reports],
+        [each.certificate for each in reports if each.certificate is not None],
+    )
+
+
+def _not_empty(seen: NDArray[Any]) -> NDArray[Any]:
     if not len(seen):
         raise InvalidInputError("Every example has been forgotten; there is nothing to predict.")
     return seen

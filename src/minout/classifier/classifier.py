@@ -1,4 +1,4 @@
-"""The scikit-learn estimator: fit, teach on, ask, correct, take back, explain."""
+"""The scikit-learn estimator: fit, partial_fit, predict, explain, correct, forget."""
 
 import threading
 from collections.abc import Callable, Iterable
@@ -12,17 +12,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from minout._typing import Floats, Id
-from minout.classifier._labels import given_back
-from minout.classifier._model import Model, Taught
-from minout.classifier._parameters import new_learner, parameters_of
-from minout.classifier._teaching import Lesson, first_lesson, next_lesson, teach, teach_plain
-from minout.classifier._unknown import with_unknown
+from minout.classifier._labels import with_unknown
+from minout.classifier._model import Batch, LastCall, Model, new_model, parameters_of
 from minout.classifier.picture import Images, Picture, draw
 from minout.engine import (
     Audit,
     Certificate,
     Consolidation,
     Explanation,
+    PairSeparator,
     StepReport,
     Suspect,
     WhatIf,
@@ -35,32 +33,79 @@ Auto = Literal["auto"]
 
 
 class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Classifies, is taught one example at a time in any order of the labels, and does not forget.
+    """An exact online classifier that keeps every example and says what each one changed.
 
-    It is `minout.Learner` with the margin rule and scikit-learn's manners. `fit` starts anew;
-    `partial_fit` teaches on, and labels may appear at any time. The parameters count when a model
-    begins: at `fit`, or at the first `partial_fit`.
+    `fit` starts a new model and consolidates it: the result does not depend on the order of the
+    rows. `partial_fit` teaches more rows, one by one; labels may appear at any time. At every
+    moment each stored example is fitted or listed in `misfits_`.
 
-    `price`, `metric`, `prior`, `columns` and `refresh` are those of `MarginRule`: "auto" chooses
-    from what was taught, so nothing needs tuning or scaling. `features` is "identity",
-    "scattering" for images, "random_fourier", a map such as `Scattering(…)`, or a function of yours
-    that makes rows of a batch; such a function gets X as it comes. `image_shape` is that of the
-    image in a row, (height, width) or (height, width, channels), for "scattering"; without it a
-    row whose length is a square is a gray image.
+    Threads may share a classifier: readers always see a consistent state, and calls that change it
+    wait for each other.
 
-    X is an array or a pandas or polars frame of numbers; y holds strings or whole numbers. Reports
-    and certificates name labels as the learner keeps them: True as 1, and 2.0 as 2.
+    Parameters
+    ----------
+    C : float or "auto", default="auto"
+        Inverse strength of the regularisation, as in scikit-learn's `LinearSVC`: a high value fits
+        what was taught more closely, a low one allows more misfits.
+    whiten : bool or "auto", default="auto"
+        Measure rows in the inverse of the within-class covariance.
+    lda_prior : bool or "auto", default="auto"
+        Start each separator from the linear discriminant between its two classes.
+    standardize : bool or "auto", default="auto"
+        Divide each column by its standard deviation first.
+    refresh : {"auto", "manual"}, default="auto"
+        With "manual", origin, scale, metric and the settings that are "auto" are renewed by
+        `fit` and `consolidate` only, never while an example is taught.
+    features : str, FeatureMap or callable, default="identity"
+        The fixed map that examples go through before they are learned: "identity", "scattering"
+        (images), "random_fourier", a map such as `Scattering(...)`, or a function of yours that
+        turns a batch into rows of numbers; such a function gets X as it is.
+    image_shape : tuple of int, optional
+        For "scattering" and `picture`: the shape of the image in a row, (height, width) or
+        (height, width, channels). By default a row whose length is a square is a grey image.
 
-    Threads may share a classifier: who predicts sees it between two examples, never halfway, and
-    two threads that teach take turns, call by call.
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted, in the dtype in which they were passed.
+    n_features_in_ : int
+        The number of columns of X.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The names of the columns, if X was a data frame.
+    ids_ : list of int or str
+        The ids that the last `fit` or `partial_fit` taught.
+    all_ids_ : list of int or str
+        The ids of all stored examples.
+    misfits_ : list of int or str
+        The ids of the stored examples on the wrong side of a separator of their class.
+    certificate_ : Certificate
+        What holds for every stored example after the last change.
+    certificates_ : list of Certificate
+        The certificate of each row of the last `partial_fit`; after other calls, one.
+    learner_ : Learner
+        The learner that does the work.
 
+    See Also
+    --------
+    minout.Learner : The same without scikit-learn's conventions.
+
+    Notes
+    -----
+    The parameters are read when a model begins: at `fit`, or at the first `partial_fit`. "auto"
+    chooses from what was taught, by cross-validation that does not depend on the order.
+
+    X is an array or a pandas or polars data frame of numbers; y holds strings or whole numbers.
+    Reports and certificates name labels as the learner stores them: True as 1, and 2.0 as 2.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from minout import MinoutClassifier
     >>> X, y = np.array([[1.0, 0.0], [0.8, 0.1], [0.0, 1.0]]), ["cat", "cat", "dog"]
     >>> classifier = MinoutClassifier().partial_fit(X, y, ids=["tom", "kit", "rex"])
     >>> classifier.partial_fit([[-1.0, -1.0]], ["fish"]).classes_.tolist()
     ['cat', 'dog', 'fish']
-    >>> classifier.certificate_.moved  # what the fish moved
+    >>> classifier.certificate_.moved  # the separators that the fish moved
     (('cat', 'fish'), ('dog', 'fish'))
     >>> classifier.predict([[0.9, 0.2], [-0.5, -0.8]]).tolist()
     ['cat', 'fish']
@@ -91,87 +136,216 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.image_shape = image_shape
 
     def fit(self, X: Any, y: Any, ids: Any = None) -> Self:
-        """Starts anew, teaches all rows one by one, and consolidates.
+        """Start a new model, teach it all rows and consolidate it.
 
-        The model is then a function of the examples alone, whatever order they came in. If the
-        call is refused or interrupted, the classifier stays as it was.
+        The model is then a function of the set of examples, whatever their order. If the call is
+        refused or interrupted, the classifier stays as it was.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The examples.
+        y : array-like of shape (n_samples,)
+            Their labels: strings or whole numbers.
+        ids : sequence of int or str, optional
+            Names of yours, one per row; by default the rows are numbered.
+
+        Returns
+        -------
+        self : MinoutClassifier
+            The fitted classifier.
         """
-        with self._turn():
-            model, lesson = self._begin(X, y, None, ids)
-            taught = teach(model.learner, lesson)
+        with self._changing():
+            model, batch = self._new_model(X, y, None, ids)
+            taught = model.teach(batch)
             certificate = model.learner.consolidate().certificate
             model.last = taught._replace(certificates=[certificate])
             self._model = model
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, ids: Any = None) -> Self:
-        """Teaches all rows one by one, in their order, after what was taught before.
-
-        `ids` are yours, one per row: strings or whole numbers; otherwise each gets the next free
-        number. An id that is stored with the same row and label changes nothing; with another one
-        the call is refused: see `correct`. `classes` only announces labels: they are in `classes_`
-        from then on, with the probability 0 until an example comes. Others may come all the same.
+        """Teach more rows, one by one, in their order.
 
         If the call is refused, nothing has changed. If it is interrupted, the examples before the
         interruption are kept; `ids_` lists them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The examples.
+        y : array-like of shape (n_samples,)
+            Their labels: strings or whole numbers.
+        classes : array-like, optional
+            Labels to announce: they are in `classes_` from now on, with the probability 0 until
+            an example comes. Other labels may come all the same.
+        ids : sequence of int or str, optional
+            Names of yours, one per row; by default each gets the next free number. An id that is
+            stored with the same row and label changes nothing; with another one the call is
+            refused: see `correct`.
+
+        Returns
+        -------
+        self : MinoutClassifier
+            The classifier.
         """
-        with self._turn():
+        with self._changing():
             model = self._model_or_none()
             if model is None:
-                self._teach(*self._begin(X, y, classes, ids))
-            elif classes is not None or not teach_plain(model, X, y, ids):
-                self._teach(model, next_lesson(model, X, y, classes, ids))
+                self._teach(*self._new_model(X, y, classes, ids))
+            elif classes is not None or not model.teach_plain(X, y, ids):
+                self._teach(model, model.check_call(X, y, classes, ids))
         return self
 
     def predict(self, X: Any, unknown: Any = None) -> NDArray[Any]:
-        """Gives the class with the highest score for each row of X; ties go to the first.
+        """Predict the class with the highest score for each row; ties go to the first class.
 
-        With `unknown`, that label is given where every unit is clipped: none of these.
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        unknown : object, optional
+            The label for rows that no class accepts: every score is 0 or less.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels.
         """
         model = self._fitted()
-        rows = model.rows(X)
+        rows = model.check_rows(X)
         if unknown is None:
-            return given_back(model.learner.predict(rows), model.spelling.dtype)
-        seen, scores = model.scored(rows)
-        labels = given_back(seen[scores.argmax(axis=1)], model.spelling.dtype)
+            predicted = model.learner.predict(rows)
+            return model.codec.decode(predicted)  # read after asking: see Model
+        seen, scores = model.scores(rows)
+        labels = model.codec.decode(seen[scores.argmax(axis=1)])
         return with_unknown(labels, scores.max(axis=1) <= 0.0, unknown)
 
     def predict_proba(self, X: Any) -> Floats:
-        """Gives a probability for each class, (n, classes), in the order of `classes_`.
+        """Estimate the probability of each class: the softmax of sharpness times score.
 
-        It is exp(sharpness · score), normalised; the sharpness is chosen so that the labels of
-        stored rows that were held out were likeliest. It presumes that one of the classes is
-        right. A class that was only announced has 0.
+        The sharpness is chosen together with C, so that the labels of held-out rows were
+        likeliest. Probabilities presume that one of the classes is right.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            In the order of `classes_`; 0 for a class that was only announced.
         """
         model = self._fitted()
-        return model.spread(*model.shared(model.rows(X)), 0.0)
+        return model.spread(*model.probabilities(model.check_rows(X)), 0.0)
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Estimate the logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            The logarithm of `predict_proba`; -inf where that is 0.
+        """
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
 
     def decision_function(self, X: Any) -> Floats:
-        """Gives the scores (n, classes): the least activation of each class's neurons, unclipped.
+        """Return the score of each class: the least margin that the row would have in it.
 
-        For two classes, as scikit-learn wants it, that of the second alone, (n,): the first's is
-        its negation. A class that was only announced has -inf, and one that is alone has inf.
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
+            In the order of `classes_`; for two classes the score of the second, as scikit-learn
+            expects (that of the first is its negative). A class that was only announced has -inf,
+            a class that is alone has inf.
         """
         model = self._fitted()
-        scores = model.spread(*model.scored(model.rows(X)), -np.inf)
+        scores = model.spread(*model.scores(model.check_rows(X)), -np.inf)
         return scores[:, 1] if scores.shape[1] == 2 else scores
 
     def what_if(self, X: Any, y: Any) -> list[WhatIf]:
-        """Says for each row, asked alone, whom learning it would disturb; learns nothing."""
+        """Return which stored examples teaching each row alone could disturb; learn nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            The labels that they would have.
+
+        Returns
+        -------
+        list of WhatIf
+            One per row; `interfered` lists the ids.
+        """
         model = self._fitted()
-        rows, labels, _ = model.rows_and_labels(X, y)
+        rows, labels, _ = model.check_rows_and_labels(X, y)
         return [model.learner.what_if(x, label) for x, label in zip(rows, labels, strict=True)]
 
     def explain(self, x: Any) -> Explanation:
-        """Says which separator decides about one row, by how much, and which examples bear it."""
+        """Return which separator decides about one row, and which stored examples it rests on.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_features,) or (1, n_features)
+            One row.
+
+        Returns
+        -------
+        Explanation
+            The label, the runner-up, the margin and its parts.
+        """
         model = self._fitted()
-        return model.learner.explain(model.row(x))
+        return model.learner.explain(model.check_row(x))
+
+    def separator(self, a: Any, b: Any) -> PairSeparator:
+        """Return the separator between two labels: its weights, and what it rests on.
+
+        Parameters
+        ----------
+        a, b : int or str
+            Two labels; the separator is positive on the side of `a`.
+
+        Returns
+        -------
+        PairSeparator
+            `weights @ x + bias`, for a row x as the feature map makes it, is the margin of x for
+            `a` against `b`; `supports` are the stored examples that the separator rests on.
+
+        Raises
+        ------
+        InvalidInputError
+            If a label is not stored, or the two are the same.
+        """
+        model = self._fitted()
+        first, second = (model.codec.encode_one(each)[0] for each in (a, b))
+        return model.learner.separator(first, second)
 
     def picture(self, x: Any, images: Images | None = None) -> Picture:
-        """Draws `explain(x)` for an image x; `picture(x).savefig("why.png")` writes it down.
+        """Draw the explanation of an image.
 
-        `images` gives the images of stored examples by their ids; without a feature map the stored
-        rows are their images.
+        Parameters
+        ----------
+        x : array-like of shape (n_features,) or of the image's shape
+            An image.
+        images : mapping of id to image, optional
+            The images of stored examples. By default the stored rows, if there is no feature map.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Save it with `savefig`.
         """
         learner = self._fitted().learner
         explanation = self.explain(x)
@@ -182,118 +356,196 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return draw(explanation, x, self.image_shape, images)
 
     def correct(self, id: Id, y: Any) -> StepReport:
-        """Gives a stored example another label, in one step."""
-        with self._turn():
+        """Give a stored example another label, in one step.
+
+        Parameters
+        ----------
+        id : int or str
+            The id of a stored example.
+        y : int or str
+            The right label.
+
+        Returns
+        -------
+        StepReport
+            What that changed.
+        """
+        with self._changing():
             model = self._fitted()
-            before = model.spelling
-            label, spelling = model.label(y)
-            model.spell(spelling)
+            before = model.codec
+            label, codec = model.codec.encode_one(y)
+            model.set_codec(codec)
             try:
                 report = model.learner.correct(id, label)
             except MinoutError:
-                model.spell(before)
+                model.set_codec(before)
                 raise
-            model.certify(report.certificate)
+            model.set_certificate(report.certificate)
         return report
 
     def forget(self, ids: Id | Iterable[Id]) -> Certificate:
-        """Takes examples out; after `consolidate()` the model is the one that never saw them."""
-        with self._turn():
+        """Remove stored examples; separators that rested on them are settled again.
+
+        After `consolidate()` the model equals the one that never saw them.
+
+        Parameters
+        ----------
+        ids : int, str, or iterable of them
+            The examples to forget.
+
+        Returns
+        -------
+        Certificate
+            What moved and what was checked.
+        """
+        with self._changing():
             model = self._fitted()
             certificate = model.learner.forget(ids)
-            model.certify(certificate)
+            model.set_certificate(certificate)
         return certificate
 
     def forget_class(self, y: Any) -> Certificate:
-        """Takes out every example of a label, and the label with them."""
-        with self._turn():
+        """Remove every example of a label, and the label with them.
+
+        Parameters
+        ----------
+        y : int or str
+            A label that is stored.
+
+        Returns
+        -------
+        Certificate
+            What moved and what was checked.
+        """
+        with self._changing():
             model = self._fitted()
-            label, _ = model.label(y)
+            label, _ = model.codec.encode_one(y)
             certificate = model.learner.forget_class(label)
-            others = tuple(each for each in model.spelling.announced if each != label)
-            model.spell(model.spelling._replace(announced=others))
-            model.certify(certificate)
+            others = tuple(each for each in model.codec.announced if each != label)
+            model.set_codec(model.codec._replace(announced=others))
+            model.set_certificate(certificate)
         return certificate
 
     def consolidate(self) -> Consolidation:
-        """Renews everything that depends on order and settles every separator tightly."""
-        with self._turn():
+        """Solve the model again from the stored examples alone.
+
+        Afterwards it is a function of the set of examples, whatever order they came in.
+
+        Returns
+        -------
+        Consolidation
+            What was checked and chosen.
+        """
+        with self._changing():
             model = self._fitted()
             done = model.learner.consolidate()
-            model.certify(done.certificate)
+            model.set_certificate(done.certificate)
         return done
 
     def audit(self) -> Audit:
-        """Computes every margin of every stored example again, plainly, and compares."""
+        """Compute every margin of every stored example again, by plain arithmetic, and compare.
+
+        Returns
+        -------
+        Audit
+            Its `ok` says whether every promise holds.
+        """
         return self._fitted().learner.audit()
 
     def suspects(self, n: int = 10) -> list[Suspect]:
-        """Lists the n stored examples that lean most on their private parameter, the most first."""
+        """Return the stored examples that are most likely to have a wrong label.
+
+        Parameters
+        ----------
+        n : int, default=10
+            How many at most.
+
+        Returns
+        -------
+        list of Suspect
+            Those with the largest slack, the largest first.
+        """
         return self._fitted().learner.suspects(n)
 
     def save(self, file: str | Path) -> None:
-        """Writes everything to one file; a classifier that is loaded from it goes on the same."""
+        """Write everything to one file; a classifier loaded from it goes on to the same bits.
+
+        Parameters
+        ----------
+        file : str or Path
+            Where to; a file that is there is replaced as a whole. Its folder must exist.
+        """
         self._fitted().learner.save(file)
 
     @classmethod
     def load(
         cls, file: str | Path, features: str | FeatureMap | Callable[[Any], Any] | None = None
     ) -> Self:
-        """Reads a classifier, or a learner, that was saved.
+        """Read a classifier, or a learner, that was saved.
 
-        If it was taught with a function of yours as its feature map, pass that again.
+        Parameters
+        ----------
+        file : str or Path
+            What `save` wrote.
+        features : FeatureMap or callable, optional
+            The function of yours that it was taught with, if it was.
+
+        Returns
+        -------
+        MinoutClassifier
+            A classifier that goes on where the other stood.
         """
         learner = Learner.load(file, features)
         classifier = cls(**parameters_of(learner, features))
-        classifier._model = Model.around(learner)
+        classifier._model = Model.from_learner(learner)
         return classifier
 
     @property
     def learner_(self) -> Learner:
-        """Is the learner itself."""
+        """The learner that does the work."""
         return self._has("learner_").learner
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """Lists the labels taught and announced, sorted, in the dtype in which they came."""
+        """The labels taught and announced, sorted, in the dtype in which they were passed."""
         model = self._has("classes_")
         return model.classes(model.learner.classes)
 
     @property
     def n_features_in_(self) -> int:
-        """Counts the columns of X."""
+        """The number of columns of X."""
         columns: int = self._has("n_features_in_").columns.n_features_in_
         return columns
 
     @property
     def feature_names_in_(self) -> NDArray[Any]:
-        """Lists the names of the columns of X, if it came as a frame with names."""
+        """The names of the columns of X, if it was a data frame."""
         names: NDArray[Any] = self._has("feature_names_in_").columns.feature_names_in_
         return names
 
     @property
     def misfits_(self) -> list[Id]:
-        """Lists the stored examples on the wrong side of a separator of their class."""
+        """The ids of the stored examples on the wrong side of a separator of their class."""
         return self._has("misfits_").learner.misfits
 
     @property
     def ids_(self) -> list[Id]:
-        """Lists the ids that the last `fit` or `partial_fit` taught."""
+        """The ids that the last `fit` or `partial_fit` taught."""
         return list(self._has("ids_").last.ids)
 
     @property
     def all_ids_(self) -> list[Id]:
-        """Lists the ids of all that is stored, in the order in which they came."""
+        """The ids of all stored examples, in the order in which they came."""
         return self._has("all_ids_").learner.ids
 
     @property
     def certificates_(self) -> list[Certificate]:
-        """Lists what held after each row of the last `partial_fit`; after other calls, one."""
+        """The certificate of each row of the last `partial_fit`; after other calls, one."""
         return list(self._has("certificates_").last.certificates)
 
     @property
     def certificate_(self) -> Certificate:
-        """States what holds for every stored example after the last change."""
+        """What holds for every stored example after the last change."""
         certificates = self._has("certificate_").last.certificates
         if not certificates:
             raise AttributeError(
@@ -303,49 +555,46 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return certificates[-1]
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Says whether there is a model."""
+        """Return whether there is a model."""
         return "_model" in vars(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Gives a state that later teaching does not change; the lock is left out.
+        """Return plain values and arrays that later teaching does not change, without the lock.
 
-        What the learner holds is copied here, under the turn: whoever asked goes through it later.
+        They name no types of minout, so that skops and others can store them.
         """
-        with self._turn():
+        with self._changing():
             state = {name: each for name, each in super().__getstate__().items() if name != "_lock"}
             if (model := self._model_or_none()) is not None:
-                rest = {name: each for name, each in vars(model).items() if name != "learner"}
-                state["_model"] = (rest, model.learner.__getstate__())
+                state["_model"] = model.get_state()
             return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Takes over what was copied."""
+        """Take over what `__getstate__` returned."""
         super().__setstate__(state)
-        if isinstance(taken := vars(self).get("_model"), tuple):
-            model, learner = Model.__new__(Model), Learner.__new__(Learner)
-            learner.__setstate__(taken[1])
-            vars(model).update(taken[0], learner=learner)
-            self._model = model
+        if "_model" in state:
+            self._model = Model.from_state(state["_model"])
 
-    def _turn(self) -> AbstractContextManager[object]:
-        # Whose turn it is to change something. Made on first use: scikit-learn wants __init__ bare.
+    def _changing(self) -> AbstractContextManager[object]:
+        # The lock of calls that change something. Made on first use: scikit-learn's estimators only
+        # store parameters in __init__.
         lock: AbstractContextManager[object] = self.__dict__.setdefault("_lock", threading.RLock())
         return lock
 
-    def _begin(self, X: Any, y: Any, classes: Any, ids: Any) -> tuple[Model, Lesson]:
-        return first_lesson(new_learner(self.get_params(deep=False)), X, y, classes, ids)
+    def _new_model(self, X: Any, y: Any, classes: Any, ids: Any) -> tuple[Model, Batch]:
+        return new_model(self.get_params(deep=False), X, y, classes, ids)
 
-    def _teach(self, model: Model, lesson: Lesson) -> None:
-        learner, before, stored = model.learner, model.spelling, len(model.learner)
-        model.spell(lesson.spelling)
+    def _teach(self, model: Model, batch: Batch) -> None:
+        learner, before, stored = model.learner, model.codec, len(model.learner)
+        model.set_codec(batch.codec)
         try:
-            model.last = teach(learner, lesson)
+            model.last = model.teach(batch)
         except MinoutError:
-            model.spell(before)
+            model.set_codec(before)
             raise
         except BaseException:  # an interruption
             if len(learner) > stored:
-                model.last = Taught(learner.ids[stored:], [])
+                model.last = LastCall(learner.ids[stored:], [])
                 self._model = model
             raise
         self._model = model
@@ -357,7 +606,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _fitted(self) -> Model:
         model = self._model_or_none()
         if model is None:
-            check_is_fitted(self)  # says so in scikit-learn's words
+            check_is_fitted(self)  # raises scikit-learn's NotFittedError
             raise AssertionError
         return model
 

@@ -6,7 +6,14 @@ It knows nothing of files, threads that share a learner, or scikit-learn.
 from minout.engine.audit import Audit, audit
 from minout.engine.choice import Choice, softmax
 from minout.engine.consolidate import consolidate
-from minout.engine.explain import Explanation, Support, explain
+from minout.engine.explain import (
+    Explanation,
+    PairSeparator,
+    Support,
+    SupportVector,
+    explain,
+    pair_separator,
+)
 from minout.engine.heap import trim_heap
 from minout.engine.inspection import Inspection, inspect
 from minout.engine.interference import Sets, WhatIf, partition, what_if
@@ -34,12 +41,14 @@ __all__ = [
     "Explanation",
     "Inspection",
     "MalformedError",
+    "PairSeparator",
     "Refresh",
     "Sets",
     "Settings",
     "State",
     "StepReport",
     "Support",
+    "SupportVector",
     "Suspect",
     "WayBack",
     "WhatIf",
@@ -51,6 +60,7 @@ __all__ = [
     "forget",
     "inspect",
     "packed",
+    "pair_separator",
     "partition",
     "relabel",
     "softmax",

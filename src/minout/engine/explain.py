@@ -1,4 +1,4 @@
-"""Why a row gets its label: the separator that decided, and the stored examples it rests on."""
+"""Separators, and why a row gets its label: the stored examples that a separator rests on."""
 
 from typing import NamedTuple
 
@@ -49,6 +49,48 @@ class Explanation(NamedTuple):
     supports: tuple[Support, ...]
     scores: dict[Label, float]
     separator: Floats
+
+
+class SupportVector(NamedTuple):
+    """A stored example that a separator rests on, and its dual coefficient."""
+
+    id: Id
+    label: Label
+    alpha: float
+
+
+class PairSeparator(NamedTuple):
+    """The separator between two labels a and b: the margin of x for a is `weights @ x + bias`.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (d,)
+        Positive where a higher number speaks for a.
+    bias : float
+        The constant term.
+    supports : tuple of SupportVector
+        The stored examples that the separator rests on, the largest `alpha` first.
+    """
+
+    weights: Floats
+    bias: float
+    supports: tuple[SupportVector, ...]
+
+
+@kernels.one_blas_thread()
+def pair_separator(state: State, a: int, b: int) -> PairSeparator:
+    """Return the separator between the classes numbered a and b, positive on the side of a."""
+    side = 1.0 if a < b else -1.0
+    w, bias, pool, *_ = state.separators[pair_number(a, b)]
+    used = np.flatnonzero(pool.alpha > 0.0)
+    places, alpha = pool.places[used], pool.alpha[used]
+    order = np.lexsort((places, -alpha))
+    supports = tuple(
+        SupportVector(state.ids[place], state.label_at(place), float(each))
+        for place, each in zip(places[order].tolist(), alpha[order], strict=True)
+    )
+    origin = state.frame.geometry.origin
+    return PairSeparator(side * w, side * (bias - float(w @ origin)), supports)
 
 
 @kernels.one_blas_thread()

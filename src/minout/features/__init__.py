@@ -1,5 +1,6 @@
 """Feature maps: fixed functions from examples to the rows that a learner is taught."""
 
+from minout.features._checks import refuse_masked
 from minout.features.encoder import Encoder
 from minout.features.feature_map import FeatureMap
 from minout.features.identity import Identity
@@ -7,4 +8,12 @@ from minout.features.named import named
 from minout.features.random_fourier import RandomFourier
 from minout.features.scattering import Scattering
 
-__all__ = ["Encoder", "FeatureMap", "Identity", "RandomFourier", "Scattering", "named"]
+__all__ = [
+    "Encoder",
+    "FeatureMap",
+    "Identity",
+    "RandomFourier",
+    "Scattering",
+    "named",
+    "refuse_masked",
+]

@@ -72,7 +72,9 @@ def largest_absolute(array: NDArray[Any]) -> float:
 def check_dtype(dtype: Any) -> np.dtype[Any]:
     """Return float32 or float64 as a dtype; refuse others."""
     try:
-        found = None if dtype is None else np.dtype(dtype)  # to NumPy, None is float64
+        found: np.dtype[Any] | None = None
+        if dtype is not None:  # to NumPy, None is float64
+            found = np.dtype(dtype)
     except TypeError:
         found = None
     if found is None or found not in LARGEST:

@@ -1,0 +1,131 @@
+"""Check what callers pass in: tables and labels with scikit-learn's checks, and ids.
+
+`is_plain_array`, `single_label` and `single_id` recognise the most common input without
+scikit-learn's checks, which take longer than a prediction. They never refuse: what they do not
+recognise goes through the full checks, which accept and read it the same way.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_consistent_length, validate_data
+
+from minout._typing import Id, Label
+from minout.classifier._labels import INT64, DType, to_array
+from minout.errors import InvalidInputError
+from minout.features import refuse_masked
+from minout.inputs import checked_id, listed_ids
+
+FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+
+
+class InputColumns(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """The number and names of the columns of X, as scikit-learn's checks set and compare them.
+
+    The first table sets both; later tables must match.
+    """
+
+    def check_table(self, X: Any, *, first: bool = False) -> NDArray[Any]:
+        """Return X as rows (n, columns) of finite numbers, n at least 1."""
+        refuse_masked(X)
+        with _report_overflow():
+            rows: NDArray[Any] = validate_data(self, X, reset=first)
+        return rows
+
+    def check_table_and_labels(
+        self, X: Any, y: Any, *, first: bool = False
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return X likewise, and y (n,) without missing values."""
+        refuse_masked(X)
+        with _report_overflow():
+            rows, labels = validate_data(self, X, to_array(y), reset=first)
+        return rows, labels
+
+    def check_batch_and_labels(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+        """Return X as `check_batch` does, and y (n,) without missing values."""
+        rows, labels = check_batch(X), validate_data(self, y=to_array(y))
+        check_consistent_length(rows, labels)
+        return rows, labels
+
+
+InputColumns.__name__ = "MinoutClassifier"  # the name in scikit-learn's messages
+
+
+@contextmanager
+def _report_overflow() -> Iterator[None]:
+    try:
+        yield
+    except OverflowError as error:
+        raise InvalidInputError(
+            "X holds a whole number that is too large; scale the features first."
+        ) from error
+
+
+def check_batch(X: Any) -> Any:
+    """Return X for a feature map that takes any kind of example; data frames as arrays."""
+    rows = X.to_numpy() if hasattr(X, "to_numpy") else X
+    if isinstance(rows, str) or not hasattr(rows, "__len__"):
+        raise InvalidInputError(
+            f"A batch has a length, but got {type(rows).__name__}; pass a list or an array."
+        )
+    if len(rows) == 0:
+        raise InvalidInputError("X has no rows; pass at least one.")
+    return rows
+
+
+def check_ids(ids: Any, count: int) -> list[Id] | None:
+    """Return one id per row as str or int, each once; None if the learner is to number them."""
+    if ids is None:
+        return None
+    checked = [checked_id(each) for each in listed_ids(ids)]
+    if len(checked) != count:
+        raise InvalidInputError(
+            f"There are {count} rows, but {len(checked)} ids; pass one per row."
+        )
+    seen: set[Id] = set()
+    for each in checked:
+        if each in seen:
+            raise InvalidInputError(f"The id {each!r} is given to two rows; ids must differ.")
+        seen.add(each)
+    return checked
+
+
+def is_plain_array(X: Any, width: int | None) -> bool:
+    """Return whether X is an array (n, width) of finite floats, n at least 1."""
+    return (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and X.shape[1] == width
+        and X.shape[0] > 0
+        and X.dtype in FLOATS
+        and bool(np.isfinite(X).all())
+    )
+
+
+def single_label(y: Any, known: DType) -> Label | None:
+    """Return the one label in a list or array y, if it has the known dtype; otherwise None."""
+    if type(y) is np.ndarray:
+        if y.shape != (1,) or (y.dtype != known and y.dtype.kind != "U"):
+            return None
+        label = y.item()
+        integer = y.dtype.kind in "iu"
+    elif type(y) is list and len(y) == 1:
+        label = y[0]
+        integer = known == INT64
+    else:
+        return None
+    if type(label) is str:
+        return label if known.kind in "UO" else None
+    return label if type(label) is int and integer else None
+
+
+def single_id(ids: Any) -> Id | None:
+    """Return the one id in a list, if it is a plain int or str; otherwise None."""
+    if type(ids) is list and len(ids) == 1 and type(ids[0]) in (int, str):
+        only: Id = ids[0]
+        return only
+    return None
