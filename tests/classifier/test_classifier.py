@@ -443,3 +443,23 @@ def test_ids_that_are_no_list_are_refused(ids):
     classifier = MinoutClassifier()
     with pytest.raises(InvalidInputError, match="one id per row"):
         classifier.partial_fit([[0.0], [1.0]], ["a", "b"], ids=ids)
+
+
+def test_the_logarithm_of_a_probability_is_that_of_predict_proba():
+    classifier = MinoutClassifier().partial_fit(X, Y, classes=["zebra"])
+    with np.errstate(divide="ignore"):
+        assert (classifier.predict_log_proba(X) == np.log(classifier.predict_proba(X))).all()
+    assert (classifier.predict_log_proba(X)[:, -1] == -np.inf).all()
+
+
+@pytest.mark.parametrize("dtype", ["U3", object, bool, np.int8, float])
+def test_a_separator_is_found_by_the_labels_of_the_user(dtype):
+    y = np.array([0, 0, 0, 1, 1, 1])
+    y = np.array(["a", "b"])[y].astype(dtype) if dtype in ("U3", object) else y.astype(dtype)
+    classifier = MinoutClassifier().fit(X, y)
+    first, second = classifier.classes_
+    weights, bias, supports = classifier.separator(second, first)
+    assert X @ weights + bias == pytest.approx(classifier.decision_function(X))
+    assert {each.id for each in supports} <= set(range(6))
+    with pytest.raises(ValueError, match="between two labels"):
+        classifier.separator(first, first)

@@ -17,7 +17,7 @@ from minout.classifier._inputs import (
 from minout.classifier._labels import INT64, STRINGS, LabelCodec, encode_labels
 from minout.engine import Certificate, StepReport
 from minout.errors import InvalidInputError
-from minout.features import FeatureMap, Identity, RandomFourier, Scattering
+from minout.features import FeatureMap, Identity, RandomFourier, Scattering, refuse_masked
 from minout.learner import Learner
 
 SETTINGS = ("C", "whiten", "lda_prior", "standardize", "refresh")
@@ -125,6 +125,7 @@ class Model:
         """Return one row: of a row (columns,), or of a table with one row."""
         if not self.takes_numbers:
             return x
+        refuse_masked(x, "x holds")
         if isinstance(x, list | tuple):
             try:
                 x = np.asarray(x)
@@ -133,7 +134,7 @@ class Model:
                     "One row of numbers was expected, but its rows differ in length."
                 ) from error
         if len(getattr(x, "shape", (1,))) == 1:
-            return x if isinstance(x, np.ma.MaskedArray) else np.asarray(x)
+            return np.asarray(x)
         rows = self.check_rows(x)
         if len(rows) != 1:
             raise InvalidInputError(f"One row was expected, but x has {len(rows)}.")
