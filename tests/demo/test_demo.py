@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 from minout import results, streams
 from minout.cli import app as cli
 from minout.cli import demo as command
-from minout.demo import figure, sgd, story
-from minout.demo.material import material, write_files
-from minout.demo.perform import Lesson, perform
+from minout.demo import edits, figure, sgd
+from minout.demo.data import make_data, write_files
+from minout.demo.experiment import Examples, run_demo
 from minout.demo.settings import TESTING
 from minout.errors import UnwritableError
 from minout.learner import Learner
@@ -24,7 +24,7 @@ N = 120
 
 @pytest.fixture(scope="module")
 def made():
-    return material(TESTING)
+    return make_data(TESTING)
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def lesson(made, tmp_path_factory):
     for file in files:
         with read(file, label="digit", id="scan") as reader:
             parts.append(list(reader))
-    return Lesson(*parts)
+    return Examples(*parts)
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def told():
 
 @pytest.fixture(scope="module")
 def done(learner, lesson, made, told):
-    return perform(learner, lesson, made.planted, TESTING, lambda *each: told.append(each))
+    return run_demo(learner, lesson, made.wrong_labels, TESTING, lambda *each: told.append(each))
 
 
 @pytest.fixture(scope="module")
@@ -64,9 +64,9 @@ def shown(tmp_path_factory):
 
 
 def test_the_file_is_in_label_order_and_some_labels_are_wrong(made):
-    assert made.told == sorted(made.told)
-    wrong = [i for i in range(N) if made.told[i] != made.true[i]]
-    assert {made.ids[i]: made.true[i] for i in wrong} == made.planted
+    assert made.labels == sorted(made.labels)
+    wrong = [i for i in range(N) if made.labels[i] != made.true_labels[i]]
+    assert {made.ids[i]: made.true_labels[i] for i in wrong} == made.wrong_labels
     assert len(wrong) == TESTING.wrong
     assert len(set(made.ids)) == N
 
@@ -80,7 +80,7 @@ def test_what_is_held_out_is_what_the_digits_hold_out(made):
 def test_the_files_are_read_as_they_were_made(made, lesson):
     examples, tests = lesson
     assert [each.id for each in examples] == made.ids
-    assert [each.label for each in examples] == made.told
+    assert [each.label for each in examples] == made.labels
     assert (np.array([each.row for each in examples]) == made.pixels).all()
     assert (np.array([each.row for each in tests]) == made.test_pixels).all()
     assert [each.label for each in tests] == made.test_labels
@@ -137,12 +137,12 @@ def test_everything_is_told_on_the_way(done, told):
 
 
 def test_the_wrong_labels_are_found_corrected_and_stay_corrected(done, learner, made):
-    assert {each.id for each in done.found.wrong} <= set(made.planted)
+    assert {each.id for each in done.found.wrong} <= set(made.wrong_labels)
     assert len(done.found.wrong) > 0
     assert done.found.by_chance == pytest.approx(TESTING.wrong**2 / N)
     for each in done.found.wrong:
         if each.id in learner:
-            assert learner.example(each.id)[1] == made.planted[each.id]
+            assert learner.example(each.id)[1] == made.wrong_labels[each.id]
 
 
 def test_what_is_forgotten_is_as_if_it_had_never_been_taught(done, learner):
@@ -158,7 +158,7 @@ def test_a_learner_that_knows_more_than_the_examples_is_not_as_if_never_taught(l
         learner.teach(example.row, example.label, id=example.id)
     learner.teach(lesson.tests[0].row, lesson.tests[0].label, id="one too many")
     rows = np.array([each.row for each in lesson.tests])
-    assert not story.forget(learner, lesson.examples, rows).is_as_if_never_taught
+    assert not edits.forget(learner, lesson.examples, rows).is_as_if_never_taught
 
 
 def test_the_example_to_look_at_is_the_first_that_is_wrong(done, learner, lesson):
@@ -200,8 +200,8 @@ def test_the_picture_is_drawn_from_rows_that_were_on_the_disk(done, tmp_path):
 def test_a_row_knows_when_each_label_came_and_what_it_looks_like(done, made):
     values = done.rows[0].values
     assert values["labels"] == list("0123456789")
-    assert values["turns"] == [made.told.index(label) for label in values["labels"]]
-    fives = made.pixels[[label == "5" for label in made.told]]
+    assert values["turns"] == [made.labels.index(label) for label in values["labels"]]
+    fives = made.pixels[[label == "5" for label in made.labels]]
     assert values["looks"][5] == fives.mean(axis=0).tolist()
     assert sum(values["held_out_shares"]) == pytest.approx(1.0)
 

@@ -1,4 +1,4 @@
-"""Why an image gets its label, as a picture: what decided, and the stored examples behind it."""
+"""Draw why an image gets its label: the separator, and the stored examples it rests on."""
 
 from collections.abc import Mapping, Sequence
 from math import isqrt
@@ -19,7 +19,7 @@ HEIGHT = 4.4
 WIDTH = 2.95
 REST = 6.0
 SHOWN = 5
-"""How many examples are shown on each side."""
+"""How many examples are drawn for each label."""
 FOR = "#0072B2"
 AGAINST = "#D55E00"
 INK = "#222222"
@@ -37,12 +37,31 @@ def draw(
     image_shape: Sequence[int] | None = None,
     images: Images | None = None,
 ) -> Picture:
-    """Draws an explanation of the image x beside the stored examples that bear the decision.
+    """Draw an explanation: the image, the separator, and the examples that it rests on.
 
-    x is an image, or a row that `image_shape` says how to read; without it, a row whose length is
-    a square is a gray image. `images` gives the images of stored examples by their ids; where it
-    has none, only the label is shown. The separator is drawn where it has a weight for each number
-    of x. `figure.savefig("why.png")` writes the picture.
+    Parameters
+    ----------
+    explanation : Explanation
+        What `Learner.explain` or `MinoutClassifier.explain` returned for x.
+    x : array-like
+        The image, or its row. The separator is drawn if it has a weight for each number of x.
+    image_shape : sequence of int, optional
+        The shape of the image in a row, (height, width) or (height, width, channels). By default a
+        row whose length is a square is a grey image.
+    images : mapping of id to image, optional
+        The images of stored examples; of those that are missing, the label is drawn.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Save it with `savefig`.
+
+    Raises
+    ------
+    InvalidInputError
+        If x is not an image of `image_shape`.
+    MissingExtraError
+        If matplotlib is not installed.
     """
     image = _image(x, image_shape)
     if explanation.runner_up is None:

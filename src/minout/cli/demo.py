@@ -17,10 +17,10 @@ from minout import drawing, results
 from minout._typing import Ints
 from minout.cli.file_notes import write_notes
 from minout.cli.output import plural
+from minout.demo.accuracy import Accuracies
+from minout.demo.data import ID, LABEL, DemoData, Files, make_data, write_files
+from minout.demo.experiment import DemoResults, Examples, Report, run_demo
 from minout.demo.figure import draw
-from minout.demo.material import ID, LABEL, Files, Material, material, write_files
-from minout.demo.perform import Done, Lesson, Tell, perform
-from minout.demo.run import Known
 from minout.demo.settings import DEMO
 from minout.learner import Learner
 from minout.results import writable
@@ -54,13 +54,13 @@ def demo(
     writable(out)
     drawing.new_figure(1, 1)  # fail at once if matplotlib is missing
     with ModelFolder(out / "model", create=True) as folder:
-        made = material(SETTINGS)
+        made = make_data(SETTINGS)
         files = write_files(made, out)
         learner = Learner()
-        lesson = Lesson(_read(files.learn, learner), _read(files.test, Learner()))
+        examples = Examples(_read(files.learn, learner), _read(files.test, Learner()))
         _print(console, _opening(made, files))
-        with _bars() as tell:
-            done = perform(learner, lesson, made.planted, SETTINGS, tell)
+        with _bars() as report:
+            done = run_demo(learner, examples, made.wrong_labels, SETTINGS, report)
         learner.save(folder.file)
     results.write(done.rows, out / "demo.jsonl")
     picture = drawing.save(draw(done.rows), out, "demo")[0]
@@ -78,7 +78,7 @@ def _read(file: Path, learner: Learner) -> list[Example]:
 
 
 @contextmanager
-def _bars() -> Iterator[Tell]:
+def _bars() -> Iterator[Report]:
     """Show progress bars on a terminal: the stream, and the accuracy of each model."""
     console = Console(stderr=True, highlight=False)
     progress = Progress(
@@ -94,7 +94,7 @@ def _bars() -> Iterator[Tell]:
         name: progress.add_task(NAMES[name], total=1.0, words="", visible=False) for name in NAMES
     }
 
-    def tell(what: str, done: int, total: int, now: Mapping[str, Known]) -> None:
+    def report(what: str, done: int, total: int, now: Mapping[str, Accuracies]) -> None:
         words = f"{done:,} of {total:,}" if total > 1 else ""
         progress.update(stream, description=what, completed=done, total=total, words=words)
         for name, shares in now.items():
@@ -102,18 +102,18 @@ def _bars() -> Iterator[Tell]:
             progress.update(knows[name], completed=shares.taught, words=words, visible=True)
 
     with progress:
-        yield tell
+        yield report
 
 
-def _opening(made: Material, files: Files) -> str:
+def _opening(made: DemoData, files: Files) -> str:
     return (
         f"{files.learn} holds {len(made.ids):,} handwritten digits, all zeros first, all nines "
-        f"last; {len(made.planted)} of them got a wrong label on purpose. They are taught one by "
-        f"one; {len(made.test_labels)} others are held out."
+        f"last; {len(made.wrong_labels)} of them got a wrong label on purpose. "
+        f"They are taught one by one; {len(made.test_labels)} others are held out."
     )
 
 
-def _table(done: Done) -> Table:
+def _table(done: DemoResults) -> Table:
     table = Table("right in the end", show_edge=False, pad_edge=False)
     for head in ("of what was taught", "of what was held out"):
         table.add_column(head, justify="right")
@@ -124,9 +124,9 @@ def _table(done: Done) -> Table:
     return table
 
 
-def _print_results(console: Console, made: Material, done: Done) -> None:
+def _print_results(console: Console, made: DemoData, done: DemoResults) -> None:
     found, forgotten, audit = done.found, done.forgotten, done.audit
-    honest = 1.0 - len(made.planted) / len(made.ids)
+    honest = 1.0 - len(made.wrong_labels) / len(made.ids)
     _print(console, f"(Of what was taught, {honest:.1%} has a right label.)")
     _print(
         console,
@@ -136,7 +136,7 @@ def _print_results(console: Console, made: Material, done: Done) -> None:
     )
     if found.wrong:
         first = found.wrong[0]
-        label = made.planted[str(first.id)]
+        label = made.wrong_labels[str(first.id)]
         _print(console, f"The first is {first.id}. The file says {first.label}. Look:\n")
         for line in _as_text(made.pixels[made.ids.index(str(first.id))]):
             console.print(Text(f"    {line}"))
@@ -166,7 +166,7 @@ def _as_text(pixels: Ints) -> list[str]:
     return ["".join(2 * SHADES[shade] for shade in row) for row in shades.reshape(side, side)]
 
 
-def _next_steps(out: Path, files: Files, done: Done) -> list[str]:
+def _next_steps(out: Path, files: Files, done: DemoResults) -> list[str]:
     model, test = shlex.quote(str(out / "model")), shlex.quote(str(files.test))
     why = shlex.quote(str(out / "why.png"))
     return [

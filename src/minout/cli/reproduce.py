@@ -12,7 +12,7 @@ from rich.text import Text
 from minout import streams
 from minout.paper.figures.report import VERDICTS, write_report
 from minout.paper.figures.reproduce import FIGURES, Plan, Reproduced, plans
-from minout.paper.figures.reproduce import reproduce as perform
+from minout.paper.figures.reproduce import reproduce as run_plan
 from minout.results import writable
 
 
@@ -61,7 +61,7 @@ def _with_bar(plan: Plan, data: str | None, out: Path, console: Console) -> Repr
     )
     with Progress(*columns, console=console) as progress:
         bar = progress.add_task(plan.name, total=len(plan.tasks))
-        return perform(plan, data, out, lambda: progress.advance(bar))
+        return run_plan(plan, data, out, lambda: progress.advance(bar))
 
 
 def _table(done: list[Reproduced]) -> Table:

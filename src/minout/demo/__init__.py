@@ -1,1 +1,1 @@
-"""The demo: digits in label order, beside SGD; wrong labels found, an example forgotten."""
+"""The demo: digits in label order, compared with SGD; wrong labels found; forgetting."""

@@ -17,8 +17,8 @@ GREY = "#666666"
 BAND = "#F3F3F3"
 
 
-class Look(NamedTuple):
-    """Is how a run is drawn, and its name."""
+class LineStyle(NamedTuple):
+    """The line style and the name of a run."""
 
     colour: str
     dashes: Literal["-", "--"]
@@ -26,12 +26,12 @@ class Look(NamedTuple):
     words: str
 
 
-LOOKS = {
-    "minout": Look(drawing.CONDITIONAL, "-", 2.2, "minout, in label order"),
-    "sgd": Look(drawing.SGD, "-", 1.8, "SGD, in label order"),
-    "sgd-shuffled": Look(GREY, "--", 1.2, "SGD, shuffled"),
+STYLES = {
+    "minout": LineStyle(drawing.CONDITIONAL, "-", 2.2, "minout, in label order"),
+    "sgd": LineStyle(drawing.SGD, "-", 1.8, "SGD, in label order"),
+    "sgd-shuffled": LineStyle(GREY, "--", 1.2, "SGD, shuffled"),
 }
-"""The last is drawn first, so that ours is on top."""
+"""The last is drawn first, so that minout is on top."""
 PANELS = {
     "taught": "of everything taught so far, as labelled: {wrong} of {all:,} labels are wrong",
     "held_out": "of the digits held out",
@@ -39,7 +39,7 @@ PANELS = {
 
 
 def draw(rows: Sequence[Row]) -> "Figure":
-    """Draws what was taught above what was held out; the digits' turns are bands behind both."""
+    """Draw the accuracy on what was taught above that on test rows, with a band per digit."""
     figure = drawing.new_figure(9.0, 6.4)
     strip, *panels = figure.subplots(3, 1, sharex=True, height_ratios=(0.2, 1.0, 1.0))
     by_name = {row.values["who"]: row for row in rows}
@@ -52,7 +52,7 @@ def draw(rows: Sequence[Row]) -> "Figure":
         title = words.format(wrong=ours.settings["wrong"], all=count)
         axes.set_title(title, loc="left", fontsize=10, color=drawing.INK)
         _bands(axes, ours)
-        for name in reversed([each for each in LOOKS if each in by_name]):
+        for name in reversed([each for each in STYLES if each in by_name]):
             _curve(axes, by_name[name].values[part], name)
         _ends(axes, {name: 100 * row.values[part][-1] for name, row in by_name.items()})
     _ceiling(panels[1], ours)
@@ -64,7 +64,7 @@ def draw(rows: Sequence[Row]) -> "Figure":
 
 
 def _curve(axes: "Axes", shares: Sequence[float], name: str) -> None:
-    look, count = LOOKS[name], np.arange(1, len(shares) + 1)
+    look, count = STYLES[name], np.arange(1, len(shares) + 1)
     axes.plot(
         count, 100 * np.array(shares),
         color=look.colour, linestyle=look.dashes, linewidth=look.width,
@@ -78,7 +78,7 @@ def _bands(axes: "Axes", row: Row) -> None:
 
 
 def _digits(axes: "Axes", row: Row) -> None:
-    """Shows above its band what each label looks like: the mean of its examples."""
+    """Draw the mean image of each label above its band."""
     axes.axis("off")
     edges = np.array([*row.values["turns"], len(row.values["taught"])]) / len(row.values["taught"])
     for start, end, look in zip(edges, edges[1:], row.values["looks"], strict=False):
@@ -89,7 +89,7 @@ def _digits(axes: "Axes", row: Row) -> None:
 
 
 def _ceiling(axes: "Axes", row: Row) -> None:
-    """Marks how many of the digits held out are of labels that have come."""
+    """Draw the share of test digits whose labels have been taught."""
     edges = [*row.values["turns"], len(row.values["taught"])]
     most = np.cumsum(row.values["held_out_shares"])
     axes.stairs(100 * most, edges, color=drawing.NONE, linestyle=":", linewidth=1.2, baseline=None)
@@ -100,20 +100,20 @@ def _ceiling(axes: "Axes", row: Row) -> None:
 
 
 def _ends(axes: "Axes", ends: dict[str, float]) -> None:
-    """Writes the last value beside each curve's end, pushed apart where they meet."""
+    """Write the last value of each curve beside its end, without overlap."""
     ceiling = 110.0
     for name, end in sorted(ends.items(), key=lambda each: -each[1]):
         ceiling = min(end, ceiling - 7.0)
         axes.annotate(
             f"{end:.1f}", (1.01, ceiling), xycoords=("axes fraction", "data"),
-            fontsize=10, color=LOOKS[name].colour, va="center", annotation_clip=False,
+            fontsize=10, color=STYLES[name].colour, va="center", annotation_clip=False,
         )  # fmt: skip
 
 
 def _legend(figure: "Figure", names: list[str]) -> None:
     from matplotlib.lines import Line2D
 
-    looks = [look for name, look in LOOKS.items() if name in names]
+    looks = [look for name, look in STYLES.items() if name in names]
     lines = [
         Line2D([], [], color=look.colour, linestyle=look.dashes, linewidth=look.width)
         for look in looks

@@ -1,6 +1,6 @@
-"""What the demo teaches, and how SGD is set.
+"""The settings of the demo.
 
-Ours has no settings. SGD's `alpha`, which also sets the length of its steps, was chosen without the
+minout has none. SGD's `alpha`, which also sets the length of its steps, was chosen without the
 rows to test on, by `sgd.held_out_accuracy`: one pass over a random four fifths of the rows to learn
 from, judged on the last fifth (in per cent, mean of seeds 0 to 2; the seeds spread by 1 to 3
 points, at 0.01 in label order by 8):
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Settings:
-    """Says how many examples come per label (None is all) and how many get a wrong one."""
+    """How many examples per label (None is all), how many wrong labels, and SGD's alpha."""
 
     per_class: int | None = None
     wrong: int = 20

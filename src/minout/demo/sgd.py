@@ -1,4 +1,4 @@
-"""scikit-learn's SGD as the demo's other side: a row at a time, with all that helps it."""
+"""The baseline of the demo: scikit-learn's SGDClassifier, one row at a time."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -12,9 +12,9 @@ from minout.metrics import accuracy
 
 
 class Sgd:
-    """Is SGDClassifier, told in advance what ours is not: all labels.
+    """SGDClassifier, which has to know all labels in advance.
 
-    It wants standardised columns: see `standardised`.
+    It needs standardised columns: see `standardised`.
     """
 
     def __init__(self, labels: Iterable[str], alpha: float, seed: int) -> None:
@@ -24,18 +24,18 @@ class Sgd:
         self._classifier = SGDClassifier(alpha=alpha, random_state=seed)
 
     def teach(self, x: Floats, y: str) -> None:
-        """Takes one step for one row x (d,)."""
+        """Take one step for one row x (d,)."""
         self._classifier.partial_fit(x[None], [y], classes=self._labels)
 
     def predict(self, X: Floats) -> NDArray[Any]:
-        """Gives a label for each row of X (n, d)."""
+        """Return a label for each row of X (n, d)."""
         return np.asarray(self._classifier.predict(X))
 
 
 def standardised(rows: Floats, *others: Floats) -> tuple[Floats, ...]:
-    """Gives rows (n, d) with mean 0 and deviation 1 in each column, and others in the same measure.
+    """Return rows (n, d) with mean 0 and deviation 1 in each column, and others scaled likewise.
 
-    A stream's means and deviations are not known in advance; SGD is given them all the same.
+    The means and deviations of a stream are not known in advance; SGD gets them all the same.
     """
     from sklearn.preprocessing import StandardScaler
 
@@ -44,9 +44,9 @@ def standardised(rows: Floats, *others: Floats) -> tuple[Floats, ...]:
 
 
 def held_out_accuracy(alpha: float, seed: int, *, in_label_order: bool) -> float:
-    """Teaches a random four fifths of the rows to learn from and judges on the last fifth.
+    """Teach a random four fifths of the training rows and return the accuracy on the last fifth.
 
-    The rows to test on are not read: this is how `alpha` was chosen, see `settings.py`.
+    Test rows are not used: this is how `alpha` was chosen, see `settings.py`.
     """
     mixed, numbers, _ = streams.shuffled(streams.digits(), np.random.default_rng(seed))
     labels = numbers.astype(str)

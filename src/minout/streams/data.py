@@ -1,4 +1,4 @@
-"""What a data set is: rows to learn from and rows to test on, each with its label."""
+"""Data sets: training rows and test rows with their labels."""
 
 from typing import NamedTuple
 
@@ -15,10 +15,22 @@ DIGITS_LEVELS = 16
 
 
 class Data(NamedTuple):
-    """Is a part to learn from (`rows`, `labels`) and a part to test on.
+    """A data set of images, split into a training and a test part.
 
-    Rows are float64 (n, d), C-contiguous, labels int64 (n,); a row read line by line is an image
-    of `image_shape` (height, width).
+    Attributes
+    ----------
+    name : str
+        The name of the data set.
+    rows : ndarray of shape (n, d), float64, C-contiguous
+        The training rows; each is an image of `image_shape`, line by line.
+    labels : ndarray of shape (n,), int64
+        Their labels.
+    test_rows : ndarray of shape (m, d)
+        The test rows.
+    test_labels : ndarray of shape (m,)
+        Their labels.
+    image_shape : tuple of int
+        (height, width).
     """
 
     name: str
@@ -30,23 +42,23 @@ class Data(NamedTuple):
 
 
 def scaled(pixels: ArrayLike, levels: int) -> Floats:
-    """Divides whole-numbered pixels by `levels` into C-contiguous float64 rows of their own."""
+    """Return whole-numbered pixels divided by `levels`, as new C-contiguous float64 rows."""
     return np.ascontiguousarray(np.divide(pixels, levels, dtype=np.float64))
 
 
 def split(name: str, rows: Floats, labels: Ints, image_shape: tuple[int, int]) -> Data:
-    """Keeps the first four fifths of each class to learn from, and the rest to test on.
+    """Split off the last fifth of each class to test on.
 
-    The rows of both parts stay in the order in which they came.
+    The rows of both parts keep their order.
     """
     learn = _first_four_fifths(labels)
     return Data(name, rows[learn], labels[learn], rows[~learn], labels[~learn], image_shape)
 
 
 def checked(data: Data) -> Data:
-    """Returns `data` with the promised dtypes, or says in one sentence what is wrong with it.
+    """Return `data` with the documented dtypes, or say what is wrong with it.
 
-    Arrays that are already right are passed on, not copied.
+    Arrays that are right already are not copied.
     """
     rows, labels = _part(data.rows, data.labels, "learn from")
     if len(rows) == 0:

@@ -18,10 +18,23 @@ UNSIGNED_BYTE = 8
 
 
 def mnist_folder(folder: Path) -> Data:
-    """Reads train-images, train-labels, t10k-images and t10k-labels from `folder`.
+    """Read MNIST, or a data set in its format, from a folder of four IDX files.
 
-    Rows are float64 (n, height × width); the data are named after the folder. The files have
-    their standard names, with `-idx3-ubyte` or `.idx3-ubyte`, with or without `.gz`.
+    Parameters
+    ----------
+    folder : Path
+        Holds train-images, train-labels, t10k-images and t10k-labels under their standard names,
+        with `-idx3-ubyte` or `.idx3-ubyte`, with or without `.gz`.
+
+    Returns
+    -------
+    Data
+        Named after the folder; rows are (n, height × width).
+
+    Raises
+    ------
+    MissingDataError
+        If a file is missing or damaged.
     """
     folder = Path(folder)
     rows, labels, shape = _part(folder, "train")
@@ -70,7 +83,7 @@ def _find(folder: Path, stem: str, dimensions: int) -> Path:
 
 
 def _read(path: Path, dimensions: int) -> NDArray[np.uint8]:
-    """Returns the bytes of one IDX file in their announced shape, or refuses the file."""
+    """Return the bytes of one IDX file in the shape that its header announces."""
     content = _content(path)
     if content[:4] != bytes([0, 0, UNSIGNED_BYTE, dimensions]):
         what = "images" if dimensions == 3 else "labels"

@@ -16,9 +16,19 @@ IMAGE_SHAPE = (28, 28)
 
 
 def mnist_openml() -> Data:
-    """Returns the standard split: 60,000 images to learn from, the last 10,000 to test on.
+    """Download MNIST from OpenML, in the standard split of 60,000 and 10,000 images.
 
-    Rows are float64 (n, 784). The first call downloads some 15 MB and shows that it is at work.
+    The first call downloads some 15 MB; scikit-learn keeps a copy.
+
+    Returns
+    -------
+    Data
+        Rows are (60000, 784) and (10000, 784).
+
+    Raises
+    ------
+    MissingDataError
+        If it cannot be downloaded.
     """
     try:
         pixels, classes = _fetch()

@@ -11,9 +11,16 @@ from minout.streams.data import Data, checked
 
 
 class Stream(NamedTuple):
-    """Is examples in the order of teaching; `tasks` says to which task each belongs.
+    """Examples in the order of teaching.
 
-    Rows are float64 (n, d), C-contiguous; labels and tasks int64 (n,); tasks count up from 0.
+    Attributes
+    ----------
+    rows : ndarray of shape (n, d), float64, C-contiguous
+        The examples.
+    labels : ndarray of shape (n,), int64
+        Their labels.
+    tasks : ndarray of shape (n,), int64
+        The number of the task that each belongs to, from 0.
     """
 
     rows: Floats
@@ -22,9 +29,14 @@ class Stream(NamedTuple):
 
 
 class Permuted(NamedTuple):
-    """Is a stream of permuted tasks, with the rows to test on as each task sees them.
+    """A stream of permuted tasks.
 
-    `test_rows_per_task` is float64 (tasks, n_test, d); the test labels are the same for all.
+    Attributes
+    ----------
+    stream : Stream
+        The examples of all tasks.
+    test_rows_per_task : ndarray of shape (tasks, n_test, d)
+        The test rows with the permutation of each task; the labels are the same for all.
     """
 
     stream: Stream
@@ -32,7 +44,20 @@ class Permuted(NamedTuple):
 
 
 def ordered(data: Data, *, descending: bool = False) -> Stream:
-    """Sorts by label (MNIST-ol); within a label the order stays, and each label is a task."""
+    """Sort by label (MNIST-ol); each label is a task.
+
+    Parameters
+    ----------
+    data : Data
+        A data set.
+    descending : bool, default=False
+        Start with the highest label.
+
+    Returns
+    -------
+    Stream
+        Within a label the order of `data` stays.
+    """
     data = checked(data)
     ranks = np.unique(data.labels, return_inverse=True)[1].astype(np.int64)
     tasks = ranks.max() - ranks if descending else ranks
@@ -41,16 +66,46 @@ def ordered(data: Data, *, descending: bool = False) -> Stream:
 
 
 def shuffled(data: Data, rng: np.random.Generator) -> Stream:
-    """Puts all examples in random order: one task, number 0."""
+    """Put all examples in random order, as one task.
+
+    Parameters
+    ----------
+    data : Data
+        A data set.
+    rng : numpy.random.Generator
+        Draws the order.
+
+    Returns
+    -------
+    Stream
+        All examples, in task 0.
+    """
     data = checked(data)
     order = rng.permutation(len(data.labels))
     return Stream(data.rows[order], data.labels[order], np.zeros(len(order), dtype=np.int64))
 
 
 def disjoint(data: Data, splits: Sequence[Sequence[int]], rng: np.random.Generator) -> Stream:
-    """Teaches one subset of the labels after the other (Disjoint MNIST), shuffled inside each.
+    """Order one subset of the labels after the other (Disjoint MNIST), shuffled inside each.
 
-    Labels that no subset names are left out.
+    Parameters
+    ----------
+    data : Data
+        A data set.
+    splits : sequence of sequences of int
+        The labels of each task; labels that none names are left out.
+    rng : numpy.random.Generator
+        Draws the order inside each task.
+
+    Returns
+    -------
+    Stream
+        One task per subset.
+
+    Raises
+    ------
+    InvalidInputError
+        If the subsets are empty, overlap, or name a label that `data` does not have.
     """
     data = checked(data)
     subsets = _disjoint_subsets(splits, known=set(data.labels.tolist()))
@@ -61,9 +116,27 @@ def disjoint(data: Data, splits: Sequence[Sequence[int]], rng: np.random.Generat
 
 
 def permuted(data: Data, tasks: int, rng: np.random.Generator) -> Permuted:
-    """Teaches all examples once per task (Permuted MNIST), shuffled anew inside each.
+    """Repeat all examples once per task with permuted pixels (Permuted MNIST).
 
-    Task 0 sees the pixels in their places, each further task in a fixed random order of its own.
+    Parameters
+    ----------
+    data : Data
+        A data set.
+    tasks : int
+        How many tasks. Task 0 has the pixels in their order, each other task a random order of
+        its own.
+    rng : numpy.random.Generator
+        Draws the permutations and the order inside each task.
+
+    Returns
+    -------
+    Permuted
+        The stream, and the test rows of each task.
+
+    Raises
+    ------
+    InvalidInputError
+        If `tasks` is not a whole number from 1 on.
     """
     if not isinstance(tasks, int | np.integer) or tasks < 1:
         raise InvalidInputError(

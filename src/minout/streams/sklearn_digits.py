@@ -1,4 +1,4 @@
-"""The 1,797 digits of 8 × 8 pixels that scikit-learn carries: small, and always there."""
+"""The 1,797 digits of 8 × 8 pixels that come with scikit-learn."""
 
 import numpy as np
 
@@ -6,9 +6,12 @@ from minout.streams.data import DIGITS_LEVELS, Data, scaled, split
 
 
 def digits() -> Data:
-    """Returns the first 80 % of each class (rounded down) to learn from, the rest to test on.
+    """Load scikit-learn's digits: the first 80 % of each class (rounded down), and the rest.
 
-    Rows are float64 (n, 64), in the order in which scikit-learn has them.
+    Returns
+    -------
+    Data
+        Rows are (1433, 64) and (364, 64), in scikit-learn's order.
     """
     from sklearn.datasets import load_digits
 

@@ -1,4 +1,4 @@
-"""One word or folder for each source of data."""
+"""Load a data set by name or folder."""
 
 from pathlib import Path
 
@@ -10,10 +10,21 @@ from minout.streams.sklearn_digits import digits
 
 
 def load(source: Path | str | None = None) -> Data:
-    """Loads "sample" (also None), "digits" or "openml"; all else is a folder of IDX files.
+    """Load a data set by name, or from a folder.
 
-    A Path is always a folder, also Path("digits").
+    Parameters
+    ----------
+    source : {"sample", "digits", "openml"}, str, Path or None
+        The name of a data set (None is "sample"), or a folder of IDX files. A Path is always a
+        folder, also Path("digits").
 
+    Returns
+    -------
+    Data
+        The data set.
+
+    Examples
+    --------
     >>> load("digits").rows.shape
     (1433, 64)
     """

@@ -18,59 +18,59 @@ ID, LABEL = "scan", "digit"
 """The columns of the ids and of the labels."""
 
 
-class Material(NamedTuple):
-    """Is what the demo teaches, in the order of the labels as they are told, and tests on.
+class DemoData(NamedTuple):
+    """The digits of the demo, sorted by the labels in the file, and the test digits.
 
-    `pixels` is (n, 64), whole numbers from 0 to 16. `told` is what the file says, `true` what it
-    ought to say.
+    `pixels` is (n, 64), whole numbers from 0 to 16. `labels` are those in the file, `true_labels`
+    the right ones.
     """
 
     ids: list[str]
     pixels: Ints
-    told: list[str]
-    true: list[str]
+    labels: list[str]
+    true_labels: list[str]
     test_pixels: Ints
     test_labels: list[str]
 
     @property
-    def planted(self) -> dict[str, str]:
-        """Gives the examples that were given a wrong label on purpose, with the right one."""
-        each = zip(self.ids, self.told, self.true, strict=True)
-        return {id: true for id, told, true in each if told != true}
+    def wrong_labels(self) -> dict[str, str]:
+        """The ids of the examples with a wrong label, and their right labels."""
+        each = zip(self.ids, self.labels, self.true_labels, strict=True)
+        return {id: right for id, label, right in each if label != right}
 
 
 class Files(NamedTuple):
-    """Is where the rows to learn from are, and the rows to test on."""
+    """The files of training and test rows."""
 
     learn: Path
     test: Path
 
 
-def material(settings: Settings) -> Material:
-    """Takes scikit-learn's digits, gives some a wrong label, and sorts them by label."""
+def make_data(settings: Settings) -> DemoData:
+    """Return scikit-learn's digits, some with wrong labels, sorted by label."""
     rng = np.random.default_rng(settings.seed)
     data = streams.digits()
     if settings.per_class is not None:
         data = streams.pick_per_class(data, settings.per_class, rng)
-    told = data.labels.copy()
-    wrong = rng.choice(len(told), settings.wrong, replace=False)
-    told[wrong] = (told[wrong] + rng.integers(1, 10, settings.wrong)) % 10
-    order = np.argsort(told, kind="stable")
-    return Material(
+    labels = data.labels.copy()
+    wrong = rng.choice(len(labels), settings.wrong, replace=False)
+    labels[wrong] = (labels[wrong] + rng.integers(1, 10, settings.wrong)) % 10
+    order = np.argsort(labels, kind="stable")
+    return DemoData(
         [f"scan-{number:04}" for number in order],
         _pixels(data.rows[order]),
-        list(map(str, told[order].tolist())),
+        list(map(str, labels[order].tolist())),
         list(map(str, data.labels[order].tolist())),
         _pixels(data.test_rows),
         list(map(str, data.test_labels.tolist())),
     )
 
 
-def write_files(made: Material, folder: Path) -> Files:
-    """Writes digits.csv and test.csv into `folder`: an id, a label and 64 pixels in each line."""
+def write_files(made: DemoData, folder: Path) -> Files:
+    """Write digits.csv and test.csv into `folder`: an id, a label and 64 pixels per line."""
     files = Files(folder / "digits.csv", folder / "test.csv")
     tests = [f"test-{number:04}" for number in range(len(made.test_labels))]
-    _write(files.learn, made.ids, made.told, made.pixels)
+    _write(files.learn, made.ids, made.labels, made.pixels)
     _write(files.test, tests, made.test_labels, made.test_pixels)
     return files
 

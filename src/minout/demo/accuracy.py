@@ -1,4 +1,4 @@
-"""A stream taught to any model, and how much it knows after each example."""
+"""Teach a stream to any model and measure the accuracy after each example."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
@@ -16,40 +16,41 @@ from minout.streams.files import Example
 Predict = Callable[[Floats], NDArray[Any]]
 
 
-class Known(NamedTuple):
-    """Is the share that is right of everything taught so far, as told, and of the rows held out."""
+class Accuracies(NamedTuple):
+    """The accuracy on everything taught so far, with the labels in the file, and on test rows."""
 
     taught: float
     held_out: float
 
 
-def watched(
+def accuracy_curve(
     teach: Callable[[Example], object],
     predict: Predict,
     examples: Sequence[Example],
     tests: Sequence[Example],
-) -> Iterator[Known]:
-    """Teaches one example after the other and says after each what is known now."""
-    rows, labels = together([*tests, *examples])
+) -> Iterator[Accuracies]:
+    """Teach one example after the other and yield the accuracies after each."""
+    rows, labels = as_arrays([*tests, *examples])
     first = len(tests)
     for end, example in enumerate(examples, start=first + 1):
         teach(example)
-        said = predict(rows[:end])
-        yield Known(
-            accuracy(said[first:], labels[first:end]), accuracy(said[:first], labels[:first])
+        predicted = predict(rows[:end])
+        yield Accuracies(
+            accuracy(predicted[first:], labels[first:end]),
+            accuracy(predicted[:first], labels[:first]),
         )
 
 
-def known(predict: Predict, examples: Sequence[Example], tests: Sequence[Example]) -> Known:
-    """Says how much a model knows at the end."""
-    taught, held_out = together(examples), together(tests)
-    return Known(
+def measure(predict: Predict, examples: Sequence[Example], tests: Sequence[Example]) -> Accuracies:
+    """Return the accuracies of a model."""
+    taught, held_out = as_arrays(examples), as_arrays(tests)
+    return Accuracies(
         accuracy(predict(taught[0]), taught[1]), accuracy(predict(held_out[0]), held_out[1])
     )
 
 
-def together(examples: Sequence[Example]) -> tuple[Floats, NDArray[Any]]:
-    """Gives the rows (n, d) and the labels (n,) of examples."""
+def as_arrays(examples: Sequence[Example]) -> tuple[Floats, NDArray[Any]]:
+    """Return the rows (n, d) and the labels (n,) of examples."""
     rows = np.array([example.row for example in examples])
     return rows, np.array([str(example.label) for example in examples])
 
@@ -59,17 +60,17 @@ def row(
     who: str,
     examples: Sequence[Example],
     tests: Sequence[Example],
-    curve: Sequence[Known],
+    curve: Sequence[Accuracies],
 ) -> results.Row:
-    """Puts down a run for the picture: both curves, when each label came first, its mean."""
-    rows, told = together(examples)
-    held_out = together(tests)[1]
-    labels, turns = np.unique(told, return_index=True)
+    """Return a run for the picture: both curves, when each label came first, its mean image."""
+    rows, labels_given = as_arrays(examples)
+    held_out = as_arrays(tests)[1]
+    labels, turns = np.unique(labels_given, return_index=True)
     values = {
         "who": who,
         "labels": labels.tolist(),
         "turns": turns.tolist(),
-        "looks": [rows[told == label].mean(axis=0).tolist() for label in labels],
+        "looks": [rows[labels_given == label].mean(axis=0).tolist() for label in labels],
         "held_out_shares": [float(np.mean(held_out == label)) for label in labels],
         "taught": [each.taught for each in curve],
         "held_out": [each.held_out for each in curve],
