@@ -1,5 +1,6 @@
 """The look of all figures: colours, axes, and files in both formats."""
 
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,8 @@ def save(figure: "Figure", folder: Path, name: str) -> list[Path]:
     """Write `name`.png and `name`.svg into `folder` and return their paths."""
     from matplotlib import rc_context
 
+    with suppress(OSError):  # the write then says what is wrong
+        folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{name}.png", folder / f"{name}.svg"]
     for path in paths:
         picture = BytesIO()

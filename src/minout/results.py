@@ -3,6 +3,7 @@
 import json
 import subprocess
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -48,7 +49,9 @@ def row(figure: str, settings: Mapping[str, Any], seed: int, values: Mapping[str
 
 
 def write(rows: Iterable[Row], path: Path) -> None:
-    """Write one JSON object per line; the file is replaced as a whole."""
+    """Write one JSON object per line; the file is replaced as a whole, its folder made."""
+    with suppress(OSError):  # the write then says what is wrong
+        path.parent.mkdir(parents=True, exist_ok=True)
     text = "".join(json.dumps(asdict(each), allow_nan=False) + "\n" for each in rows)
     atomic_write(path, text.encode(), "Rows")
 

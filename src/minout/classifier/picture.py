@@ -104,8 +104,8 @@ def _draw_decision(
     if weights is not None:
         beside = part.add_axes((0.5 + left, 0.21, 0.88 * share, 0.57), anchor="NW")
         _show_weights(beside, weights.reshape(image.shape))
-        told = f"what decides: blue for {_short(label, 8)}, orange for {_short(other, 8)}"
-        beside.set_xlabel(told, size=9, color=FAINT, labelpad=4)
+        title = f"what decides: blue for {_short(label, 8)}, orange for {_short(other, 8)}"
+        beside.set_xlabel(title, size=9, color=FAINT, labelpad=4)
 
 
 def _draw_supports(
@@ -199,15 +199,15 @@ def _sum(explanation: Explanation) -> str:
         (sum(each for each in weights if each > 0.0), f"for {_short(explanation.label, 8)}"),
         (sum(each for each in weights if each < 0.0), f"for {_short(explanation.runner_up, 8)}"),
     ]
-    told = [f"{_signed(number)} {name}" for number, name in parts if number != 0.0]
-    return f"{_signed(explanation.margin)}  =  {'  '.join(told[:-2])}\n{'  '.join(told[-2:])}"
+    terms = [f"{_signed(number)} {name}" for number, name in parts if number != 0.0]
+    return f"{_signed(explanation.margin)}  =  {'  '.join(terms[:-2])}\n{'  '.join(terms[-2:])}"
 
 
 def _count(supports: list[Support]) -> str:
     total = sum(each.weight for each in supports)
     rest = supports[SHOWN:]
     if not rest:
-        return _signed(total) if supports else "nobody"
+        return _signed(total) if supports else "none"
     others = f"{len(rest)} other{'s' if len(rest) > 1 else ''}"
     return f"{_signed(total)} in all, {_signed(sum(each.weight for each in rest))} by {others}"
 

@@ -37,8 +37,8 @@ def what_if(
     """Show what teaching each row alone would disturb; teach nothing.
 
     A separator is the linear boundary between two labels. Printed for each row: how many separators
-    would move (separators), how many stored examples that can disturb (interfered), whether the
-    settings would be chosen again (refresh), and whether the row is stored already, so that nothing
+    would move (separators), how many stored examples that can disturb (interfered), whether scale
+    and settings would be renewed (refresh), and whether the row is stored already, so that nothing
     changes (known). With --json, which ones. A row that `minout learn` would refuse is refused
     here too.
 
