@@ -186,6 +186,7 @@ def test_very_many_digits_are_no_id_and_no_unicode_is_no_label(refused, wines):
 
 def test_a_sealed_file_whose_parts_are_missing_is_not_imported(tmp_path, run, refused, wines):
     about = {"format": "minout model", "version": 2}
+    foreign = {**about, "features": {"fingerprint": "x", "name": "identity"}}
     write_archive(tmp_path / "f", about, {}, "The model")
     assert "cut short or altered" in refused("import", tmp_path / "f", tmp_path / "m")
     write_archive(wines / "model.minout", foreign, {}, "The model")
