@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,12 +31,12 @@ from minout.engine import (
     WhatIf,
 )
 from minout.engine.state import Move
-from minout.errors import InvalidInputError, NotConverged
+from minout.errors import InvalidInputError
 from minout.features import FeatureMap, named
-from minout.inputs import InputRows, checked_id, checked_label, listed_ids, listed_labels
+from minout.inputs import InputRows, checked_id, checked_label, listed_ids
 from minout.readwrite import ReadWriteLock, reads, writes
+from minout.teaching import checked_examples, separable, step
 
-T = TypeVar("T")
 Auto = Literal["auto"]
 
 TRIM_EVERY = 128
@@ -135,7 +135,7 @@ class Learner:
         """
         row, label = self._inputs.row(x, self._state.widths), self._label(y)
         state = self._started(row)
-        delta, report = self._step(state, row, label, id)
+        delta, report = step(state, row, label, id)
         if delta is not None:
             self._commit(state, self._with_widths(delta, x, row))
         return report
@@ -163,14 +163,14 @@ class Learner:
         list of StepReport
             One per row; see `teach`.
         """
-        rows, labels, named_ids = self._checked(X, y, ids)
+        rows, labels, named_ids = checked_examples(self._inputs, self._state, X, y, ids)
         before = self._state
         state = self._started(rows)
         reports: list[StepReport] = []
         way_back = WayBack(before)
         for row, label, each in zip(rows, labels, named_ids, strict=True):
             try:
-                delta, report = self._step(state, row, label, each)
+                delta, report = step(state, row, label, each)
             except InvalidInputError:
                 self._commit(before, way_back.delta())
                 raise
@@ -223,7 +223,7 @@ class Learner:
         old, example_id = state.label_at(place), state.ids[place]  # not a number of NumPy's
         if old == label:
             return StepReport(example_id, label, NOTHING_MOVED)
-        delta = _separable(lambda: engine.relabel(state, place, label))
+        delta = separable(lambda: engine.relabel(state, place, label))
         earlier = [each for each in state.corrected.get(id, ()) if each not in (old, label)]
         self._commit(state, delta._replace(corrected={example_id: (*earlier, old)}))
         return StepReport(example_id, label, delta.certificate, delta.refresh)
@@ -269,10 +269,10 @@ class Learner:
             What moved and what was checked.
         """
         state, label = self._taught(), self._label(y)
-        if label not in state.classes.number:
+        places = state.places_of(label)
+        if not len(places):
             raise InvalidInputError(f"No example has the label {label!r}.")
-        members = state.classes.members[state.classes.number[label]]
-        return self._forget(sorted(members.places.tolist()), label)
+        return self._forget(places.tolist(), label)
 
     @writes
     def consolidate(self) -> Consolidation:
@@ -287,7 +287,7 @@ class Learner:
             What was checked and chosen.
         """
         old = self._taught()
-        new, done = _separable(lambda: engine.consolidate(old))
+        new, done = separable(lambda: engine.consolidate(old))
         self._lock.write(lambda: setattr(self, "_state", new))
         return done
 
@@ -375,7 +375,7 @@ class Learner:
             In the order of `classes`. With one class there is no separator: infinite.
         """
         state = self._taught()
-        order = [state.classes.number[label] for label in sorted(state.classes.labels)]
+        order = sorted(range(len(state.labels)), key=state.labels.__getitem__)
         return state.scores(self._inputs.rows(X, state.widths))[:, order]
 
     @reads
@@ -415,7 +415,7 @@ class Learner:
         scores = self.scores(X)
         if scores.shape[1] == 1:
             return np.ones_like(scores)
-        return engine.softmax(state.frame.choice.sharpness * scores)
+        return engine.softmax(state.choice.sharpness * scores)
 
     @reads
     def explain(self, x: Any) -> Explanation:
@@ -463,13 +463,14 @@ class Learner:
         (True, ['low', 'high'])
         """
         state = self._not_empty()
-        number = state.classes.number
-        for label in map(self._label, (a, b)):
-            if label not in number:
+        first, second = self._label(a), self._label(b)
+        for label in (first, second):
+            if label not in state.labels:
                 raise InvalidInputError(f"No example has the label {label!r}.")
-        if a == b:
-            raise InvalidInputError(f"A separator is between two labels, but both are {a!r}.")
-        return engine.pair_separator(state, number[a], number[b])
+        if first == second:
+            raise InvalidInputError(f"A separator is between two labels, but both are {first!r}.")
+        labels = state.labels
+        return engine.pair_separator(state, labels.index(first), labels.index(second))
 
     @reads
     def save(self, file: str | Path) -> None:
@@ -532,7 +533,7 @@ class Learner:
         """
         state = self._taught()
         place = self._place(id)
-        return state.examples.table[place].copy(), state.label_at(place)
+        return state.row_at(place).copy(), state.label_at(place)
 
     @reads
     def inspect(self) -> Inspection:
@@ -549,7 +550,7 @@ class Learner:
     @reads
     def classes(self) -> NDArray[Any]:
         """The labels, sorted: the order of the columns of `scores`."""
-        return np.array(sorted(self._state.classes.labels))
+        return np.array(sorted(self._state.labels))
 
     @property
     @reads
@@ -577,7 +578,7 @@ class Learner:
     @reads
     def choice(self) -> Choice:
         """The settings in force: chosen from the data, or pinned."""
-        return self._taught().frame.choice
+        return self._taught().choice
 
     @property
     def settings(self) -> Settings:
@@ -638,20 +639,6 @@ class Learner:
         self._state = engine.unpacked(state["about"], arrays)
         self._state.last_move = move and Move(*move)
 
-    def _step(
-        self, state: State, row: Floats, label: Label, id: Id | None
-    ) -> tuple[Delta | None, StepReport]:
-        # The change that an example brings, None if it is known, and what to report of it.
-        if id is None:
-            example_id: Id = self._free_id(state)
-            following: int | None = int(example_id) + 1
-        else:
-            example_id, following = checked_id(id), None
-            if example_id in state.place_of:
-                return None, _known(state, example_id, row, label)
-        delta = _separable(lambda: engine.teach(state, row, label, example_id, following))
-        return delta, StepReport(example_id, label, delta.certificate, delta.refresh)
-
     def _commit(self, state: State, delta: Delta) -> None:
         # Put a change of a state in place, and the state in place of the present one.
         def put_in_place() -> None:
@@ -663,13 +650,13 @@ class Learner:
 
         self._lock.write(put_in_place)
         moved = delta.separators and delta.examples is not None
-        if delta.refresh is not None or (moved and state.examples.end % TRIM_EVERY == 0):
+        if delta.refresh is not None or (moved and len(state.ids) % TRIM_EVERY == 0):
             engine.trim_heap()
 
     def _forget(self, listed: list[int], label: Label | None = None) -> Certificate:
         # Of forgotten examples, and of a forgotten label, no note of a correction stays either.
         state, places = self._state, np.array(listed, dtype=np.int64)
-        delta = _separable(lambda: engine.forget(state, places))
+        delta = separable(lambda: engine.forget(state, places))
         gone = set(state.names(places))
         corrected = {
             example_id: () if example_id in gone else tuple(each for each in had if each != label)
@@ -693,40 +680,6 @@ class Learner:
             return delta
         return delta._replace(widths=self._inputs.widths(X, rows))
 
-    def _checked(
-        self, X: Any, y: Sequence[Label], ids: Sequence[Id] | None
-    ) -> tuple[Floats, list[Label], list[Id | None]]:
-        # What `teach_many` was given, if all of it can be learned.
-        state = self._state
-        rows = self._inputs.rows(X, state.widths)
-        labels: list[Label] = []
-        for each in listed_labels(y):
-            labels.append(checked_label(each, state.classes.labels or labels[:1]))
-        named_ids: list[Id | None] = [None] * len(rows)
-        if ids is not None:
-            named_ids = [checked_id(each) for each in listed_ids(ids)]
-        if not len(rows) == len(labels) == len(named_ids):
-            raise InvalidInputError(
-                f"There are {len(rows)} rows, {len(labels)} labels and {len(named_ids)} ids; "
-                "give one label, and one id if any, for each row."
-            )
-        seen: set[Id] = set()
-        for row, label, example_id in zip(rows, labels, named_ids, strict=True):
-            if example_id is None:
-                continue
-            if example_id in seen:
-                raise InvalidInputError(f"The id {example_id!r} is given to two rows.")
-            seen.add(example_id)
-            if example_id in state.place_of:
-                _known(state, example_id, row, label)
-        return rows, labels, named_ids
-
-    def _free_id(self, state: State) -> int:
-        free = state.next_id
-        while free in state.place_of:
-            free += 1
-        return free
-
     def _place(self, id: Id) -> int:
         if id in self:  # also one of a model from before ids had at most 64 bits
             return self._state.place_of[id]
@@ -735,7 +688,7 @@ class Learner:
         raise InvalidInputError(f"There is no example {id!r}.")
 
     def _label(self, y: Label) -> Label:
-        return checked_label(y, self._state.classes.labels)
+        return checked_label(y, self._state.labels)
 
     def _taught(self) -> State:
         if self._state.widths.row is None:
@@ -744,29 +697,6 @@ class Learner:
 
     def _not_empty(self) -> State:
         state = self._taught()
-        if not len(state.classes):
+        if not state.labels:
             raise InvalidInputError(_NOTHING_LEFT)
         return state
-
-
-def _known(state: State, example_id: Id, row: Floats, label: Label) -> StepReport:
-    # An id that is taught again: refused, unless row and label are the ones it has, or had.
-    place = state.place_of[example_id]
-    same_row = np.array_equal(state.examples.table[place], row)
-    now = state.label_at(place)
-    if not same_row or label not in (now, *state.corrected.get(example_id, ())):
-        raise InvalidInputError(
-            f"Example {example_id!r} is stored with another {'label' if same_row else 'row'}; "
-            "use `correct` to change its label, or `forget` it first."
-        )
-    return StepReport(example_id, now, NOTHING_MOVED)
-
-
-def _separable(step: Callable[[], T]) -> T:
-    try:
-        return step()
-    except NotConverged as error:
-        raise InvalidInputError(
-            "The numbers differ too much in size to be separated in double precision; "
-            "scale the features first."
-        ) from error

@@ -13,6 +13,7 @@ from minout.engine.pool import Pool, Problem
 from minout.engine.reference import Reference
 from minout.engine.reports import Certificate, Refresh
 from minout.engine.separators import (
+    NO_PLACES,
     Separator,
     all_pairs,
     classes_of,
@@ -21,8 +22,6 @@ from minout.engine.separators import (
 )
 from minout.engine.settle import Job, settle
 from minout.engine.state import Delta, Move, Reduced, State
-
-NO_PLACES: Ints = np.empty(0, dtype=np.int64)
 
 
 class Draft:

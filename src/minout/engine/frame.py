@@ -43,6 +43,14 @@ class Schedule(NamedTuple):
     chosen_at: tuple[int, int] = (0, 0)
     prior_at: tuple[int, ...] = ()
 
+    def refresh_due(self, settings: Settings, examples: int) -> bool:
+        """Return whether everything is renewed when this many examples are stored."""
+        return settings.refresh == "auto" and examples >= self.refresh_at
+
+    def priors_due(self, settings: Settings, c: int, members: int) -> bool:
+        """Return whether the priors of class c are renewed when it has this many examples."""
+        return settings.refresh == "auto" and members >= self.prior_at[c]
+
     def chooses_anew(self, examples: int, classes: int) -> bool:
         """Return whether a refresh now chooses the settings again."""
         return examples >= 4 * self.chosen_at[0] or classes > 1.5 * self.chosen_at[1]

@@ -8,11 +8,12 @@ import numpy as np
 
 from minout import kernels
 from minout._typing import Floats, Id, Ints, Label
+from minout.engine.choice import Choice
 from minout.engine.classes import Classes, Members
 from minout.engine.examples import Examples
 from minout.engine.frame import Frame
 from minout.engine.reports import NOTHING_MOVED, Certificate, Refresh
-from minout.engine.separators import Separator, Separators, pair_count
+from minout.engine.separators import NO_PLACES, Separator, Separators, pair_count
 from minout.engine.settings import Settings
 
 NOTHING: Mapping[Any, Any] = MappingProxyType({})
@@ -83,6 +84,26 @@ class State:
         self.notes: dict[str, Any] = {}
         self.last_move: Move | None = None
 
+    @property
+    def labels(self) -> list[Label]:
+        """The labels, in the order in which they came; the live list."""
+        return self.classes.labels
+
+    @property
+    def choice(self) -> Choice:
+        """The settings in force."""
+        return self.frame.choice
+
+    def places_of(self, label: Label) -> Ints:
+        """Return the places of a label's examples, ascending; none if it is not stored."""
+        c = self.classes.number.get(label)
+        return NO_PLACES if c is None else np.sort(self.classes.members[c].places)
+
+    def row_at(self, place: int) -> Floats:
+        """Return a stored row, as a view."""
+        row: Floats = self.examples.table[place]
+        return row
+
     def label_at(self, place: int) -> Label:
         """Return the label of a stored example."""
         return self.classes.labels[int(self.examples.classes[place])]
@@ -116,7 +137,7 @@ class State:
         """
         listed = self.separators.listed
         if not listed:
-            return np.empty(0, dtype=np.int64)
+            return NO_PLACES
         stored = self.examples.places()
         wanted = np.fromiter(listed, dtype=np.uint64, count=len(listed))
         return stored[np.isin(self.examples.digests[stored], wanted)]
@@ -170,7 +191,7 @@ class Delta(NamedTuple):
     examples: Examples | None = None
     added: Id | None = None
     relabelled: tuple[int, int] | None = None
-    removed: Ints = np.empty(0, dtype=np.int64)
+    removed: Ints = NO_PLACES
     label: tuple[int, Label] | None = None
     class_count: int | None = None
     reduced: "Reduced | None" = None

@@ -22,13 +22,14 @@ LEFT_ALONE = 0.5
 
 def renewal_due(state: State, c: int | None) -> bool:
     """Return whether one more example of class c (None: a new class) brings a refresh or priors."""
-    if state.settings.refresh == "manual" or len(state.classes) - (c is not None) == 0:
+    settings, schedule = state.settings, state.frame.schedule
+    if len(state.classes) == (c is not None):  # there will be no other class
         return False
-    if _refresh_due(state, len(state.place_of) + 1):
+    if schedule.refresh_due(settings, len(state.place_of) + 1):
         return True
     if c is None or not state.frame.choice.lda_prior:
         return False
-    return state.classes.members[c].count + 1 >= state.frame.schedule.prior_at[c]
+    return schedule.priors_due(settings, c, state.classes.members[c].count + 1)
 
 
 def teach(
@@ -61,7 +62,7 @@ def teach(
         try:
             return _taught(state, x, label, example_id)._replace(next_id=next_id)
         except NotConverged:
-            if not _refresh_due(state, len(state.place_of) + 1):
+            if not state.frame.schedule.refresh_due(state.settings, len(state.place_of) + 1):
                 raise
         # A refresh that fails is put off; the example is learned as things stand.
         return _taught(state, x, label, example_id, put_off=True)._replace(next_id=next_id)
@@ -126,10 +127,6 @@ def settle_all(draft: Draft, bound: float) -> None:
     )
 
 
-def _refresh_due(state: State, count: int) -> bool:
-    return state.settings.refresh == "auto" and count >= state.frame.schedule.refresh_at
-
-
 def _stored(
     state: State, x: Floats, c: int, example_id: Id, least: float, next_id: int | None
 ) -> Delta:
@@ -180,8 +177,7 @@ def _settle_around(draft: Draft, place: int, c: int) -> Refresh | None:
     # Settle the separators of a new member's class that do not suit it, or all if that is due.
     if len(draft.labels) == 1:
         return None
-    auto = draft.state.settings.refresh == "auto"
-    if auto and draft.count >= draft.frame.schedule.refresh_at:
+    if draft.frame.schedule.refresh_due(draft.state.settings, draft.count):
         return _refresh(draft)
     margins = draft.margins(draft.examples.table[place], c)
     renewed = _renew_priors(draft, c)
@@ -210,7 +206,7 @@ def _renew_priors(draft: Draft, c: int) -> bool:
     if not draft.frame.choice.lda_prior:
         return False
     count, prior_at = draft.members(c).count, draft.frame.schedule.prior_at
-    due = count >= prior_at[c] and draft.state.settings.refresh == "auto"
+    due = draft.frame.schedule.priors_due(draft.state.settings, c, count)
     if due or count == 1:
         draft.set_schedule(prior_at=(*prior_at[:c], next_priors(count), *prior_at[c + 1 :]))
         draft.catch_up()
