@@ -1,4 +1,4 @@
-"""Learn from a stream, one example at a time, and know what each example disturbs."""
+"""Learn from a stream, one example at a time, and report what each example disturbs."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # scikit-learn, and pandas with it, is loaded when somebody wants the classifier.
+    # Import scikit-learn, which imports pandas, only when the classifier is used.
     if name == "MinoutClassifier":
         from minout.classifier import MinoutClassifier
 

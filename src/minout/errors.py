@@ -1,4 +1,4 @@
-"""The errors that minout raises on purpose, each with one sentence for the reader."""
+"""The errors that minout raises on purpose; each message is one sentence."""
 
 
 class MinoutError(Exception):
@@ -6,15 +6,15 @@ class MinoutError(Exception):
 
 
 class InvalidInputError(MinoutError, ValueError):
-    """An argument is not valid: what was expected, what came, what to do. Nothing has changed."""
+    """An argument is not valid; nothing has changed. The message says what to pass instead."""
 
 
 class MissingDataError(MinoutError):
-    """Data could not be read: which, and how to get it."""
+    """Data could not be read. The message says which, and how to get them."""
 
 
 class MissingExtraError(MinoutError, ImportError):
-    """An optional dependency is missing: which, and the command that installs it."""
+    """An optional dependency is missing. The message has the command that installs it."""
 
 
 class UnwritableError(MinoutError):
@@ -22,4 +22,4 @@ class UnwritableError(MinoutError):
 
 
 class NotConverged(ArithmeticError):  # noqa: N818, the name that the design gives it
-    """A separator could not be solved in double precision; the caller turns it into a sentence."""
+    """A separator could not be solved in double precision; callers raise InvalidInputError."""

@@ -1,4 +1,4 @@
-"""The learner: teach one example at a time, ask, correct, forget, predict."""
+"""The public learner: teach one example at a time, predict, correct, forget."""
 
 import copy
 import json
@@ -40,20 +40,23 @@ from minout.teaching import checked_examples, separable, step
 Auto = Literal["auto"]
 
 TRIM_EVERY = 128
-"""One in so many examples that move a separator, and every refresh, returns freed memory."""
+"""Return freed memory after a refresh, and at every so many examples if a separator moved."""
 _NOTHING_LEFT = "Every example has been forgotten; there is nothing to predict."
 
 
 class Learner:
-    """An online classifier that keeps every example and says what each one changed.
+    """An online classifier that stores every example and reports what each one changed.
 
-    Labels may appear at any time, and every example may have an id of yours. The first row taught
-    sets how many features a row has. At every moment each stored example is fitted (it has a
-    positive margin in every separator of its class) or listed in `misfits`. After `consolidate()`
-    the model is a function of the set of examples, whatever order they came in.
+    There is one linear separator for each pair of labels. The margin of an example is the value of
+    a separator, positive on the side of the example's label. After every step each stored example
+    is fitted (its margins are positive in all separators of its class) or listed in `misfits`.
+    After `consolidate()` the model depends on the set of stored examples only, not on their order.
 
-    Threads may share a learner: readers always see a consistent state, and a change is prepared
-    while others read.
+    New labels may appear at any time, and each example may have an id that you choose. The first
+    row taught sets the number of features.
+
+    Threads may share a learner: readers always see a consistent state, and can read while another
+    thread computes a change.
 
     Parameters
     ----------
@@ -61,23 +64,25 @@ class Learner:
         Inverse strength of the regularisation, as in scikit-learn's `LinearSVC`: a high value fits
         what was taught more closely, a low one allows more misfits.
     whiten : bool or "auto", default="auto"
-        Measure rows in the inverse of the within-class covariance.
+        Use the inverse of the within-class covariance as the metric (Mahalanobis distance).
     lda_prior : bool or "auto", default="auto"
-        Start each separator from the linear discriminant between its two classes.
+        Regularise each separator towards the linear discriminant (LDA) of its two classes, instead
+        of towards 0.
     standardize : bool or "auto", default="auto"
         Divide each column by its standard deviation first.
     features : str, FeatureMap or callable, default="identity"
-        The fixed map that examples go through before they are learned: "identity", "scattering"
-        (images), "random_fourier", a map such as `Scattering(...)`, or a function of yours that
-        turns a batch into rows of numbers.
+        The fixed map that turns examples into rows of numbers: "identity", "scattering" (images),
+        "random_fourier", a map such as `Scattering(...)`, or a function of a batch that returns
+        one row per example.
     refresh : {"auto", "manual"}, default="auto"
-        With "manual", origin, scale, metric and the settings that are "auto" are renewed by
-        `consolidate()` only, never while an example is taught.
+        With "auto", origin, scale, metric, priors and the settings that are "auto" are computed
+        again from time to time while examples are taught; with "manual", by `consolidate()` only.
 
     Notes
     -----
-    "auto" chooses from what was taught, by cross-validation that does not depend on the order.
-    `notes` is a dictionary of yours that is saved with the learner.
+    Settings that are "auto" are chosen by cross-validation on stored examples. The folds do not
+    depend on the order of the examples. `notes` is a dictionary for your own use; it is saved with
+    the learner.
 
     Examples
     --------
@@ -109,29 +114,29 @@ class Learner:
     def teach(self, x: Any, y: Label, id: Id | None = None) -> StepReport:
         """Learn one example.
 
-        If the call is refused, nothing has changed; if it is interrupted, all of it has happened
-        or nothing.
+        If the call raises an error, the learner is unchanged. If it is interrupted (Ctrl-C), the
+        example has been learned completely or not at all.
 
         Parameters
         ----------
         x : array-like of shape (n_features,)
-            The example, or whatever the feature map takes.
+            The example, or any other input that the feature map takes.
         y : int or str
-            Its label; a label that is new adds a class.
+            Its label; a new label adds a class.
         id : int or str, optional
-            A name of yours for the example; otherwise it gets the next free number. Teaching an id
-            again with the same row and label, or with a label that was corrected since, changes
-            nothing; with another row or label the call is refused: see `correct`.
+            An id for the example; by default the next free number. Teaching a stored id again with
+            the same row and label, or with a label that was corrected since, changes nothing.
+            With another row or label it is an error: see `correct`.
 
         Returns
         -------
         StepReport
-            Its `certificate` says what moved and what was checked.
+            Its `certificate` lists the separators that moved and the examples that became misfits.
 
         Raises
         ------
         InvalidInputError
-            If x, y or id is not valid.
+            If x, y or id is not valid, or the id is stored with another row or label.
         """
         row, label = self._inputs.row(x, self._state.widths), self._label(y)
         state = self._started(row)
@@ -146,17 +151,17 @@ class Learner:
     ) -> list[StepReport]:
         """Learn examples one after the other.
 
-        If the call is refused, nothing has changed. If it is interrupted, the examples before the
-        interruption are kept. Other threads may read in between.
+        If the call raises an error, the learner is unchanged. If it is interrupted (Ctrl-C), the
+        examples before the interruption stay taught. Other threads may read in between.
 
         Parameters
         ----------
         X : array-like of shape (n_examples, n_features)
-            The examples; they go through the feature map together.
+            The examples; the feature map gets them as one batch.
         y : sequence of int or str
             Their labels.
         ids : sequence of int or str, optional
-            Names of yours, one per row.
+            One id per row; see `teach`.
 
         Returns
         -------
@@ -183,7 +188,7 @@ class Learner:
 
     @reads
     def what_if(self, x: Any, y: Label) -> WhatIf:
-        """Return which stored examples teaching x as y could disturb; learn nothing.
+        """Return which stored examples could be disturbed by teaching x as y; learn nothing.
 
         Parameters
         ----------
@@ -195,7 +200,7 @@ class Learner:
         Returns
         -------
         WhatIf
-            Its `interfered` lists the ids.
+            Its `interfered` lists the ids of the examples whose output could change.
         """
         label, row = self._label(y), self._inputs.row(x, self._state.widths)
         if self._state.widths.row is None:
@@ -211,16 +216,16 @@ class Learner:
         id : int or str
             The id of a stored example.
         y : int or str
-            The label that is right.
+            The new label.
 
         Returns
         -------
         StepReport
-            What that changed.
+            What the change moved; see `teach`.
         """
         state = self._taught()
         place, label = self._place(id), self._label(y)
-        old, example_id = state.label_at(place), state.ids[place]  # not a number of NumPy's
+        old, example_id = state.label_at(place), state.ids[place]  # a Python int or str
         if old == label:
             return StepReport(example_id, label, NOTHING_MOVED)
         delta = separable(lambda: engine.relabel(state, place, label))
@@ -230,20 +235,20 @@ class Learner:
 
     @writes
     def forget(self, ids: Id | Iterable[Id]) -> Certificate:
-        """Remove stored examples; separators that rested on them are settled again.
+        """Remove stored examples; separators that had them as support vectors are solved again.
 
-        After `consolidate()` the model equals the one that never saw them, and no trace of their
-        rows is left. A class whose last example is forgotten leaves the model.
+        After `consolidate()` the model is identical, bit for bit, to one that was never taught
+        them, and no trace of their rows is left. A class without examples is removed.
 
         Parameters
         ----------
         ids : int, str, or iterable of them
-            The examples to forget.
+            The ids of the examples to remove.
 
         Returns
         -------
         Certificate
-            What moved and what was checked.
+            Which separators moved, and how many margins were checked.
         """
         self._taught()
         if isinstance(ids, str) or not isinstance(ids, Iterable):
@@ -256,17 +261,17 @@ class Learner:
 
     @writes
     def forget_class(self, y: Label) -> Certificate:
-        """Remove every example of a label, and the label with them.
+        """Remove all examples of a label, and the label itself.
 
         Parameters
         ----------
         y : int or str
-            A label that is stored.
+            A label that has stored examples.
 
         Returns
         -------
         Certificate
-            What moved and what was checked.
+            Which separators moved, and how many margins were checked.
         """
         state, label = self._taught(), self._label(y)
         places = state.places_of(label)
@@ -276,15 +281,16 @@ class Learner:
 
     @writes
     def consolidate(self) -> Consolidation:
-        """Make the model anew from the stored examples alone.
+        """Compute the model again from the set of stored examples.
 
-        Everything that depends on the order is renewed, settings included, and every separator is
-        solved tightly. Afterwards the model is a function of the set of examples.
+        Everything that depends on their order is computed again, including the settings that are
+        "auto", and every separator is solved to high precision. Afterwards the model depends on
+        the set of stored examples only.
 
         Returns
         -------
         Consolidation
-            What was checked and chosen.
+            A certificate, and the settings that were chosen.
         """
         old = self._taught()
         new, done = separable(lambda: engine.consolidate(old))
@@ -293,12 +299,12 @@ class Learner:
 
     @reads
     def audit(self) -> Audit:
-        """Compute every margin of every stored example again, plainly, and compare.
+        """Compute all margins of all stored examples again with plain NumPy, and compare.
 
         Returns
         -------
         Audit
-            Its `ok` says whether every promise holds.
+            Its `ok` is True if nothing differs; otherwise `complaints` lists the differences.
         """
         return engine.audit(self._taught())
 
@@ -309,25 +315,28 @@ class Learner:
         Parameters
         ----------
         n : int, default=10
-            How many at most.
+            The maximum number of examples.
 
         Returns
         -------
         list of Suspect
-            Those with the largest slack, the largest first.
+            The examples with the largest slack, largest first.
         """
         if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 0:
-            raise InvalidInputError(f"`n` is a whole number from 0 on, not {n!r}.")
+            raise InvalidInputError(f"`n` must be a whole number, 0 or more, not {n!r}.")
         return engine.suspects(self._taught(), int(n))
 
     @reads
     def partition(self) -> dict[tuple[Label, Label], Sets]:
-        """Return the paper's S1, S2 and S3 of each neuron that the last call moved.
+        """Return the paper's sets S1, S2 and S3 for each neuron that the last call moved.
+
+        The separator of two labels is one neuron in the unit of each label (see docs/engine.md).
 
         Returns
         -------
         dict of (label, label) to Sets
-            The key is the label of the neuron's unit and the label that it stands against.
+            The key is the label of the neuron's unit and the label that the neuron separates it
+            from.
         """
         return engine.partition(self._taught())
 
@@ -340,7 +349,7 @@ class Learner:
         X : array-like of shape (n_rows, n_features)
             Rows.
         unknown : int or str, optional
-            The label for rows that no class accepts: every score is 0 or less.
+            The label to return for rows whose scores are all 0 or less.
 
         Returns
         -------
@@ -362,7 +371,7 @@ class Learner:
 
     @reads
     def scores(self, X: Any) -> Floats:
-        """Return the least margin that each row would have under each label.
+        """Return the smallest margin that each row would have with each label.
 
         Parameters
         ----------
@@ -372,7 +381,8 @@ class Learner:
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            In the order of `classes`. With one class there is no separator: infinite.
+            Columns are in the order of `classes`. With a single class there is no separator, and
+            scores are infinite.
         """
         state = self._taught()
         order = sorted(range(len(state.labels)), key=state.labels.__getitem__)
@@ -390,7 +400,7 @@ class Learner:
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            In the order of `classes`.
+            Columns are in the order of `classes`.
         """
         return np.asarray(np.maximum(self.scores(X), 0.0))
 
@@ -398,8 +408,9 @@ class Learner:
     def probabilities(self, X: Any) -> Floats:
         """Return a probability for each label: the softmax of sharpness times score.
 
-        The sharpness is chosen together with C, so that the labels of held-out rows were
-        likeliest. Probabilities presume that one of the labels is right.
+        The sharpness (an inverse temperature) is chosen together with C: the value that maximises
+        the likelihood of the labels of held-out rows. Probabilities assume that one of the labels
+        is right.
 
         Parameters
         ----------
@@ -409,7 +420,7 @@ class Learner:
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            In the order of `classes`.
+            Columns are in the order of `classes`.
         """
         state = self._not_empty()
         scores = self.scores(X)
@@ -419,7 +430,7 @@ class Learner:
 
     @reads
     def explain(self, x: Any) -> Explanation:
-        """Return which separator decides about x, and which stored examples it rests on.
+        """Return the separator that decides the label of x, and its support vectors.
 
         Parameters
         ----------
@@ -429,14 +440,14 @@ class Learner:
         Returns
         -------
         Explanation
-            The label, the runner-up, the margin and its parts.
+            The label, the runner-up, the margin between them, and the terms that add up to it.
         """
         state = self._not_empty()
         return engine.explain(state, self._inputs.row(x, state.widths))
 
     @reads
     def separator(self, a: Label, b: Label) -> PairSeparator:
-        """Return the separator between two labels: its weights, and what it rests on.
+        """Return the separator between two labels: weights, bias and support vectors.
 
         Parameters
         ----------
@@ -446,13 +457,13 @@ class Learner:
         Returns
         -------
         PairSeparator
-            `weights @ x + bias`, for a row x as the feature map makes it, is the margin of x for
-            `a` against `b`; `supports` are the stored examples that the separator rests on.
+            `weights @ x + bias` is the margin of x for `a` against `b`, where x is an output row
+            of the feature map; `supports` are the support vectors.
 
         Raises
         ------
         InvalidInputError
-            If a label is not stored, or the two are the same.
+            If a label has no stored examples, or both labels are the same.
 
         Examples
         --------
@@ -468,18 +479,18 @@ class Learner:
             if label not in state.labels:
                 raise InvalidInputError(f"No example has the label {label!r}.")
         if first == second:
-            raise InvalidInputError(f"A separator is between two labels, but both are {first!r}.")
+            raise InvalidInputError(f"A separator needs two labels, but both are {first!r}.")
         labels = state.labels
         return engine.pair_separator(state, labels.index(first), labels.index(second))
 
     @reads
     def save(self, file: str | Path) -> None:
-        """Write everything to one file; a learner loaded from it goes on to the same bits.
+        """Write the learner to one file; a loaded copy continues with bit-identical results.
 
         Parameters
         ----------
         file : str or Path
-            Where to; a file that is there is replaced as a whole.
+            The file to write. An existing file is replaced only when the new one is complete.
         """
         model_file.write(Path(file), self.features, self._state)
 
@@ -487,20 +498,20 @@ class Learner:
     def load(
         cls, file: str | Path, features: str | FeatureMap | Callable[[Any], Any] | None = None
     ) -> "Learner":
-        """Read a learner that was saved.
+        """Read a learner from a file that `save` wrote.
 
         Parameters
         ----------
         file : str or Path
-            What `save` wrote.
+            The file.
         features : FeatureMap or callable, optional
-            The function of yours that it was taught with, if it was; a map with another
-            fingerprint is refused.
+            The feature map, if it is a function of your own: it is not saved. A map with another
+            fingerprint is an error.
 
         Returns
         -------
         Learner
-            A learner that goes on where the other stood.
+            A learner in the state in which the other was saved.
         """
         found, state = model_file.read(Path(file), None if features is None else named(features))
         learner = cls(features=found)
@@ -508,7 +519,7 @@ class Learner:
         return learner
 
     def reading(self) -> AbstractContextManager[None]:
-        """Keep changes by other threads out, so that several calls see one state.
+        """Block changes by other threads, so that several calls see the same state.
 
         Returns
         -------
@@ -537,12 +548,12 @@ class Learner:
 
     @reads
     def inspect(self) -> Inspection:
-        """Return a copy of what the engine holds, for tests and benchmarks.
+        """Return a copy of the engine's internal state, for tests and benchmarks.
 
         Returns
         -------
         Inspection
-            Not part of the stable interface: it changes with the engine.
+            Not part of the stable interface: it may change with the engine.
         """
         return engine.inspect(self._taught())
 
@@ -555,7 +566,7 @@ class Learner:
     @property
     @reads
     def ids(self) -> list[Id]:
-        """The ids of all stored examples, in the order in which they came."""
+        """The ids of all stored examples, in the order in which they were taught."""
         return list(self._state.place_of)
 
     @property
@@ -563,7 +574,8 @@ class Learner:
     def misfits(self) -> list[Id]:
         """The ids of the stored examples on the wrong side of a separator of their class.
 
-        Of equal rows under two labels one is wrong because the other is right: both are listed.
+        Of equal rows with two different labels at most one can be on the right side: both are
+        listed.
         """
         state = self._taught()
         return list(state.names(state.misfits()))
@@ -571,28 +583,28 @@ class Learner:
     @property
     @reads
     def corrected(self) -> dict[Id, tuple[Label, ...]]:
-        """For each corrected example that is stored, the labels that it had before."""
+        """The earlier labels of each stored example that was corrected."""
         return dict(self._state.corrected)
 
     @property
     @reads
     def choice(self) -> Choice:
-        """The settings in force: chosen from the data, or pinned."""
+        """The settings in use: chosen from the data, or set by the user."""
         return self._taught().choice
 
     @property
     def settings(self) -> Settings:
-        """The settings that were pinned, or "auto"."""
+        """The settings as passed to the constructor: values or "auto"."""
         return self._state.settings
 
     @property
     def features(self) -> FeatureMap:
-        """The fixed map that examples go through before they are learned."""
+        """The fixed map that turns examples into rows."""
         return self._inputs.features
 
     @property
     def notes(self) -> dict[str, Any]:
-        """A dictionary of yours that is saved with the learner."""
+        """A dictionary for your own use, saved with the learner."""
         return self._state.notes
 
     @reads
@@ -604,14 +616,14 @@ class Learner:
     def __contains__(self, id: Id) -> bool:
         """Return whether an id is stored."""
         if not isinstance(id, str | int | np.integer) or isinstance(id, bool):
-            return False  # to Python, True and 1.0 are the number 1
+            return False  # True and 1.0 are equal to 1 in Python
         return id in self._state.place_of
 
     def __getstate__(self) -> dict[str, Any]:
         """Return plain values and arrays that later teaching does not change.
 
-        Pickles, copies and skops use them. Unlike `save`, a feature map that is a function of
-        yours is part of them.
+        Used by pickle, copy and skops. Unlike in `save`, a feature map that is the user's own
+        function is included.
         """
         described = model_file.describe_features(self.features)
         with self._lock.reading():
@@ -626,11 +638,11 @@ class Learner:
             }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take over what `__getstate__` returned."""
+        """Restore the learner from the result of `__getstate__`."""
         features, move = state["features"], state["last_move"]
         if isinstance(features, dict):
             features = model_file.make_features(features)
-        # joblib may pass arrays as read-only maps of a file.
+        # joblib may pass read-only memory maps.
         arrays = {
             name: np.require(np.asarray(each), requirements="W")
             for name, each in state["arrays"].items()
@@ -640,11 +652,11 @@ class Learner:
         self._state.last_move = move and Move(*move)
 
     def _commit(self, state: State, delta: Delta) -> None:
-        # Put a change of a state in place, and the state in place of the present one.
+        # Apply a change to a state, and make it the state of this learner.
         def put_in_place() -> None:
             try:
                 engine.apply(state, delta)
-            finally:  # also if it was interrupted, once it is in place
+            finally:  # also after an interruption, if the change was applied
                 if delta.widths is None or state.widths == delta.widths:
                     self._state = state
 
@@ -654,7 +666,7 @@ class Learner:
             engine.trim_heap()
 
     def _forget(self, listed: list[int], label: Label | None = None) -> Certificate:
-        # Of forgotten examples, and of a forgotten label, no note of a correction stays either.
+        # Earlier labels of forgotten examples, and a forgotten label itself, are dropped as well.
         state, places = self._state, np.array(listed, dtype=np.int64)
         delta = separable(lambda: engine.forget(state, places))
         gone = set(state.names(places))
@@ -667,7 +679,7 @@ class Learner:
         return delta.certificate
 
     def _started(self, rows: Floats) -> State:
-        # The state to teach; while nothing has been taught, a new one for rows of this width.
+        # The state to teach; before the first example, a new one for rows of this width.
         state = self._state
         if state.widths.row is not None or not len(rows):
             return state
@@ -681,10 +693,10 @@ class Learner:
         return delta._replace(widths=self._inputs.widths(X, rows))
 
     def _place(self, id: Id) -> int:
-        if id in self:  # also one of a model from before ids had at most 64 bits
+        if id in self:  # also an id of more than 64 bits, which older models may have
             return self._state.place_of[id]
         if not isinstance(id, int) or isinstance(id, bool) or id.bit_length() > 1000:
-            checked_id(id)  # says what is wrong with it
+            checked_id(id)  # raises the error for this id
         raise InvalidInputError(f"There is no example {id!r}.")
 
     def _label(self, y: Label) -> Label:

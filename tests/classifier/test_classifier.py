@@ -461,5 +461,5 @@ def test_a_separator_is_found_by_the_labels_of_the_user(dtype):
     weights, bias, supports = classifier.separator(second, first)
     assert X @ weights + bias == pytest.approx(classifier.decision_function(X))
     assert {each.id for each in supports} <= set(range(6))
-    with pytest.raises(ValueError, match="between two labels"):
+    with pytest.raises(ValueError, match="needs two labels"):
         classifier.separator(first, first)

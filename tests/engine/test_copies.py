@@ -153,7 +153,7 @@ def test_a_separator_is_between_two_stored_labels():
     learner.teach_many(IRIS.data, NAMES)
     with pytest.raises(InvalidInputError, match="No example has the label 'rose'"):
         learner.separator("setosa", "rose")
-    with pytest.raises(InvalidInputError, match="between two labels, but both are 'setosa'"):
+    with pytest.raises(InvalidInputError, match="needs two labels, but both are 'setosa'"):
         learner.separator("setosa", "setosa")
     with pytest.raises(InvalidInputError, match="of another type"):
         learner.separator("setosa", 1)

@@ -1,8 +1,8 @@
-"""Check what callers pass in: tables and labels with scikit-learn's checks, and ids.
+"""Check arguments: tables and labels with scikit-learn's checks, and ids.
 
 `is_plain_array`, `single_label` and `single_id` recognise the most common input without
-scikit-learn's checks, which take longer than a prediction. They never refuse: what they do not
-recognise goes through the full checks, which accept and read it the same way.
+scikit-learn's checks, which take longer than a prediction. They never raise: input that they do not
+recognise goes through the full checks, which read it the same way.
 """
 
 from collections.abc import Iterator
@@ -78,7 +78,7 @@ def check_batch(X: Any) -> Any:
 
 
 def check_ids(ids: Any, count: int) -> list[Id] | None:
-    """Return one id per row as str or int, each once; None if the learner is to number them."""
+    """Return one id per row as str or int, without duplicates; None if no ids were given."""
     if ids is None:
         return None
     checked = [checked_id(each) for each in listed_ids(ids)]

@@ -1,4 +1,4 @@
-"""Labels: as users pass them, and as a learner stores them, whole numbers or strings."""
+"""Convert labels between the dtype of the user and the int or str that a learner stores."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ _NUL = "A label must not hold the character NUL."
 
 
 class LabelCodec(NamedTuple):
-    """Convert labels to those of a learner, and back to the dtype in which users pass them.
+    """Convert labels to those that a learner stores, and back to the user's dtype.
 
     Attributes
     ----------
@@ -39,12 +39,12 @@ class LabelCodec(NamedTuple):
     announced: tuple[Label, ...] = ()
 
     def encode(self, y: NDArray[Any]) -> tuple[list[Label], "LabelCodec"]:
-        """Return labels for the learner, and the codec that can give them all back."""
+        """Return labels for the learner, and a codec that can decode all of them."""
         labels, dtype = encode_labels(y, self.dtype)
         return labels, self._replace(dtype=dtype)
 
     def encode_one(self, y: Any) -> tuple[Label, "LabelCodec"]:
-        """Return one label for the learner, and the codec that can give it back."""
+        """Return one label for the learner, and a codec that can decode it."""
         array = np.empty(1, dtype=object) if isinstance(y, str) else np.asarray([y])
         if isinstance(y, str):
             array[0] = y
@@ -54,7 +54,7 @@ class LabelCodec(NamedTuple):
         return label, codec
 
     def decode(self, labels: NDArray[Any] | list[Label]) -> NDArray[Any]:
-        """Return labels of the learner in the dtype of the user's."""
+        """Return labels of the learner in the user's dtype."""
         return decode_labels(labels, self.dtype)
 
     def announce(self, classes: Any) -> "LabelCodec":
@@ -82,10 +82,10 @@ class LabelCodec(NamedTuple):
 
 
 def encode_labels(y: NDArray[Any], known: DType | None) -> tuple[list[Label], DType]:
-    """Return labels (n,) as a learner stores them, and the dtype to give them back in.
+    """Return labels (n,) as a learner stores them, and the dtype to decode them to.
 
-    That is the dtype of the first labels, `known`; where it cannot hold a later number, the next
-    one that can. True is stored as 1 and 2.0 as 2. Strings and numbers do not mix.
+    That is the dtype of the first labels, `known`, or a wider one if a later number needs it.
+    True is stored as 1 and 2.0 as 2. Strings and numbers do not mix.
     """
     labels, own = _plain(y)
     if known is None:
@@ -105,7 +105,7 @@ def encode_labels(y: NDArray[Any], known: DType | None) -> tuple[list[Label], DT
 
 
 def decode_labels(labels: NDArray[Any] | list[Label], dtype: DType) -> NDArray[Any]:
-    """Return labels of a learner in the dtype of the user's."""
+    """Return labels of a learner in the user's dtype."""
     array = np.asarray(labels)
     if dtype.kind == "U":
         return array if array.size else np.empty(0, dtype=dtype)
@@ -113,23 +113,23 @@ def decode_labels(labels: NDArray[Any] | list[Label], dtype: DType) -> NDArray[A
 
 
 def to_array(y: Any) -> Any:
-    """Return a series as an array; refuse a list that NumPy would change on the way."""
+    """Return a series as an array; refuse a list whose values NumPy would convert."""
     refuse_masked(y, "y holds")
     if isinstance(y, Sequence) and any(isinstance(each, str) for each in y):
-        _of_objects(list(y))  # NumPy would make strings of everything
-        if any("\0" in each for each in y):  # and cut it off at the end
+        _of_objects(list(y))  # NumPy would convert all of them to strings
+        if any("\0" in each for each in y):  # NumPy strips trailing NULs
             raise InvalidInputError(_NUL)
     labels = y.to_numpy() if hasattr(y, "to_numpy") else y
     checked: Any = labels if isinstance(labels, Sequence) else ()
     if isinstance(labels, np.ndarray) and labels.dtype == OBJECTS:
         checked = labels.flat
-    if any(type(each).__name__ == "NAType" for each in checked):  # that of pandas
+    if any(type(each).__name__ == "NAType" for each in checked):  # pandas.NA
         raise InvalidInputError("y holds a label that is missing; fill or drop such rows.")
     return labels
 
 
 def with_unknown(labels: NDArray[Any], rejected: Bools, unknown: Any) -> NDArray[Any]:
-    """Return labels with `unknown` in rejected rows; of dtype object if no other can hold it.
+    """Return labels with `unknown` in rejected rows; of dtype object if no other dtype fits.
 
     >>> with_unknown(np.array(["a", "b"]), np.array([False, True]), "neither")
     array(['a', 'neither'], dtype='<U7')

@@ -1,4 +1,4 @@
-"""A learner together with what only the classifier knows: columns, labels, the last call."""
+"""A learner together with the classifier's own state: columns, labels, the last call."""
 
 from typing import Any, NamedTuple
 
@@ -23,7 +23,7 @@ from minout.learner import Learner
 SETTINGS = ("C", "whiten", "lda_prior", "standardize", "refresh")
 """The parameters that are passed on to the learner as they are."""
 NOTES = "classifier"
-"""The key in a learner's notes."""
+"""The key of the classifier's entry in a learner's notes."""
 FILES = "files"
 """The key under which the command line notes the columns that it taught."""
 
@@ -50,8 +50,8 @@ class Batch(NamedTuple):
 class Model:
     """One learner, the columns of its tables, and the codec of its labels.
 
-    Between threads the codec always suits the labels of the learner: teaching replaces `codec`
-    before the learner changes, and predicting reads it after asking the learner.
+    The codec can always decode the labels of the learner, also with several threads: teaching
+    replaces `codec` before the learner changes, and predicting reads it after the scores.
     """
 
     def __init__(self, learner: Learner, columns: InputColumns, codec: LabelCodec) -> None:
@@ -67,7 +67,7 @@ class Model:
 
     @classmethod
     def from_learner(cls, learner: Learner) -> "Model":
-        """Return a model around a learner that was saved by a classifier, minout, or itself."""
+        """Return a model around a learner that was saved by any part of minout."""
         notes = learner.notes.get(NOTES, {})
         names = (notes or {"names": learner.notes.get(FILES, {}).get("columns")}).get("names")
         columns = InputColumns()
@@ -101,7 +101,7 @@ class Model:
         return model
 
     def set_codec(self, codec: LabelCodec) -> None:
-        """Replace the codec, and note it where it is saved with the learner."""
+        """Replace the codec, and store it in the notes of the learner, so that it is saved."""
         self.codec = codec
         names = getattr(self.columns, "feature_names_in_", None)
         self.learner.notes[NOTES] = {
@@ -116,13 +116,13 @@ class Model:
         self.last = LastCall(self.last.ids, [] if certificate is None else [certificate])
 
     def check_rows(self, X: Any) -> Any:
-        """Return rows to ask the learner about."""
+        """Return checked rows to predict."""
         if is_plain_array(X, self.plain_width):
             return X
         return self.columns.check_table(X) if self.takes_numbers else check_batch(X)
 
     def check_row(self, x: Any) -> Any:
-        """Return one row: of a row (columns,), or of a table with one row."""
+        """Return one row from a row (columns,) or from a table with one row."""
         if not self.takes_numbers:
             return x
         refuse_masked(x, "x holds")
@@ -141,7 +141,7 @@ class Model:
         return rows[0]
 
     def check_rows_and_labels(self, X: Any, y: Any) -> tuple[Any, list[Label], LabelCodec]:
-        """Return rows, their labels, and the codec that can give them back."""
+        """Return rows, their labels, and a codec that can decode the labels."""
         if self.takes_numbers:
             rows, labels = self.columns.check_table_and_labels(X, y)
         else:
@@ -216,7 +216,7 @@ def new_learner(parameters: dict[str, Any]) -> Learner:
 def parameters_of(learner: Learner, features: Any = None) -> dict[str, Any]:
     """Return the parameters of a classifier that would make such a learner.
 
-    `features` is the user's own map, if there is one; the others are named where they have a name.
+    `features` is the user's own map, if there is one; built-in maps are given by name.
     """
     settings = {name: getattr(learner.settings, name) for name in SETTINGS}
     return settings | (_named(learner.features) if features is None else {"features": features})

@@ -33,11 +33,14 @@ Auto = Literal["auto"]
 
 
 class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """An exact online classifier that keeps every example and says what each one changed.
+    """An online classifier that stores every example and reports what each one changed.
 
     `fit` starts a new model and consolidates it: the result does not depend on the order of the
-    rows. `partial_fit` teaches more rows, one by one; labels may appear at any time. At every
-    moment each stored example is fitted or listed in `misfits_`.
+    rows. `partial_fit` teaches more rows, one by one; new labels may appear at any time.
+
+    There is one linear separator for each pair of labels. The margin of an example is the value of
+    a separator, positive on the side of the example's label. After every step each stored example
+    is fitted (its margins are positive in all separators of its class) or listed in `misfits_`.
 
     Threads may share a classifier: readers always see a consistent state, and calls that change it
     wait for each other.
@@ -48,18 +51,20 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Inverse strength of the regularisation, as in scikit-learn's `LinearSVC`: a high value fits
         what was taught more closely, a low one allows more misfits.
     whiten : bool or "auto", default="auto"
-        Measure rows in the inverse of the within-class covariance.
+        Use the inverse of the within-class covariance as the metric (Mahalanobis distance).
     lda_prior : bool or "auto", default="auto"
-        Start each separator from the linear discriminant between its two classes.
+        Regularise each separator towards the linear discriminant (LDA) of its two classes, instead
+        of towards 0.
     standardize : bool or "auto", default="auto"
         Divide each column by its standard deviation first.
     refresh : {"auto", "manual"}, default="auto"
-        With "manual", origin, scale, metric and the settings that are "auto" are renewed by
-        `fit` and `consolidate` only, never while an example is taught.
+        With "auto", origin, scale, metric, priors and the settings that are "auto" are computed
+        again from time to time while examples are taught; with "manual", by `fit` and
+        `consolidate` only.
     features : str, FeatureMap or callable, default="identity"
-        The fixed map that examples go through before they are learned: "identity", "scattering"
-        (images), "random_fourier", a map such as `Scattering(...)`, or a function of yours that
-        turns a batch into rows of numbers; such a function gets X as it is.
+        The fixed map that turns examples into rows of numbers: "identity", "scattering" (images),
+        "random_fourier", a map such as `Scattering(...)`, or a function of a batch that returns
+        one row per example. A function gets X as it was passed.
     image_shape : tuple of int, optional
         For "scattering" and `picture`: the shape of the image in a row, (height, width) or
         (height, width, channels). By default a row whose length is a square is a grey image.
@@ -79,11 +84,11 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     misfits_ : list of int or str
         The ids of the stored examples on the wrong side of a separator of their class.
     certificate_ : Certificate
-        What holds for every stored example after the last change.
+        The certificate of the last change: what moved, and which examples became misfits.
     certificates_ : list of Certificate
         The certificate of each row of the last `partial_fit`; after other calls, one.
     learner_ : Learner
-        The learner that does the work.
+        The underlying learner.
 
     See Also
     --------
@@ -91,11 +96,12 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    The parameters are read when a model begins: at `fit`, or at the first `partial_fit`. "auto"
-    chooses from what was taught, by cross-validation that does not depend on the order.
+    The parameters are read when a model is started: by `fit`, or by the first `partial_fit`.
+    Settings that are "auto" are chosen by cross-validation on stored examples. The folds do not
+    depend on the order of the examples.
 
     X is an array or a pandas or polars data frame of numbers; y holds strings or whole numbers.
-    Reports and certificates name labels as the learner stores them: True as 1, and 2.0 as 2.
+    In reports and certificates labels are as the learner stores them: True is 1, and 2.0 is 2.
 
     Examples
     --------
@@ -138,8 +144,8 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, ids: Any = None) -> Self:
         """Start a new model, teach it all rows and consolidate it.
 
-        The model is then a function of the set of examples, whatever their order. If the call is
-        refused or interrupted, the classifier stays as it was.
+        The model then depends on the set of examples only, not on their order. If the call raises
+        an error or is interrupted, the classifier stays as it was.
 
         Parameters
         ----------
@@ -148,7 +154,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y : array-like of shape (n_samples,)
             Their labels: strings or whole numbers.
         ids : sequence of int or str, optional
-            Names of yours, one per row; by default the rows are numbered.
+            One id per row; by default the rows are numbered.
 
         Returns
         -------
@@ -166,8 +172,8 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, ids: Any = None) -> Self:
         """Teach more rows, one by one, in their order.
 
-        If the call is refused, nothing has changed. If it is interrupted, the examples before the
-        interruption are kept; `ids_` lists them.
+        If the call raises an error, the classifier is unchanged. If it is interrupted (Ctrl-C),
+        the examples before the interruption stay taught; `ids_` lists them.
 
         Parameters
         ----------
@@ -176,12 +182,12 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y : array-like of shape (n_samples,)
             Their labels: strings or whole numbers.
         classes : array-like, optional
-            Labels to announce: they are in `classes_` from now on, with the probability 0 until
-            an example comes. Other labels may come all the same.
+            Labels to announce: they are in `classes_` from now on, with probability 0 until they
+            have an example. Labels that were not announced may still appear.
         ids : sequence of int or str, optional
-            Names of yours, one per row; by default each gets the next free number. An id that is
-            stored with the same row and label changes nothing; with another one the call is
-            refused: see `correct`.
+            One id per row; by default the next free numbers. Teaching a stored id again with the
+            same row and label changes nothing; with another row or label it is an error: see
+            `correct`.
 
         Returns
         -------
@@ -204,7 +210,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X : array-like of shape (n_samples, n_features)
             Rows.
         unknown : object, optional
-            The label for rows that no class accepts: every score is 0 or less.
+            The label to return for rows whose scores are all 0 or less.
 
         Returns
         -------
@@ -215,7 +221,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rows = model.check_rows(X)
         if unknown is None:
             predicted = model.learner.predict(rows)
-            return model.codec.decode(predicted)  # read after asking: see Model
+            return model.codec.decode(predicted)  # read after the scores: see Model
         seen, scores = model.scores(rows)
         labels = model.codec.decode(seen[scores.argmax(axis=1)])
         return with_unknown(labels, scores.max(axis=1) <= 0.0, unknown)
@@ -223,8 +229,9 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> Floats:
         """Estimate the probability of each class: the softmax of sharpness times score.
 
-        The sharpness is chosen together with C, so that the labels of held-out rows were
-        likeliest. Probabilities presume that one of the classes is right.
+        The sharpness (an inverse temperature) is chosen together with C: the value that maximises
+        the likelihood of the labels of held-out rows. Probabilities assume that one of the classes
+        is right.
 
         Parameters
         ----------
@@ -234,7 +241,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            In the order of `classes_`; 0 for a class that was only announced.
+            Columns are in the order of `classes_`; 0 for a class that was only announced.
         """
         model = self._fitted()
         return model.spread(*model.probabilities(model.check_rows(X)), 0.0)
@@ -256,7 +263,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return np.asarray(np.log(self.predict_proba(X)))
 
     def decision_function(self, X: Any) -> Floats:
-        """Return the score of each class: the least margin that the row would have in it.
+        """Return the score of each class: the smallest margin that the row would have in it.
 
         Parameters
         ----------
@@ -266,16 +273,16 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
-            In the order of `classes_`; for two classes the score of the second, as scikit-learn
-            expects (that of the first is its negative). A class that was only announced has -inf,
-            a class that is alone has inf.
+            Columns are in the order of `classes_`. For two classes, the score of the second, as
+            scikit-learn expects; the score of the first is its negative. A class that was only
+            announced has -inf, a single class has inf.
         """
         model = self._fitted()
         scores = model.spread(*model.scores(model.check_rows(X)), -np.inf)
         return scores[:, 1] if scores.shape[1] == 2 else scores
 
     def what_if(self, X: Any, y: Any) -> list[WhatIf]:
-        """Return which stored examples teaching each row alone could disturb; learn nothing.
+        """Return which stored examples could be disturbed by each row alone; learn nothing.
 
         Parameters
         ----------
@@ -287,14 +294,14 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         list of WhatIf
-            One per row; `interfered` lists the ids.
+            One per row; its `interfered` lists the ids of the examples whose output could change.
         """
         model = self._fitted()
         rows, labels, _ = model.check_rows_and_labels(X, y)
         return [model.learner.what_if(x, label) for x, label in zip(rows, labels, strict=True)]
 
     def explain(self, x: Any) -> Explanation:
-        """Return which separator decides about one row, and which stored examples it rests on.
+        """Return the separator that decides the label of a row, and its support vectors.
 
         Parameters
         ----------
@@ -304,13 +311,13 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         Explanation
-            The label, the runner-up, the margin and its parts.
+            The label, the runner-up, the margin between them, and the terms that add up to it.
         """
         model = self._fitted()
         return model.learner.explain(model.check_row(x))
 
     def separator(self, a: Any, b: Any) -> PairSeparator:
-        """Return the separator between two labels: its weights, and what it rests on.
+        """Return the separator between two labels: weights, bias and support vectors.
 
         Parameters
         ----------
@@ -320,13 +327,13 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         PairSeparator
-            `weights @ x + bias`, for a row x as the feature map makes it, is the margin of x for
-            `a` against `b`; `supports` are the stored examples that the separator rests on.
+            `weights @ x + bias` is the margin of x for `a` against `b`, where x is an output row
+            of the feature map; `supports` are the support vectors.
 
         Raises
         ------
         InvalidInputError
-            If a label is not stored, or the two are the same.
+            If a label has no stored examples, or both labels are the same.
         """
         model = self._fitted()
         first, second = (model.codec.encode_one(each)[0] for each in (a, b))
@@ -340,7 +347,8 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         x : array-like of shape (n_features,) or of the image's shape
             An image.
         images : mapping of id to image, optional
-            The images of stored examples. By default the stored rows, if there is no feature map.
+            The images of stored examples. By default the stored rows, if they are the images
+            themselves (`features="identity"`).
 
         Returns
         -------
@@ -363,12 +371,12 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         id : int or str
             The id of a stored example.
         y : int or str
-            The right label.
+            The new label.
 
         Returns
         -------
         StepReport
-            What that changed.
+            What the change moved.
         """
         with self._changing():
             model = self._fitted()
@@ -384,19 +392,20 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return report
 
     def forget(self, ids: Id | Iterable[Id]) -> Certificate:
-        """Remove stored examples; separators that rested on them are settled again.
+        """Remove stored examples; separators that had them as support vectors are solved again.
 
-        After `consolidate()` the model equals the one that never saw them.
+        After `consolidate()` the model is identical, bit for bit, to one that was never taught
+        them.
 
         Parameters
         ----------
         ids : int, str, or iterable of them
-            The examples to forget.
+            The ids of the examples to remove.
 
         Returns
         -------
         Certificate
-            What moved and what was checked.
+            Which separators moved, and how many margins were checked.
         """
         with self._changing():
             model = self._fitted()
@@ -405,17 +414,17 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return certificate
 
     def forget_class(self, y: Any) -> Certificate:
-        """Remove every example of a label, and the label with them.
+        """Remove all examples of a label, and the label itself.
 
         Parameters
         ----------
         y : int or str
-            A label that is stored.
+            A label that has stored examples.
 
         Returns
         -------
         Certificate
-            What moved and what was checked.
+            Which separators moved, and how many margins were checked.
         """
         with self._changing():
             model = self._fitted()
@@ -427,14 +436,14 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return certificate
 
     def consolidate(self) -> Consolidation:
-        """Solve the model again from the stored examples alone.
+        """Compute the model again from the set of stored examples.
 
-        Afterwards it is a function of the set of examples, whatever order they came in.
+        Afterwards it depends on the set of stored examples only, not on their order.
 
         Returns
         -------
         Consolidation
-            What was checked and chosen.
+            A certificate, and the settings that were chosen.
         """
         with self._changing():
             model = self._fitted()
@@ -443,12 +452,12 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return done
 
     def audit(self) -> Audit:
-        """Compute every margin of every stored example again, by plain arithmetic, and compare.
+        """Compute all margins of all stored examples again with plain NumPy, and compare.
 
         Returns
         -------
         Audit
-            Its `ok` says whether every promise holds.
+            Its `ok` is True if nothing differs; otherwise `complaints` lists the differences.
         """
         return self._fitted().learner.audit()
 
@@ -458,22 +467,23 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         n : int, default=10
-            How many at most.
+            The maximum number of examples.
 
         Returns
         -------
         list of Suspect
-            Those with the largest slack, the largest first.
+            The examples with the largest slack, largest first.
         """
         return self._fitted().learner.suspects(n)
 
     def save(self, file: str | Path) -> None:
-        """Write everything to one file; a classifier loaded from it goes on to the same bits.
+        """Write the classifier to one file; a loaded copy continues with bit-identical results.
 
         Parameters
         ----------
         file : str or Path
-            Where to; a file that is there is replaced as a whole. Its folder must exist.
+            The file to write; its folder must exist. An existing file is replaced only when the
+            new one is complete.
         """
         self._fitted().learner.save(file)
 
@@ -481,19 +491,19 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def load(
         cls, file: str | Path, features: str | FeatureMap | Callable[[Any], Any] | None = None
     ) -> Self:
-        """Read a classifier, or a learner, that was saved.
+        """Read a classifier from a file that a classifier or a learner saved.
 
         Parameters
         ----------
         file : str or Path
-            What `save` wrote.
+            The file.
         features : FeatureMap or callable, optional
-            The function of yours that it was taught with, if it was.
+            The feature map, if it is a function of your own: it is not saved.
 
         Returns
         -------
         MinoutClassifier
-            A classifier that goes on where the other stood.
+            A classifier in the state in which the other was saved.
         """
         learner = Learner.load(file, features)
         classifier = cls(**parameters_of(learner, features))
@@ -502,7 +512,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def learner_(self) -> Learner:
-        """The learner that does the work."""
+        """The underlying learner."""
         return self._has("learner_").learner
 
     @property
@@ -535,7 +545,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def all_ids_(self) -> list[Id]:
-        """The ids of all stored examples, in the order in which they came."""
+        """The ids of all stored examples, in the order in which they were taught."""
         return self._has("all_ids_").learner.ids
 
     @property
@@ -545,7 +555,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def certificate_(self) -> Certificate:
-        """What holds for every stored example after the last change."""
+        """The certificate of the last change."""
         certificates = self._has("certificate_").last.certificates
         if not certificates:
             raise AttributeError(
@@ -570,13 +580,13 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take over what `__getstate__` returned."""
+        """Restore the classifier from the result of `__getstate__`."""
         super().__setstate__(state)
         if "_model" in state:
             self._model = Model.from_state(state["_model"])
 
     def _changing(self) -> AbstractContextManager[object]:
-        # The lock of calls that change something. Made on first use: scikit-learn's estimators only
+        # The lock for calls that change the model. Made on first use: scikit-learn estimators only
         # store parameters in __init__.
         lock: AbstractContextManager[object] = self.__dict__.setdefault("_lock", threading.RLock())
         return lock

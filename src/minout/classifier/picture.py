@@ -1,4 +1,4 @@
-"""Draw why an image gets its label: the separator, and the stored examples it rests on."""
+"""Draw why an image gets its label: the separator and its support vectors."""
 
 from collections.abc import Mapping, Sequence
 from math import isqrt
@@ -37,14 +37,14 @@ def draw(
     image_shape: Sequence[int] | None = None,
     images: Images | None = None,
 ) -> Picture:
-    """Draw an explanation: the image, the separator, and the examples that it rests on.
+    """Draw an explanation: the image, the separator and its support vectors.
 
     Parameters
     ----------
     explanation : Explanation
         What `Learner.explain` or `MinoutClassifier.explain` returned for x.
     x : array-like
-        The image, or its row. The separator is drawn if it has a weight for each number of x.
+        The image, or its row. The separator is drawn only if it has one weight per number of x.
     image_shape : sequence of int, optional
         The shape of the image in a row, (height, width) or (height, width, channels). By default a
         row whose length is a square is a grey image.
@@ -224,4 +224,4 @@ def _signed(number: float) -> str:
 def _short(name: Label | None, most: int) -> str:
     text = " ".join(str(name).split())
     text = text if len(text) <= most else f"{text[: most - 1]}…"
-    return text.replace("$", "\\$")  # to matplotlib a dollar begins a formula
+    return text.replace("$", "\\$")  # matplotlib reads a dollar as the start of a formula
