@@ -1,6 +1,6 @@
-"""The exact engine: one state, steps that return changes, and questions that only read.
+"""The exact engine: one state, steps that return changes, and queries that only read.
 
-It knows nothing of files, threads that share a learner, or scikit-learn.
+It does not deal with files, locks or scikit-learn.
 """
 
 from minout.engine.audit import Audit, audit

@@ -1,4 +1,4 @@
-"""Check everything the engine promises, by the plain-NumPy specification."""
+"""Check all guarantees of the engine against the plain-NumPy specification."""
 
 from typing import NamedTuple
 
@@ -15,24 +15,24 @@ BLOCK = 4_096
 
 
 class Audit(NamedTuple):
-    """What a full scan found.
+    """The result of `audit`.
 
     Attributes
     ----------
     examples : int
-        How many examples are stored.
+        The number of stored examples.
     margins : int
-        How many margins were computed: one per example and separator of its class.
+        The number of margins computed: one per example and separator of its class.
     least_margin : float
-        The least margin above 0.
+        The smallest margin above 0.
     misfits : tuple of id
-        The examples with a margin of 0 or less, and those with equal rows.
+        The examples with a margin of 0 or less, and all examples with the same row as one of them.
     slack : float
-        The most that rounding can change any of the margins by.
+        An upper bound on the rounding error of all margins.
     too_close : int
-        How many margins are nearer to 0 than rounding can change them.
+        The number of margins that are closer to 0 than their own rounding error.
     complaints : tuple of str
-        A sentence for each thing that does not agree with what the learner keeps.
+        One sentence for each difference between what was computed and what the learner stores.
     """
 
     examples: int
@@ -45,12 +45,12 @@ class Audit(NamedTuple):
 
     @property
     def ok(self) -> bool:
-        """Whether everything agrees."""
+        """Whether there are no complaints."""
         return not self.complaints
 
 
 def audit(state: State) -> Audit:
-    """Compute every margin of every stored example again, and compare."""
+    """Compute all margins of all stored examples again, and compare."""
     complaints = [*_rows(state), *_membership(state), *_weights(state), *_index(state)]
     examples, violations = state.examples, state.separators.violations
     places = examples.places()
@@ -96,13 +96,13 @@ def audit(state: State) -> Audit:
 def _margins(
     state: State, places: Ints, c: int, sizes_of: tuple[Floats, Floats]
 ) -> tuple[Floats, Floats]:
-    # The margins of rows of class c, inf against itself, and a bound on what rounding did to them.
+    # The margins of rows of class c (inf against itself), and bounds on their rounding errors.
     X = state.examples.table[places].astype(np.float64)
     classes, origin = len(state.classes), state.frame.geometry.origin
     labels = np.full(len(places), c)
     margins = maths.margins(state.separators.W, state.separators.b, X, origin, labels, classes)
     sizes = maths.margins(*sizes_of, np.abs(X - origin), 0.0, labels, classes)
-    # A sum of d + 1 products, in any order and with either of two roundings each, is within this.
+    # Holds for a sum of d + 1 products in any order, with or without fused multiply-add.
     error = (X.shape[1] + 4) * 2.0**-52 * np.abs(np.where(np.isinf(sizes), 0.0, sizes))
     return margins, error
 
@@ -133,24 +133,24 @@ def _membership(state: State) -> list[str]:
         kept = places[state.examples.classes[places] == c]
         if not np.array_equal(np.sort(members.places), kept):
             label = state.classes.labels[c]
-            complaints.append(f"The list of class {label!r} is not what is stored.")
+            complaints.append(f"The list of class {label!r} differs from the stored examples.")
     if sorted(state.place_of.values()) != places.tolist():
-        complaints.append("The ids do not lead to the examples that are stored.")
+        complaints.append("The ids do not match the stored examples.")
     return complaints
 
 
 def _index(state: State) -> list[str]:
-    # The digests of all misfits must be listed, and no others.
+    # The index must hold the digests of all misfits and no others.
     stored = state.examples.places()
     misfits = stored[state.separators.violations[stored] > 0]
     digests, counts = np.unique(state.examples.digests[misfits], return_counts=True)
     if dict(zip(digests.tolist(), counts.tolist(), strict=True)) != state.separators.listed:
-        return ["The list of misfits is not what the separators make it."]
+        return ["The list of misfits does not match the separators."]
     return []
 
 
 def _weights(state: State) -> list[str]:
-    # w must be w0 + Σ sα K(x - origin): what it rests on and nothing else.
+    # w must be w0 + Σ sα K(x - origin), the sum over its support vectors.
     complaints = []
     exact = state.examples.dtype == np.float64
     for pair, low, high in all_pairs(len(state.classes)):
@@ -167,6 +167,6 @@ def _weights(state: State) -> list[str]:
             labels = state.classes.labels
             complaints.append(
                 f"The separator of {labels[low]!r} and {labels[high]!r} "
-                "is not what its examples and prior make it."
+                "does not follow from its examples and prior."
             )
     return complaints

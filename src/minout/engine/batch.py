@@ -1,4 +1,4 @@
-"""Many small pools at a time: solved, and the margins of their classes, in one compiled call."""
+"""Solve many small pools, and compute the margins of their classes, in one compiled call."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -11,14 +11,14 @@ from minout._typing import Floats, Ints
 from minout.engine.pool import IDLE, Pool, PoolRows, Problem
 
 WORTH_DIVIDING = 50_000_000
-"""Batches of fewer multiplications cost more to hand to threads than to do."""
+"""Batches of fewer multiplications are not divided between threads."""
 
 
 class Measured(NamedTuple):
-    """A pool's separator, and the margins that the examples of its classes have there.
+    """A pool's separator, and the margins of all examples of its two classes.
 
-    `is_settled` says that all are above 0, and that none is below the bound but members of the
-    pool whose slack makes up for it.
+    `is_settled` is true if all margins are above 0, and all are at or above the bound except those
+    of pool members whose slack covers the difference.
     """
 
     w: Floats
@@ -37,8 +37,8 @@ def solve_and_measure(
 ) -> list[Measured | None]:
     """Solve each pool and compute the margins of both of its sides; None where that failed.
 
-    The answers are those of `Pool.solve` and `Pool.weights` on a pool that keeps nothing. From a
-    pool that is settled, members that were idle too long are gone.
+    The results equal those of `Pool.solve` and `Pool.weights` on a pool without caches. Members
+    that were idle too long are removed from settled pools.
     """
     flat = _end_to_end(pools)
     images, which = problem.images.of(problem.table, flat.places)
@@ -74,7 +74,7 @@ def _end_to_end(pools: Sequence[Pool]) -> kernels.Pools:
         given = pool.products()
         if given is not None:
             products[at : at + len(given)] = given
-            known[p] = (math.isqrt(8 * len(given) + 1) - 1) // 2  # n(n + 1)/2 are given
+            known[p] = (math.isqrt(8 * len(given) + 1) - 1) // 2  # n(n + 1)/2 products are given
     return kernels.Pools(
         start,
         np.concatenate([pool.places for pool in pools]),
@@ -117,7 +117,7 @@ def _starts(sizes: Sequence[int] | Ints) -> Ints:
 
 
 def _parts(start: Ints, theirs: Ints, width: int) -> list[tuple[int, int]]:
-    # All pools, or two parts of about the same work.
+    # One part with all pools, or two parts of about equal work.
     n, members = np.diff(theirs), np.diff(start)
     work = np.cumsum((n + members * members // 2) * width)
     if work[-1] < WORTH_DIVIDING:

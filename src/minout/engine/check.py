@@ -12,17 +12,17 @@ from minout.engine.sketch import Sketch
 from minout.errors import NotConverged
 
 WORST = 24
-"""This many of the worst, or half as many as the pool has, are added to it at a time."""
+"""At most this many examples, or half the size of the pool if larger, are added per round."""
 OFF = 1e-3
-"""How far rounding may leave a member of a solved pool from its target."""
+"""The tolerance for the margins of the members of a solved pool."""
 WASTED = 6
-"""A reference is made anew when one in this many of the rows had to be computed after all."""
+"""A reference is computed again once one in this many of its rows could not be bounded."""
 MANY = 2_000
-"""From this many examples on it pays to bound margins before they are computed."""
+"""The number of examples from which bounding margins first is faster."""
 
 
 class Found(NamedTuple):
-    """What a check found.
+    """The result of a check.
 
     `places` and `signs` are the examples to add to the pool; `misfits` the places at a margin of 0
     or less; `least` bounds the margins of all other examples from below.
@@ -47,9 +47,9 @@ def check(
 ) -> Found:
     """Find the examples below the bound, and the worst of them that are not pooled yet.
 
-    Members of the pool below the bound must have a slack that makes up for it; if one has not, the
-    pool was not solved, which is NotConverged. The answer is the same with and without the sketch:
-    it only says whose margin need not be computed.
+    Members of the pool below the bound must have a slack that covers the difference; otherwise the
+    pool was not solved, and NotConverged is raised. The result is the same with and without the
+    sketch, which only excludes examples whose margin need not be computed.
     """
     total = len(sides[0]) + len(sides[1])
     if sketch is None or total < MANY:
@@ -70,7 +70,7 @@ def judge(
     problem: Problem,
     bound: float,
 ) -> Found:
-    """Judge the margins of some examples, the first side's first."""
+    """Compare the margins of some examples with the bound; those of the first side come first."""
     places, signs = np.concatenate(sides), _signs(sides)
     pooled = np.zeros(len(problem.table), dtype=bool)
     pooled[pool.places] = True

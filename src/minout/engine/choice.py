@@ -1,7 +1,7 @@
-"""Choose scale, metric, prior and C from the data, by cross-validation on some of the rows.
+"""Choose scale, metric, prior and C by cross-validation on some of the rows.
 
-The rows are picked and dealt into folds by their digests, so the choice does not depend on the
-order in which they came. Everything is computed from the rows' inner products.
+The rows are picked and divided into folds by their digests, so the choice does not depend on their
+order. Everything is computed from the inner products of the rows.
 """
 
 from typing import NamedTuple
@@ -20,15 +20,15 @@ CLASSES = 20
 FOLDS = 3
 STANDARD_ERRORS = 2.0
 WORTH = 0.005
-"""How much more probable a lower C, or a prior without a metric, must make held-out labels."""
+"""The gain in the probability of held-out labels required for a lower C or a plain prior."""
 STRENGTHS = (5.0, 0.5)
-"""Values of C to choose from. Higher ones fit no more of what is taught and generalise worse."""
+"""Values of C to choose from. In tests, higher ones fitted no more and generalised worse."""
 SHARPNESS = (0.1, 100.0)
 """The bounds between which the sharpness is searched."""
 
 
 class Shape(NamedTuple):
-    """How rows are measured, and where separators start from; see `Choice`."""
+    """The settings other than C: scale, metric and prior; see `Choice`."""
 
     standardize: bool = False
     whiten: bool = False
@@ -36,21 +36,21 @@ class Shape(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """The settings in force: chosen from the data, or pinned.
+    """The settings in use: chosen from the data, or set by the user.
 
     Attributes
     ----------
     standardize : bool
         Whether each column is divided by its standard deviation first.
     whiten : bool
-        Whether rows are measured in the inverse of the within-class covariance.
+        Whether the metric is the inverse of the within-class covariance.
     lda_prior : bool
-        Whether separators start from the linear discriminant between two classes.
+        Whether separators are regularised towards the linear discriminant of their two classes.
     C : float
         Inverse strength of the regularisation, as in scikit-learn.
     sharpness : float
-        What scores are multiplied by before they become probabilities: the value under which the
-        labels of held-out rows were likeliest.
+        The factor of the scores in the softmax that gives probabilities (an inverse temperature):
+        the value that maximised the likelihood of the labels of held-out rows.
     """
 
     standardize: bool = False
@@ -72,15 +72,15 @@ SHAPES = (
     Shape(standardize=True, whiten=True, lda_prior=True),
     Shape(lda_prior=True),
 )
-"""What is tried, the plainest first; the last one starts from the class means alone."""
+"""The candidates, simplest first; the last one has a prior from the class means alone."""
 
 
 def picked(digests: Words, labels: Ints) -> Ints:
-    """Return the rows to choose by: those with the lowest digests, in that order.
+    """Return the rows for cross-validation: those with the lowest digests, in that order.
 
-    Copies of a row have one digest, so one of them is taken: they would sit on both sides of a
-    fold. Of many classes those with the lowest digests are taken, so many that there are enough
-    rows; classes of which fewer than one row per fold is left are left out.
+    Equal rows have the same digest; one of them is taken, so that they are not in two folds. With
+    many classes, those with the lowest digests are taken until there are enough rows. Classes with
+    fewer rows than folds are left out.
     """
     _, first = np.unique(digests, return_index=True)
     names, leader, counts = np.unique(labels[first], return_index=True, return_counts=True)
@@ -95,15 +95,15 @@ def picked(digests: Words, labels: Ints) -> Ints:
 def choose(
     X: Floats, labels: Ints, digests: Words, shapes: tuple[Shape, ...], strengths: tuple[float, ...]
 ) -> Choice:
-    """Choose C for each shape, then a shape, by how held-out rows fare.
+    """Choose C for each shape, then a shape, by the results on held-out rows.
 
-    C: the highest, unless another makes the held-out labels more probable, by more than half a
-    percent and two standard errors of the difference; a high C fits what was taught more closely.
-    The shape: the plainest whose margins, clipped to [-1, 1], are as high on average as any, but
-    for two standard errors. (Accuracy is too coarse to choose by where there are few examples.)
-    Separators that start from the means alone have larger margins without being better; such a
-    shape must make the labels more probable, as a lower C must. A shape that rounding makes
-    unsolvable for these rows is not chosen, unless there is no other.
+    C: the highest, unless another one makes the held-out labels more probable by more than half a
+    percent and two standard errors of the difference; a high C fits the examples more closely.
+    The shape: the simplest one whose mean margin, clipped to [-1, 1], is within two standard errors
+    of the highest. (With few examples, accuracy is too coarse.) A prior from the means alone gives
+    larger margins without being better, so such a shape must make the labels more probable, as a
+    lower C must. A shape whose separators cannot be solved because of rounding is chosen only if
+    there is no other.
     """
     lams = tuple(1.0 / (2.0 * C) for C in strengths)
     if len(np.unique(labels)) < 2:
@@ -137,11 +137,11 @@ class _Held(NamedTuple):
 
 
 class _Fared:
-    """How held-out rows fared.
+    """The results on held-out rows.
 
-    `margins` are the least margins of their own class, -1 for rows whose class the others did not
-    know; `probable` says how probable their labels are made, 0 for such rows, at the `sharpness`
-    under which they are likeliest.
+    `margins` are their smallest margins in their own class, -1 for rows whose class is not in the
+    training rows; `probable` are the probabilities of their labels (0 for such rows) at the
+    `sharpness` that maximises the likelihood.
     """
 
     def __init__(self, parts: list[_Held], n: int) -> None:
@@ -154,8 +154,8 @@ class _Fared:
 
 
 def _sharpness(parts: list[_Held]) -> float:
-    # Each label counts as wrong by a little, as one among so many might be: where all are right,
-    # that sets the limit.
+    # Each label counts as wrong with a small probability, as one in this many might be. Without
+    # this, the optimum would be infinite where all are right.
     doubt = 1.0 / (2.0 + sum(len(part.own) for part in parts))
 
     def unlikely(log_sharpness: float) -> float:
@@ -174,8 +174,8 @@ def _sharpness(parts: list[_Held]) -> float:
 def _fared(
     G: Floats, width: int, labels: Ints, folds: Words, shape: Shape, lams: tuple[float, ...]
 ) -> list[_Fared]:
-    # How rows fare with separators that were found without their fold, per λ; nothing if
-    # numbers are such that this shape's cannot be found.
+    # The results on rows with separators found without their fold, per λ; nothing if the
+    # separators of this shape cannot be solved for these numbers.
     parts: list[list[_Held]] = [[] for _ in lams]
     for fold in range(FOLDS):
         held = np.flatnonzero(folds == fold)
@@ -200,7 +200,7 @@ def softmax(scores: Floats) -> Floats:
 
 
 def _plainest(values: list[Floats], by: float = 0.0) -> int:
-    # The first whose mean the highest does not beat.
+    # The first whose mean is not significantly below the highest.
     best = values[int(np.argmax([each.mean() for each in values]))]
     return next(i for i, each in enumerate(values) if each is best or not _is_more(best, each, by))
 
@@ -222,7 +222,7 @@ def _products(X: Floats, standardize: bool) -> Floats:
 def _scores(
     G: Floats, width: int, labels: Ints, train: Bools, shape: Shape, lams: tuple[float, ...]
 ) -> Floats:
-    # What separators found on the training rows say of the others: (lams, held, classes).
+    # Scores of the held-out rows from separators of the training rows: (lams, held, classes).
     classes = np.unique(labels[train])
     member = (labels[train, None] == classes).astype(np.float64)
     average = member / member.sum(axis=0)

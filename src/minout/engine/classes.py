@@ -1,4 +1,4 @@
-"""Which label has which class number, and which stored examples each class has."""
+"""The labels and the stored examples of each class number."""
 
 from collections.abc import Iterable
 
@@ -8,10 +8,10 @@ from minout._typing import Ints, Label
 
 
 class Members:
-    """The places of one class, in the order in which they came to it.
+    """The places of one class, in the order in which they were added.
 
-    Like `Examples`, it has spare room: `appended` writes behind the last place and returns a new
-    object that counts one more.
+    Like `Examples`, it has spare capacity: `appended` writes after the last place and returns a
+    new object that counts one more.
     """
 
     __slots__ = ("_places", "count")
@@ -36,7 +36,7 @@ class Members:
         return more
 
     def without(self, places: Ints) -> "Members":
-        """Return the members that are not among some places."""
+        """Return the members except those at some places."""
         return Members(self.places[~np.isin(self.places, places)])
 
 
@@ -63,13 +63,13 @@ class Classes:
         self.number[label] = c
 
     def keep_first(self, count: int) -> None:
-        """Drop the classes behind the first few, in place."""
+        """Drop all classes after the first few, in place."""
         for label in self.labels[count:]:
             self.number.pop(label, None)
         del self.labels[count:], self.members[count:]
 
     def without(self, dropped: Iterable[int]) -> "Classes":
-        """Return the classes that are left when some are dropped, numbered anew."""
+        """Return the classes without some of them, numbered again from 0."""
         gone = set(dropped)
         kept = [c for c in range(len(self)) if c not in gone]
         return Classes([self.labels[c] for c in kept], [self.members[c] for c in kept])

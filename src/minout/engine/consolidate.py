@@ -1,4 +1,4 @@
-"""Make a new state from the set of stored examples alone, whatever order they came in."""
+"""Compute a new state from the set of stored examples, independent of their order."""
 
 import time
 
@@ -20,7 +20,7 @@ from minout.engine.step import settle_all
 from minout.maths import Prior
 
 TIGHT = 1.0 - 1e-9
-"""The margin that every example without a slack reaches after consolidation."""
+"""The smallest margin of an example without slack after consolidation."""
 
 
 @kernels.one_blas_thread()
@@ -54,7 +54,7 @@ def consolidate(old: State) -> tuple[State, Consolidation]:
 
 
 def _without_model(old: State) -> tuple[State, Ints]:
-    # The examples alone, and their places in the order of digests.
+    # A state with the examples only, and their places in the order of digests.
     labels = sorted(old.classes.labels)
     number = np.array([labels.index(label) for label in old.classes.labels], dtype=np.int64)
     places = old.examples.places()
@@ -86,7 +86,7 @@ def _framed(new: State, order: Ints) -> Frame:
 
 
 def _carry_pools(old: State, new: State) -> None:
-    # What a separator rested on is where the new one starts to look.
+    # The old support vectors are the first members of the new pools.
     moved_to = np.zeros(max(old.examples.end, 1), dtype=np.int64)
     moved_to[old.examples.places()] = np.arange(new.examples.end)
     nowhere = Prior(np.zeros(new.examples.width), 0.0)
@@ -102,7 +102,7 @@ def _carry_pools(old: State, new: State) -> None:
 
 
 def _sort_pools(new: State, order: Ints) -> None:
-    # Order the pools and the images by digest, so that rounding does not depend on the way here.
+    # Order the pools and the images by digest, so that rounding does not depend on the history.
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
     pools = new.separators.pools = [pool.sorted_by(rank) for pool in new.separators.pools]

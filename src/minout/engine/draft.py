@@ -1,4 +1,4 @@
-"""A change under construction: it reads what the state has, and collects what will differ."""
+"""A change under construction: reads from the state, and collects the differences."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -25,11 +25,11 @@ from minout.engine.state import Delta, Move, Reduced, State
 
 
 class Draft:
-    """A state as it will be after a step, of which only the differences are kept.
+    """The state after a step, stored as the differences from the present state.
 
-    The state is only read. Classes that a step empties are dropped, and one that is new is added,
-    when the draft is made; from then on classes and separators have the numbers that they will
-    have. Whatever a step does not set here is read from the state.
+    The state is only read. When the draft is made, classes that the step empties are dropped and a
+    new class is added; from then on classes and separators have their new numbers. Whatever the
+    step does not set here is read from the state.
     """
 
     def __init__(
@@ -62,17 +62,17 @@ class Draft:
         self._checked, self._least = 0, np.inf
 
     def begin(self, x: Floats) -> None:
-        """Measure from a first row."""
+        """Start with the frame of a first row."""
         self.frame = Frame.first(self.state.settings, x, self.examples.end)
         self.set_schedule(prior_at=(FIRST_PRIORS,))
 
     def set_schedule(self, **changes: Any) -> None:
-        """Change when something is due."""
+        """Change the schedule."""
         self.frame = self.frame._replace(schedule=self.frame.schedule._replace(**changes))
 
     @property
     def count(self) -> int:
-        """How many examples will be stored."""
+        """The number of stored examples after the step."""
         return len(self.state.place_of) + (self._added is not None) - len(self._removed)
 
     def add(self, x: Floats, c: int, example_id: Id) -> int:
@@ -89,11 +89,11 @@ class Draft:
         self._members[c] = self.members(c).appended(place)
 
     def remove(self, places: Ints) -> None:
-        """Wipe rows, which have left their classes, when this change is applied."""
+        """Overwrite rows, which have left their classes, when this change is applied."""
         self._removed = places
 
     def leave(self, places: Ints) -> list[int]:
-        """Take places out of their classes and separators; return the pairs that rested on them."""
+        """Remove places from classes and pools; return the pairs that had them in their pools."""
         rested = []
         for known in np.unique(self.state.examples.classes[places]).tolist():
             if known in self._dropped:
@@ -133,7 +133,7 @@ class Draft:
         return self.state.separators[self._in_state(pair)]
 
     def margins(self, x: Floats, c: int) -> Floats:
-        """Return the margins that x will have as an example of class c, inf against itself."""
+        """Return the margins of x as an example of class c after the step, inf against itself."""
         if not self._separators and not self._dropped and not self._is_new:
             return self.state.margins(x, c)
         out = np.full(len(self.labels), np.inf)
@@ -146,13 +146,13 @@ class Draft:
         return out
 
     def rows(self, order: Ints | None = None) -> Rows:
-        """Return all stored rows, in the order of their places or in a given one."""
+        """Return all stored rows, in the order of their places or in a given order."""
         order = self.examples.places() if order is None else order
         digests: Words = self.examples.digests[order]
         return Rows(self.examples.table, order, self._classes_at(order), digests)
 
     def catch_up(self) -> None:
-        """Bring the sums up to all rows that will be stored."""
+        """Add all rows that are not in the sums yet."""
         moments, end = self.frame.moments.for_classes(len(self.labels)), self.examples.end
         late = np.arange(moments.seen, end)
         late = late[self.examples.stored[late]]
@@ -168,7 +168,7 @@ class Draft:
         return Job(pair, low, high, pool, sides, reference)
 
     def settle(self, jobs: list[Job], bound: float) -> None:
-        """Settle some separators and keep the results."""
+        """Settle some separators and store the results in the draft."""
         if not jobs:
             return
         frame, examples = self.frame, self.examples

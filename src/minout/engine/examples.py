@@ -16,7 +16,7 @@ class Examples:
     """Rows with their class numbers and digests, by place: the first `end` places are in use.
 
     An Examples object is never changed in place except by `wipe` and `relabel`, which only
-    `State` calls. The arrays have spare room at and beyond `end`. `staged` writes a row there and
+    `State` calls. The arrays have spare capacity from `end` on. `staged` writes a row there and
     returns a new object that counts it; the old object still ends before it. So a step can work
     with the new row, and a step that fails has changed nothing.
 
@@ -25,7 +25,7 @@ class Examples:
     width : int
         Numbers in a row.
     dtype : float32 or float64
-        How rows are kept.
+        The dtype of the stored rows.
     """
 
     __slots__ = ("classes", "digests", "dtype", "end", "stored", "table", "width")
@@ -41,7 +41,7 @@ class Examples:
 
     @classmethod
     def of(cls, rows: Floats, classes: Ints, digests: Words, stored: Bools) -> "Examples":
-        """Return the examples that these arrays, one entry per place, describe."""
+        """Return examples made of these arrays, which have one entry per place."""
         examples = cls(rows.shape[1], rows.dtype, room=0)
         examples.end = len(rows)
         examples.table, examples.classes = rows, classes
@@ -71,7 +71,7 @@ class Examples:
         return stored[np.isin(self.digests[stored], self.digests[places])]
 
     def damaged(self) -> Ints:
-        """Return the places whose rows no longer have the digest they came with."""
+        """Return the places whose rows do not match their stored digest."""
         found = [
             place
             for place in self.places().tolist()
@@ -80,9 +80,9 @@ class Examples:
         return np.array(found, dtype=np.int64)
 
     def only(self, places: Ints, number: Ints) -> "Examples":
-        """Return these places alone, counted from 0, with number[c] for each class c.
+        """Return only these places, numbered from 0, with class number[c] for each class c.
 
-        Where that is all of them, rows and digests are shared, not copied.
+        If that is all places, rows and digests are shared, not copied.
         """
         if len(places) == self.end:
             twin = self._shallow()
@@ -97,7 +97,7 @@ class Examples:
         return twin
 
     def renumbered(self, number: Ints) -> "Examples":
-        """Return the same places with number[c] for each class c."""
+        """Return the same places with class number[c] for each class c."""
         twin = self._shallow()
         twin.classes = self.classes.copy()
         twin.classes[: self.end] = number[self.classes[: self.end]]
@@ -133,7 +133,7 @@ class Examples:
 
 
 def _longer(array: NDArray[Any]) -> NDArray[Any]:
-    # Zeros that are not written to take addresses but no memory, so there can be much spare room.
+    # np.zeros takes no physical memory until it is written to, so spare capacity is cheap.
     times = 4 if 4 * array.nbytes < FOURFOLD_BELOW else 2
     out = np.zeros((max(times * len(array), 8), *array.shape[1:]), dtype=array.dtype)
     out[: len(array)] = array

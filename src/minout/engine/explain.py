@@ -1,4 +1,4 @@
-"""Separators, and why a row gets its label: the stored examples that a separator rests on."""
+"""Explain why a row gets its label: the separator that decides and its support vectors."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from minout.engine.state import State
 
 
 class Support(NamedTuple):
-    """A stored example's part in a decision: positive for the label, negative against it."""
+    """A support vector and its term in a margin: positive for the label, negative against it."""
 
     id: Id
     label: Label
@@ -19,26 +19,27 @@ class Support(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """Which separator decided about a row, and why.
+    """The separator that decides the label of a row, and the terms of its margin.
 
     Attributes
     ----------
     label : int or str
-        The label that the row gets: its least margin is the highest of all labels'.
+        The predicted label: the one with the highest score.
     runner_up : int or str or None
-        The label against which that margin is least; None if there is only one label.
+        The label against which the margin is smallest; None if there is only one label.
     margin : float
         The margin against the runner-up: the sum of `prior`, `bias` and the weights of `supports`.
     prior : float
-        What the linear discriminant contributes (0 where none is used).
+        The term of the linear discriminant (0 without `lda_prior`).
     bias : float
-        What the bias contributes.
+        The term of the bias.
     supports : tuple of Support
-        The stored examples that the separator rests on, the weightiest first.
+        The support vectors of the separator, the largest absolute weight first.
     scores : dict of label to float
-        The least margin of the row under each label.
+        The smallest margin that the row would have with each label.
     separator : ndarray of shape (d,)
-        The separator's weights, positive where a higher number speaks for the label.
+        The weights of the separator: a positive weight means that a higher value supports the
+        label.
     """
 
     label: Label
@@ -52,7 +53,7 @@ class Explanation(NamedTuple):
 
 
 class SupportVector(NamedTuple):
-    """A stored example that a separator rests on, and its dual coefficient."""
+    """A support vector of a separator: a stored example and its dual coefficient α."""
 
     id: Id
     label: Label
@@ -65,11 +66,11 @@ class PairSeparator(NamedTuple):
     Attributes
     ----------
     weights : ndarray of shape (d,)
-        Positive where a higher number speaks for a.
+        A positive weight means that a higher value supports a.
     bias : float
         The constant term.
     supports : tuple of SupportVector
-        The stored examples that the separator rests on, the largest `alpha` first.
+        The support vectors, the largest `alpha` first.
     """
 
     weights: Floats
@@ -95,7 +96,7 @@ def pair_separator(state: State, a: int, b: int) -> PairSeparator:
 
 @kernels.one_blas_thread()
 def explain(state: State, x: Floats) -> Explanation:
-    """Take the decision about a row x (d,) apart."""
+    """Return the explanation of the label of a row x (d,)."""
     labels, number = state.classes.labels, state.classes.number
     scores = state.scores(x[None])[0]
     by_label = {label: float(scores[number[label]]) for label in sorted(labels)}

@@ -1,7 +1,7 @@
-"""The frame: everything that is renewed together and that all separators share.
+"""The frame: everything that all separators share and that is recomputed together.
 
-It holds the choice of settings, the origin and metric, the sums they are made of, when the next
-renewal is due, and caches for that origin and metric (images, a sketch).
+It holds the chosen settings, the origin and metric, the sums they are computed from, the schedule
+of the next refresh, and caches for that origin and metric (images, a sketch).
 """
 
 from collections.abc import Callable
@@ -21,22 +21,22 @@ from minout.errors import NotConverged
 from minout.maths import Geometry, Prior
 
 WIDEST_METRIC = 4_096
-"""A metric of more columns than this, of 134 MB, is used only if it is pinned."""
+"""With more columns than this (a matrix of 134 MB), `whiten` is used only if the user sets it."""
 FIRST_PRIORS = 5
-"""Priors of a class are renewed at 5, 20, 80, … examples of it."""
+"""Priors of a class are recomputed at 5, 20, 80, … examples of it."""
 
 
 class Schedule(NamedTuple):
-    """When what is renewed next.
+    """When the next refresh, choice of settings and priors are due.
 
     Attributes
     ----------
     refresh_at : int
-        The number of stored examples at which everything is renewed.
+        The number of stored examples at which everything is recomputed.
     chosen_at : (int, int)
         The numbers of examples and of classes at the last choice of settings.
     prior_at : tuple of int
-        For each class, the number of its examples at which its priors are renewed.
+        For each class, the number of its examples at which its priors are recomputed.
     """
 
     refresh_at: int = 2
@@ -44,11 +44,11 @@ class Schedule(NamedTuple):
     prior_at: tuple[int, ...] = ()
 
     def refresh_due(self, settings: Settings, examples: int) -> bool:
-        """Return whether everything is renewed when this many examples are stored."""
+        """Return whether a refresh is due when this many examples are stored."""
         return settings.refresh == "auto" and examples >= self.refresh_at
 
     def priors_due(self, settings: Settings, c: int, members: int) -> bool:
-        """Return whether the priors of class c are renewed when it has this many examples."""
+        """Return whether the priors of class c are due when it has this many examples."""
         return settings.refresh == "auto" and members >= self.prior_at[c]
 
     def chooses_anew(self, examples: int, classes: int) -> bool:
@@ -57,7 +57,7 @@ class Schedule(NamedTuple):
 
 
 def next_priors(count: int) -> int:
-    """Return the number of examples after `count` at which priors are renewed."""
+    """Return the next number of examples, above `count`, at which priors are recomputed."""
     at = FIRST_PRIORS
     while at <= count:
         at *= 4
@@ -65,7 +65,7 @@ def next_priors(count: int) -> int:
 
 
 class Frame(NamedTuple):
-    """What all separators share; replaced as a whole."""
+    """Everything that all separators share; replaced as a whole."""
 
     choice: Choice
     geometry: Geometry
@@ -76,14 +76,14 @@ class Frame(NamedTuple):
 
     @classmethod
     def first(cls, settings: Settings, x: Floats, end: int) -> "Frame":
-        """Return the frame that measures from a first row, until there are more rows."""
+        """Return the frame with a first row as its origin, to use until the first refresh."""
         moments, ones = RunningMoments.about(x, seen=end), np.ones(len(x))
         geometry = Geometry(moments.shift, ones, ones)
         images = Images(geometry, x.dtype)
         return cls(settings.first_choice(), geometry, moments, Schedule(), images, None)
 
     def starts(self) -> Callable[[int, int], Prior]:
-        """Return a function that gives where the separator of two classes starts from."""
+        """Return a function that returns the prior of the separator of two classes."""
         if not self.choice.lda_prior:
             nowhere = Prior(np.zeros(len(self.geometry.origin)), 0.0)
             return lambda _, __: nowhere
@@ -134,7 +134,7 @@ def measured(frame: Frame, rows: Rows, dtype: np.dtype[Any]) -> Frame:
 
 
 def sketched(geometry: Geometry, table: Floats, order: Ints, digests: Words) -> Sketch | None:
-    """Return directions along which the stored rows vary most, where bounds pay."""
+    """Return a sketch along the directions of largest variance; None if it would not pay."""
     if len(order) < MANY or table.shape[1] <= 2 * DIRECTIONS:
         return None
     by_digest = np.argsort(digests, kind="stable")

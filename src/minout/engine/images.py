@@ -1,4 +1,4 @@
-"""Images K(x - origin) of the rows that separators rest on, each computed once."""
+"""Images K(x - origin) of the rows in the pools, each computed once."""
 
 import copy
 from typing import Any
@@ -16,9 +16,9 @@ BLOCK = 1_024
 
 
 class Images:
-    """One image per row that was asked for, found by the row's place.
+    """One image per row that was requested, found by the place of the row.
 
-    Images are added behind the `count` that there are. A step works on a `fork`, which shares the
+    Images are added after the first `count`. A step works on a `fork`, which shares the
     arrays and counts its own additions; the original does not see them. An entry of `_slot` holds
     for a place only if it is below `count` and `_place` of it names that place.
     """
@@ -32,13 +32,13 @@ class Images:
         self._slot: Ints = np.full(16, -1, dtype=np.int64)
 
     def fork(self) -> "Images":
-        """Return images that may grow without the original seeing it."""
+        """Return images that may grow without changing the original."""
         return copy.copy(self)
 
     def of(self, table: Floats, places: Ints) -> tuple[Floats, Ints]:
         """Return an array that holds the images of some rows, and the index of each in it.
 
-        A place may be asked for more than once.
+        A place may occur more than once.
         """
         with kernels.one_worker_at_a_time():
             if len(self._slot) < len(table):
@@ -53,21 +53,21 @@ class Images:
             return self._images, slots
 
     def round_to(self, dtype: np.dtype[Any]) -> None:
-        """Keep images, and compute later ones, in another precision."""
+        """Convert the images, and compute later ones, to another precision."""
         self._K = np.ascontiguousarray(self.geometry.K, dtype=dtype)
         self._images = self._images.astype(dtype, copy=False)
 
     def kept(self) -> tuple[Floats, Ints]:
         """Return the images, and the place that each belongs to, ascending.
 
-        The order in which threads added them does not show.
+        The result does not depend on the order in which threads added them.
         """
         places = self._place[: self.count]
         slots = np.argsort(places, kind="stable")[np.count_nonzero(places < 0) :]
         return self._images[slots], places[slots]
 
     def restore(self, images: Floats, places: Ints) -> None:
-        """Take over what `kept` returned."""
+        """Restore the images that `kept` returned."""
         if not len(places):
             return
         self._images, self._place, self.count = images, places, len(places)
@@ -118,6 +118,8 @@ def _halves(n: int) -> tuple[slice, slice]:
 
 
 def _longer(array: Any, length: int) -> Any:
-    longer = np.zeros((length, *array.shape[1:]), dtype=array.dtype)  # no memory until written to
+    longer = np.zeros(
+        (length, *array.shape[1:]), dtype=array.dtype
+    )  # takes no memory until written to
     longer[: len(array)] = array
     return longer

@@ -1,4 +1,4 @@
-"""What tests and benchmarks may see of a learner's insides, as plain copies.
+"""A read-only view of a learner's internals for tests and benchmarks, as plain copies.
 
 This is the one documented view of the engine's state from outside; it is not part of the public
 interface and may change with the engine.
@@ -16,8 +16,8 @@ from minout.engine.state import State
 class SeparatorView(NamedTuple):
     """The separator of labels (low, high): f(x) = w·(x - origin) + b, positive on low's side.
 
-    `ids`, `signs` and `alpha` are the rows of its pool; `prior_w` and `prior_b` are where it
-    starts from; `misfits` are the ids on its wrong side.
+    `ids`, `signs` and `alpha` describe the rows of its pool; `prior_w` and `prior_b` are its
+    prior; `misfits` are the ids on its wrong side.
     """
 
     w: Floats

@@ -1,6 +1,6 @@
-"""Which stored examples a change can disturb: the paper's S1, S2 and S3, exactly.
+"""Find the stored examples that a change can disturb: the paper's S1, S2 and S3, exactly.
 
-Neuron o of unit c is the separator of c and o, turned so that c is on the positive side.
+Neuron o of unit c is the separator of c and o, with the sign that makes it positive for c.
 """
 
 from typing import NamedTuple
@@ -19,7 +19,7 @@ Neuron = tuple[Label, Label]
 
 
 class Sets(NamedTuple):
-    """The ids that were stored before a move, divided by what the move could do to them.
+    """The ids that were stored before a neuron moved, by whether the move could disturb them.
 
     Attributes
     ----------
@@ -37,17 +37,17 @@ class Sets(NamedTuple):
 
 
 class WhatIf(NamedTuple):
-    """What teaching an example would touch.
+    """The neurons that teaching an example would move, and the examples that could be disturbed.
 
     Attributes
     ----------
     neurons : dict of (label, label) to tuple of id
-        For each neuron that would move, named by the label of its unit and the label it stands
-        against, the stored examples in S1 ∪ S2: those that the move can disturb. For a label that
-        is new, of the neuron that would be added to the unit.
+        For each neuron that would move, given by the label of its unit and the label that it
+        separates it from, the stored examples in S1 ∪ S2: those that the move can disturb. For a
+        new label, the neurons that would be added.
     refresh : bool
-        Whether the example would also bring a renewal of origin, scale, metric or priors, which
-        settles separators anew.
+        Whether origin, scale, metric or priors would also be computed again, which moves more
+        separators.
     """
 
     neurons: dict[Neuron, tuple[Id, ...]]
@@ -60,10 +60,10 @@ class WhatIf(NamedTuple):
 
 
 def what_if(state: State, x: Floats, label: Label) -> WhatIf:
-    """Find the neurons that teaching x as label would move, and the examples that can disturb.
+    """Find the neurons that teaching x as label would move, and the examples this can disturb.
 
-    A fitted example of a third class is clipped by the neuron against its own class, which is
-    another one: it is in S3. So only the two classes and the misfits are evaluated.
+    A fitted example of a third class is clipped by the neuron against its own class, which does
+    not move: it is in S3. So only the two classes and the misfits are evaluated.
     """
     labels, c = state.classes.labels, state.classes.number.get(label)
     others = [o for o in range(len(labels)) if o != c]
@@ -83,7 +83,7 @@ def what_if(state: State, x: Floats, label: Label) -> WhatIf:
 
 
 def partition(state: State) -> dict[Neuron, Sets]:
-    """Return S1, S2 and S3 of each neuron that the last step moved, from the weights it had."""
+    """Return S1, S2 and S3 of each neuron that the last step moved, for its weights before."""
     move = state.last_move
     if move is None:
         raise InvalidInputError(
@@ -123,7 +123,7 @@ def _of_unit(state: State, unit: int, places: Ints) -> Floats:
 def _turned(
     state: State, unit: int, other: int, earlier: dict[int, tuple[Floats, float]]
 ) -> tuple[Floats, float, float]:
-    # Weights of a neuron, as they are or were earlier, and the sign that puts the unit inside.
+    # Weights of a neuron, now or before the last move, and the sign that makes it positive for c.
     pair = pair_number(unit, other)
     separators = state.separators
     w, b = earlier.get(pair, (separators.W[pair], float(separators.b[pair])))

@@ -1,4 +1,4 @@
-"""Sums over the stored examples, from which origin, scale, metric and priors are made."""
+"""Sums over the stored examples, from which origin, scale, metric and priors are computed."""
 
 from dataclasses import dataclass, replace
 
@@ -10,18 +10,18 @@ from minout._typing import Floats, Ints
 from minout.maths import Moments
 
 BLOCK = 2_048
-"""How many rows at a time are multiplied with themselves."""
+"""The number of rows per block of the scatter matrix."""
 FEW = 256
-"""How many rows at a time are added up; their copies should not stay with the process."""
+"""The number of rows that are added at a time; larger copies would stay in the heap."""
 
 
 @dataclass(frozen=True)
 class RunningMoments:
     """The sums of `maths.Moments` over the rows seen so far; every method returns new sums.
 
-    Rows whose place is `seen` and above are still to be added; to the scatter, once there is one,
-    those whose place is `scattered` and above. With `exact` the scatter is summed in double
-    precision, whatever the rows have.
+    Rows from place `seen` on are still to be added; to the scatter, once there is one, rows from
+    place `scattered` on. With `exact` the scatter is summed in double precision, whatever the
+    dtype of the rows.
     """
 
     shift: Floats
@@ -35,7 +35,7 @@ class RunningMoments:
 
     @classmethod
     def about(cls, x: Floats, *, seen: int = 0, exact: bool = False) -> "RunningMoments":
-        """Return sums over nothing, about a first row x."""
+        """Return sums over no rows, about a first row x."""
         d = len(x)
         exact = exact or x.dtype == np.float64
         shift = x.astype(np.float64)
@@ -44,7 +44,7 @@ class RunningMoments:
     def with_rows(
         self, table: Floats, places: Ints, classes: Ints, sign: float = 1.0
     ) -> "RunningMoments":
-        """Add rows, of some classes, in the order given; with sign -1 take them out."""
+        """Return sums with rows of some classes added in the order given, or subtracted (-1)."""
         counts, sums, squares = self.counts.copy(), self.sums.copy(), self.squares.copy()
         for start in range(0, len(places), FEW):
             mine = classes[start : start + FEW]
@@ -56,17 +56,17 @@ class RunningMoments:
         return replace(self, counts=counts, sums=sums, squares=squares)
 
     def seen_to(self, end: int) -> "RunningMoments":
-        """Return sums that count as complete up to place `end`."""
+        """Return sums with `seen` set to `end`."""
         return replace(self, seen=end)
 
     def without_scatter_of(self, places: Ints) -> "RunningMoments":
-        """Drop the scatter if these rows are in it."""
+        """Return sums without the scatter if these rows are in it."""
         if (places < self.scattered).any():
             return replace(self, scatter=None, scattered=0)
         return self
 
     def with_scatter(self, table: Floats, order: Ints) -> "RunningMoments":
-        """Bring the scatter up to what was seen; all rows, if need be, in the order given."""
+        """Return sums whose scatter includes all rows seen; a new scatter takes the order given."""
         late = order if self.scatter is None else order[order >= self.scattered]
         scatter = self.scatter
         if len(late):
@@ -76,7 +76,7 @@ class RunningMoments:
         return replace(self, scatter=scatter, scattered=self.seen)
 
     def for_classes(self, count: int) -> "RunningMoments":
-        """Return sums with room for more classes."""
+        """Return sums extended by empty classes."""
         more = count - len(self.counts)
         if more <= 0:
             return self
@@ -85,7 +85,7 @@ class RunningMoments:
         return replace(self, counts=counts, sums=sums)
 
     def only_classes(self, kept: list[int]) -> "RunningMoments":
-        """Return the sums of some classes, numbered anew."""
+        """Return the sums of some classes, numbered again from 0."""
         wide = self.for_classes(max(kept, default=-1) + 1)
         return replace(wide, counts=wide.counts[kept], sums=wide.sums[kept])
 

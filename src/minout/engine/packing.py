@@ -1,7 +1,7 @@
-"""A state as named arrays and JSON, and back, to the last bit.
+"""Convert a state to named arrays and JSON, and back, without losing a bit.
 
-Caches that can be computed again to the same bits (inner products, sketches, references) are left
-out. docs/format.md lists what is in a file.
+Caches that can be computed again bit for bit (inner products, sketches, references) are left out.
+docs/format.md describes the file.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ Arrays = dict[str, NDArray[Any]]
 
 
 def packed(state: State) -> tuple[dict[str, Any], Arrays]:
-    """Return JSON-ready facts and arrays from which `unpacked` makes the same state."""
+    """Return JSON-ready metadata and arrays from which `unpacked` restores the same state."""
     examples, frame, separators = state.examples, state.frame, state.separators
     moments, end, pairs = frame.moments, examples.end, pair_count(len(state.classes))
     about = {
@@ -81,7 +81,7 @@ def packed(state: State) -> tuple[dict[str, Any], Arrays]:
 
 @kernels.one_blas_thread()
 def unpacked(about: Any, arrays: Arrays) -> State:
-    """Return the state that was packed; raise MalformedError if these describe none."""
+    """Return the state that was packed; raise MalformedError if the arguments are not valid."""
     validate(about, arrays)
     examples = Examples.of(arrays["rows"], arrays["class"], arrays["digest"], arrays["stored"])
     state = State(Settings(**about["settings"]), examples.width, examples.dtype)

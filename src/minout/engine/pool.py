@@ -1,4 +1,4 @@
-"""The rows that one separator rests on, and the separator that is optimal for them."""
+"""The pool of a separator (its candidate support vectors), and the optimum over it."""
 
 from typing import NamedTuple
 
@@ -12,21 +12,21 @@ from minout.kernels import Factor, Rows, Sums
 from minout.maths import Geometry, Prior
 
 IDLE = 30
-"""A member that has been at α = 0 for this many solves leaves the pool."""
+"""A member whose α has been 0 for this many solves is removed from the pool."""
 CHEAP = 16_000_000
 """A pool whose inner products take fewer multiplications is small: it is solved from scratch."""
 SMALL_ROOM = 200_000_000
-"""How many bytes all small pools together may keep, inner products and factors."""
+"""The bytes that all small pools together may use for inner products and factors."""
 LARGE_ROOM = 4_000_000_000
-"""How many bytes all large pools together may keep, inner products and factors."""
+"""The bytes that all large pools together may use for inner products and factors."""
 CARRIED_TOO_FAR = 1e-9
-"""The residual from which updated sums are made anew."""
+"""The residual above which updated sums are computed again."""
 UNSETTLED = 1e-6
-"""The residual from which a separator counts as not solved."""
+"""The residual above which a separator counts as not solved."""
 
 
 class Problem(NamedTuple):
-    """What all separators share: the rows, how they are measured, λ, the number of separators."""
+    """What all separators share: rows, origin and metric, λ, and the number of separators."""
 
     table: Floats
     geometry: Geometry
@@ -36,11 +36,11 @@ class Problem(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """What saves time from one solve to the next; without it the answer differs by rounding only.
+    """Warm-start data from one solve to the next; without it results differ by rounding only.
 
-    By α: inner products of the first `known` members, and the factor. By w: the sums, and u.
-    r holds what the prior leaves the first members short of the target. `products` are the inner
-    products of a small pool's first members: the lower half, row by row.
+    If solved for α: inner products of the first `known` members, and the factor. If solved for w:
+    the sums, and u. r holds the target margins minus those of the prior, for the first members.
+    `products` are the inner products of a small pool's first members: the lower half, row by row.
     """
 
     r: Floats | None = None
@@ -67,7 +67,7 @@ class PoolRows(NamedTuple):
 class Pool:
     """Places of rows, their signs and α; `solve` makes α the optimum for them.
 
-    Small pools are solved by α, from inner products; pools of more rows than dimensions by w. A
+    Small pools are solved for α, from inner products; pools of more rows than dimensions for w. A
     pool that is part of a state is not changed; a step works on a `fork` of it.
     """
 
@@ -93,18 +93,18 @@ class Pool:
         sums: Sums | None,
         u: Floats | None,
     ) -> "Pool":
-        """Return a pool that goes on from what was saved."""
+        """Return a pool restored from saved values."""
         pool = cls(prior)
         pool.places, pool.signs, pool.alpha, pool.idle = places, signs, alpha, idle
         pool._kept = Kept(factor=factor, sums=sums, u=u)
         return pool
 
     def carried(self) -> tuple[Factor | None, Sums | None, Floats | None]:
-        """Return what is carried from solve to solve; its rounding depends on all solves before."""
+        """Return the warm-start data whose rounding depends on all earlier solves."""
         return self._kept.factor, self._kept.sums, self._kept.u
 
     def solved_by_alpha(self) -> bool:
-        """Return whether the weights are made of α and images, not solved for directly."""
+        """Return whether the weights are computed from α and images, not solved for directly."""
         return self._kept.u is None
 
     def forget_products(self) -> None:
@@ -112,9 +112,9 @@ class Pool:
         self._kept = self._kept._replace(gram=None, known=0, factor=None, products=None)
 
     def fork(self) -> "Pool":
-        """Return a pool that may be changed without this one changing.
+        """Return a copy that may be changed without changing this pool.
 
-        Inner products are shared: later ones are written behind those that this pool knows.
+        The array of inner products is shared: new ones are written after those of this pool.
         """
         twin = Pool(self.prior)
         twin.places, twin.signs = self.places, self.signs
@@ -142,12 +142,12 @@ class Pool:
         return self._picked(used[order], self.prior)
 
     def restart(self, prior: Prior) -> None:
-        """Start from another prior; the inner products stay as they are."""
+        """Replace the prior; the inner products stay as they are."""
         self.prior = prior
         self._kept = self._kept._replace(r=None, sums=None, u=None)
 
     def join(self, places: Ints, signs: Floats) -> None:
-        """Add rows, at α = 0."""
+        """Add rows, with α = 0."""
         self.places = np.concatenate([self.places, places])
         self.signs = np.concatenate([self.signs, signs])
         self.alpha = np.concatenate([self.alpha, np.zeros(len(places))])
@@ -164,15 +164,15 @@ class Pool:
         self._kept = self._kept._replace(factor=None, sums=None)
 
     def is_small(self, problem: Problem) -> bool:
-        """Return whether it is solved by α, from inner products that are cheap to compute again."""
+        """Return whether it is solved for α and its inner products are cheap to compute."""
         return self._is_cheap() and self._goes_by_alpha(problem)
 
     def products(self) -> Floats | None:
-        """Return the inner products of a small pool that are known: the lower half, row by row."""
+        """Return the known inner products of a small pool: the lower half, row by row."""
         return self._kept.products
 
     def take(self, rows: PoolRows, products: Floats, problem: Problem) -> None:
-        """Take over rows that were solved in a batch, and inner products if there is room."""
+        """Replace rows by those solved in a batch; keep inner products if the limit allows."""
         self.places, self.signs, self.alpha, self.idle = rows
         has_room = products.nbytes * problem.separators <= SMALL_ROOM
         self._kept = Kept(products=products) if has_room else NOTHING
@@ -203,11 +203,11 @@ class Pool:
         return w, self.prior.b + total
 
     def trim(self, problem: Problem) -> None:
-        """Remove members that were idle too long, and caches that take too much room."""
+        """Remove members that were idle too long, and caches that take too much memory."""
         if (self.idle > IDLE).any():
             self._keep(self.idle <= IDLE)
-        # By the number of members, not by what happens to be allocated: a pool that was loaded from
-        # a file has other spare room, and must drop its factor at the same moment.
+        # By the number of members, not by the allocated size: a pool that was loaded from a file
+        # has another spare capacity, and must drop its factor at the same step.
         kept = 2 * 8 * _room(len(self.places)) ** 2
         if kept * problem.separators > (SMALL_ROOM if self._is_cheap() else LARGE_ROOM):
             self._kept = self._kept._replace(gram=None, known=0, factor=None)
@@ -303,7 +303,7 @@ class Pool:
 
 
 def _room(members: int) -> int:
-    # How many members inner products get room for.
+    # The number of members for which inner products are allocated.
     return members + members // 4 + 8
 
 

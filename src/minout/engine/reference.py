@@ -10,17 +10,17 @@ from minout.engine.pool import Problem
 from minout.engine.sketch import Sketch
 
 WORTH_DIVIDING = 500
-"""Work on fewer rows is not divided between threads: handing it out costs more."""
+"""Work on fewer rows is not divided between threads: the overhead is larger."""
 BOUNDS_PER_SUM = 8
-"""How many margins are bounded in the time in which one is computed."""
+"""The number of margins that can be bounded in the time in which one is computed."""
 
 
 class Reference:
     """Activations at weights (w, b), and bounds from them on activations at other weights.
 
     values[k][i] is the activation of the i-th example of side k, within `slack`. `spent` counts
-    the examples that could not be bounded since it was started. It is a cache: without it the
-    answers are the same.
+    the examples that could not be bounded since the last `start`. It is a cache: results are the
+    same without it.
     """
 
     __slots__ = ("_b", "_slack", "_values", "spent", "w")
@@ -37,7 +37,7 @@ class Reference:
         self.spent = 0
 
     def fork(self) -> "Reference":
-        """Return a reference that may go on without this one changing."""
+        """Return a copy that may be changed without changing this reference."""
         twin = copy.copy(self)
         twin._values = list(self._values)
         return twin
@@ -74,7 +74,7 @@ class Reference:
         return first, second
 
     def _known(self, side: int, places: Ints, problem: Problem, sketch: Sketch) -> Floats:
-        # The activations at the reference, also of those that came after it.
+        # The activations at the reference, including examples added after it was started.
         assert self.w is not None
         known = self._values[side]
         late = places[len(known) :]
@@ -100,7 +100,7 @@ class Reference:
 
 
 def parts(n: int, worth: int | None = None) -> list[slice]:
-    """Return halves of a range, where it pays to divide the work."""
+    """Return a range, or its two halves if it is worth dividing the work."""
     if n < (WORTH_DIVIDING if worth is None else worth):
         return [slice(0, n)]
     return [slice(0, n // 2), slice(n // 2, n)]

@@ -1,4 +1,4 @@
-"""What a step tells the caller: what moved, what was checked, what holds now."""
+"""The reports that steps return to the caller."""
 
 from typing import NamedTuple
 
@@ -7,20 +7,21 @@ from minout.engine.choice import Choice
 
 
 class Certificate(NamedTuple):
-    """What holds for every stored example after a step.
+    """What a step moved and checked, and how the list of misfits changed.
 
-    Examples of classes that no moved separator belongs to are not touched: a fitted one is clipped
-    by the separator between its own class and the other, and that did not move.
+    Only examples of the two classes of a separator that moved are checked. Another fitted example
+    cannot be disturbed: in either unit it is clipped by the separator against its own class, which
+    did not move.
 
     Attributes
     ----------
     moved : tuple of (label, label)
         The separators that moved.
     checked : int
-        How many margins were checked: every stored example of the classes concerned, against each
+        The number of margins checked: those of all stored examples of its two classes, for each
         separator that moved.
     least_margin : float
-        Every margin that was checked is at least this, except those of misfits.
+        A lower bound on all margins that were checked, except those of misfits.
     misfits : tuple of id
         The examples that became misfits in this step.
     cleared : tuple of id
@@ -38,14 +39,14 @@ NOTHING_MOVED = Certificate((), 0, float("inf"), (), ())
 
 
 class Refresh(NamedTuple):
-    """A pause in which origin, scale, metric and priors were renewed.
+    """A long step in which origin, scale, metric and priors were computed again.
 
     Attributes
     ----------
     seconds : float
-        How long it took.
+        Its duration.
     choice : Choice
-        The settings that hold from now on.
+        The settings in use from now on.
     chosen_anew : bool
         Whether the settings were chosen again, by cross-validation.
     """
@@ -56,14 +57,14 @@ class Refresh(NamedTuple):
 
 
 class Consolidation(NamedTuple):
-    """What `consolidate()` checked and chose."""
+    """The result of `consolidate()`: a certificate, and the settings that were chosen."""
 
     certificate: Certificate
     refresh: Refresh
 
 
 class StepReport(NamedTuple):
-    """What teaching or correcting one example did.
+    """The result of teaching or correcting one example.
 
     Attributes
     ----------
@@ -72,9 +73,9 @@ class StepReport(NamedTuple):
     label : int or str
         Its label.
     certificate : Certificate
-        What holds for every stored example now.
+        What moved, what was checked, and how the list of misfits changed.
     refresh : Refresh or None
-        The renewal of origin, scale, metric and priors that this step brought, if it did.
+        The refresh, if this step included one.
     """
 
     example_id: Id

@@ -1,7 +1,7 @@
 """The separators: one per pair of classes, and an index of the examples on a wrong side.
 
-Classes are numbered as they come. The separator of classes low < high has the number
-high(high - 1)/2 + low and is positive on the side of low. The kernels use the same numbering.
+Classes are numbered in the order in which they appear. The separator of classes low < high has
+the number high(high - 1)/2 + low and is positive on the side of low. The kernels number them alike.
 """
 
 import math
@@ -19,7 +19,7 @@ NO_PLACES: Ints = np.empty(0, dtype=np.int64)
 
 
 class Separator(NamedTuple):
-    """One separator: f(x) = w·(x - origin) + b, what it rests on, and its misfits' places."""
+    """One separator: f(x) = w·(x - origin) + b, its pool, and the places of its misfits."""
 
     w: Floats
     b: float
@@ -47,7 +47,7 @@ def classes_of(pair: int) -> tuple[int, int]:
 
 
 def pair_count(classes: int) -> int:
-    """Return how many separators some classes have."""
+    """Return the number of separators for a number of classes."""
     return classes * (classes - 1) // 2
 
 
@@ -87,21 +87,23 @@ class Separators:
         )
 
     def put(self, pair: int, separator: Separator) -> None:
-        """Replace a separator, in place; there must be room for it."""
+        """Replace a separator, in place; call `make_room` first."""
         self.W[pair], self.b[pair] = separator.w, separator.b
         self.pools[pair] = separator.pool
         self.misfits[pair] = separator.misfits
         self.references[pair] = separator.reference
 
     def make_room(self, pairs: int, places: int) -> None:
-        """Grow, if needed, to hold so many separators and places."""
+        """Grow the arrays, if needed, to hold this many separators and places."""
         if pairs > len(self.b):
             W, b = np.zeros((2 * pairs, self.W.shape[1])), np.zeros(2 * pairs)
             W[: len(self.b)], b[: len(self.b)] = self.W, self.b
             self.W, self.b = W, b
         while len(self.references) < pairs:
             new = Separator.new(self.W.shape[1])
-            at = len(self.references)  # the list that is extended last says how far this got
+            at = len(
+                self.references
+            )  # after an interruption, the list that is extended last shows what is missing
             self.pools[at:], self.misfits[at:] = [new.pool], [new.misfits]
             self.references[at:] = [new.reference]
         if places > len(self.violations):
@@ -109,7 +111,7 @@ class Separators:
             self.violations = np.concatenate([self.violations, more])
 
     def only(self, kept: list[int]) -> "Separators":
-        """Return the separators between some classes, numbered anew."""
+        """Return the separators between some classes, numbered again from 0."""
         pairs = [pair_number(low, high) for h, high in enumerate(kept) for low in kept[:h]]
         twin = Separators(self.W.shape[1])
         twin.make_room(len(pairs), len(self.violations))

@@ -1,4 +1,4 @@
-"""What a user may pin, and what is chosen from the data otherwise."""
+"""The settings that a user may set; the others are chosen from the data."""
 
 import math
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ Auto = Literal["auto"]
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of the exact engine: each is "auto" or pinned; see `Learner`."""
+    """The settings of the exact engine: each is "auto" or a value; see `Learner`."""
 
     C: float | Auto = "auto"
     whiten: bool | Auto = "auto"
@@ -23,7 +23,7 @@ class Settings:
     refresh: Literal["auto", "manual"] = "auto"
 
     def __post_init__(self) -> None:
-        """Refuse settings that mean nothing."""
+        """Check the settings."""
         if not _is_auto(self.C) and not (
             isinstance(self.C, int | float | np.integer | np.floating)
             and not isinstance(self.C, bool)
@@ -39,7 +39,7 @@ class Settings:
             raise InvalidInputError(f'`refresh` is "auto" or "manual", not {self.refresh!r}.')
 
     def shapes(self) -> tuple[Shape, ...]:
-        """Return the shapes that may be chosen, the plainest first."""
+        """Return the shapes that may be chosen, the simplest first."""
         pinned = {
             name: bool(getattr(self, name))
             for name in Shape._fields
@@ -52,7 +52,7 @@ class Settings:
         return STRENGTHS if isinstance(self.C, str) else (float(self.C),)
 
     def first_choice(self) -> Choice:
-        """Return what holds until there are enough examples to choose by."""
+        """Return the settings to use until there are enough examples for cross-validation."""
         return Choice(*self.shapes()[0], C=self.strengths()[0])
 
 

@@ -1,4 +1,4 @@
-"""Settle separators: solve for a pool, check every example, add the worst, until none is below."""
+"""Settle separators: solve a pool, check all examples, add the worst, until all pass."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -15,9 +15,9 @@ from minout.engine.sketch import Sketch
 from minout.errors import NotConverged
 
 WORTH_DIVIDING = 1_000_000
-"""Jobs of fewer multiplications per check cost more to hand to threads than to do."""
+"""Jobs of fewer multiplications per check are not divided between threads."""
 BATCH = 256
-"""How many small jobs are settled at a time."""
+"""The number of small jobs that are settled at a time."""
 NO_PLACES: Ints = np.empty(0, dtype=np.int64)
 NO_SIGNS: Floats = np.empty(0)
 
@@ -48,9 +48,9 @@ class Settled(NamedTuple):
 def settle(
     jobs: Sequence[Job], problem: Problem, bound: float, sketch: Sketch | None
 ) -> list[Settled]:
-    """Settle each job on its own: small ones many at a time, large ones in threads.
+    """Settle all jobs: small ones in batches, large ones in threads.
 
-    The answers do not depend on which jobs are settled together, nor on threads.
+    The results do not depend on the batches or on the number of threads.
     """
     small = [job for job in jobs if _is_small(job, problem, sketch)]
     settled: dict[int, Settled] = {}
@@ -106,7 +106,7 @@ def _settle_large(
 
 def _settle(job: Job, problem: Problem, bound: float, sketch: Sketch | None) -> Settled:
     pool, members = job.pool, len(job.sides[0]) + len(job.sides[1])
-    for _ in range(members + 2):  # each round but the last adds at least one of them
+    for _ in range(members + 2):  # each round but the last adds at least one example
         pool.solve(problem)
         w, b = pool.weights(problem)
         found = check(w, b, job.sides, pool, problem, bound, job.reference, sketch)

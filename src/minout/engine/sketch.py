@@ -1,4 +1,4 @@
-"""A short description of every stored row, from which the change of its margin can be bounded."""
+"""A low-dimensional sketch of each stored row, which bounds the change of its margin."""
 
 import copy
 from typing import NamedTuple
@@ -27,9 +27,9 @@ in blocks less than 100 deep, which is 6e-6; directions and rows rounded to floa
 
 
 class Move(NamedTuple):
-    """A change of weights: its parts along the directions, and the length of the rest per level.
+    """A change of weights: its components, and the length of the remainder at each level.
 
-    `shift` is what it does to a row at the sketch's origin.
+    `shift` is the change of the activation of a row at the sketch's origin.
     """
 
     along: Singles
@@ -38,12 +38,12 @@ class Move(NamedTuple):
 
 
 class Sketch:
-    """For each row x: its parts along some directions, and the length of what is left over.
+    """For each row x: its components along some directions, and the length of the remainder.
 
-    For any v: v·(x - origin) = (v along the directions)·row + (the rest of v)·(the rest of x), and
-    the last is at most ‖rest of v‖·‖rest of x‖. The directions are those along which a sample of
-    the rows varies most; any others would do, and bound less well. Like `Examples`, a sketch has
-    spare room: `extended` describes more rows and returns a new object that counts them.
+    For any v, v·(x - origin) is the inner product of the components plus that of the remainders,
+    which is at most ‖remainder of v‖·‖remainder of x‖. The directions are those along which a
+    sample of the rows varies most; bounds hold for any others, but are less tight. Like `Examples`,
+    a sketch has spare capacity: `extended` adds rows and returns a new object that counts them.
     """
 
     def __init__(self, origin: Floats, sample: Floats) -> None:
@@ -60,7 +60,7 @@ class Sketch:
     def extended(self, table: Floats, end: int) -> "Sketch | None":
         """Return a sketch of the first `end` rows; None if one is too large for float32.
 
-        Then the sketch is of no more use.
+        The sketch is then dropped.
         """
         more = copy.copy(self)
         if end > len(self._rows):
@@ -86,7 +86,7 @@ class Sketch:
         return np.hstack(kernels.in_threads(Z.__matmul__, self._halves))
 
     def split(self, v: Floats) -> Move:
-        """Return v's parts along the directions, and the lengths of the rest, rounded up."""
+        """Return the components of v, and the lengths of its remainders, rounded up."""
         along = np.asarray(v.astype(np.float32) @ self._directions, dtype=np.float32)
         square = float(v @ v)
         left = [square - float(along[:level] @ along[:level]) for level in LEVELS]
@@ -94,7 +94,7 @@ class Sketch:
         return Move(along, rest, float(v @ self._offset))
 
     def longest(self, places: Ints) -> float:
-        """Bound the length of some rows, measured from 0."""
+        """Return an upper bound on the norms of some rows."""
         farthest = float(self._rest[places, 0].max(initial=0.0))
         return farthest + float(np.linalg.norm(self._origin))
 
@@ -122,7 +122,7 @@ class Sketch:
 
 
 def _principal(Z: Singles) -> Floats:
-    # The leading directions of Z (n, d), nearly, from the power method; at right angles to float64.
+    # Approximate leading directions of Z (n, d) by the power method; orthogonal in float64.
     basis, _ = np.linalg.qr(Z[:DIRECTIONS].T)
     basis, _ = np.linalg.qr(Z.T @ (Z @ basis))
     basis, _ = np.linalg.qr((Z.T @ (Z @ basis)).astype(np.float64))

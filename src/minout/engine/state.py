@@ -18,11 +18,11 @@ from minout.engine.settings import Settings
 
 NOTHING: Mapping[Any, Any] = MappingProxyType({})
 ATTEMPTS = 100
-"""How often an interrupted `apply` is started again before it gives up."""
+"""The number of times that an interrupted `apply` is started again."""
 
 
 class Widths(NamedTuple):
-    """How many numbers an example has as it comes, and as a row; None while that is not known."""
+    """The length of an example as passed in, and of its row; None before the first example."""
 
     given: int | None = None
     row: int | None = None
@@ -31,8 +31,8 @@ class Widths(NamedTuple):
 class Move(NamedTuple):
     """The separators that the last step moved, as they were before it.
 
-    `weights` has w and b by number; `classes` and `end` count the classes and places there were,
-    `origin` is what rows were measured from.
+    `weights` has w and b by number; `classes`, `end` and `origin` are the number of classes, the
+    number of places and the origin before the step.
     """
 
     weights: dict[int, tuple[Floats, float]]
@@ -42,12 +42,12 @@ class Move(NamedTuple):
 
 
 class State:
-    """Everything that the engine keeps between two steps.
+    """Everything that the engine stores between two steps.
 
     Attributes
     ----------
     settings : Settings
-        What the user pinned.
+        The settings as the user passed them.
     examples : Examples
         Rows, class numbers and digests, by place.
     ids, place_of : list and dict
@@ -67,7 +67,7 @@ class State:
     notes : dict
         The user's own notes, saved with the rest.
     last_move : Move or None
-        What the last step moved; not saved.
+        The separators that the last step moved; not saved.
     """
 
     def __init__(self, settings: Settings, width: int, dtype: Any) -> None:
@@ -86,12 +86,12 @@ class State:
 
     @property
     def labels(self) -> list[Label]:
-        """The labels, in the order in which they came; the live list."""
+        """The labels, in the order of their class numbers (no copy)."""
         return self.classes.labels
 
     @property
     def choice(self) -> Choice:
-        """The settings in force."""
+        """The settings in use."""
         return self.frame.choice
 
     def places_of(self, label: Label) -> Ints:
@@ -116,14 +116,14 @@ class State:
         return out
 
     def least_margin(self, x: Floats, c: int) -> float:
-        """Return the least margin of x as an example of class c; inf if there is no other class."""
+        """Return the smallest margin of x as an example of class c; inf with a single class."""
         room = np.empty(len(self.classes))
         W, b = self.separators.W, self.separators.b
         least: float = kernels.class_margins(W, b, x, self.frame.geometry.origin, c, room)
         return least
 
     def scores(self, X: Floats) -> Floats:
-        """Return the least margin that each row would have in each class: (n, classes)."""
+        """Return the smallest margin that each row would have in each class: (n, classes)."""
         out = np.empty((len(X), len(self.classes)))
         W, b = self.separators.W, self.separators.b
         kernels.scores(W, b, X, self.frame.geometry.origin, out)
@@ -132,8 +132,8 @@ class State:
     def misfits(self) -> Ints:
         """Return the places of all misfits, ascending.
 
-        A misfit is on the wrong side of a separator of its class, or has the same row as one that
-        is: of equal rows under two labels one is wrong because the other is right.
+        A misfit is on the wrong side of a separator of its class, or has the same row as such an
+        example: of equal rows with two labels at most one can be on the right side.
         """
         listed = self.separators.listed
         if not listed:
@@ -148,41 +148,41 @@ class State:
 
 
 class Delta(NamedTuple):
-    """A change of a state: what a step returns, and what `apply` puts in place.
+    """A change of a state: returned by a step, applied by `apply`.
 
-    Every field holds what is to be there afterwards, so putting it in place twice is the same as
-    once. A field that is None or empty changes nothing. Its size is that of the change.
+    Every field holds the value after the change, so applying it twice is the same as once. A field
+    that is None or empty changes nothing. Its size is proportional to the change.
 
     Attributes
     ----------
     certificate, refresh : Certificate and Refresh or None
-        What the step tells the caller.
+        The reports for the caller.
     examples : Examples or None
-        The examples with one more row, which is already written in their spare room.
+        The examples with one more row, which is already written in their spare capacity.
     added : id or None
         The id of that row.
     relabelled : (place, class) or None
         A stored row that has another class.
     removed : array of int
-        Places whose rows are to be wiped.
+        Places whose rows are overwritten with zeros.
     label : (class, label) or None
-        A class that is new, behind the others.
+        A new class, numbered after the others.
     class_count : int or None
-        How many classes are left: those behind are dropped.
+        The number of classes to keep: later ones are dropped.
     reduced : Reduced or None
-        What is left when classes are dropped, numbered anew. All numbers in this change are the
-        new ones.
+        The parts without the dropped classes, numbered again from 0. All numbers in this change
+        are the new ones.
     members : dict of class number to Members
     separators : dict of pair number to Separator
     frame : Frame or None
     violations : dict of place to int
         In how many separators a place is a misfit.
     listed : dict of digest to int
-        How many places with that digest are misfits; 0 takes the digest out.
+        How many places with that digest are misfits; 0 removes the digest.
     move : Move or None
-        What `partition` tells about; None if this step moved nothing or removed examples.
+        What `partition` needs; None if this step moved nothing or removed examples.
     corrected : dict of id to labels
-        The labels that examples had before; an empty tuple takes the id out.
+        The earlier labels of examples; an empty tuple removes the id.
     next_id, widths : int and Widths or None
     """
 
@@ -215,10 +215,10 @@ class Reduced(NamedTuple):
 
 
 def apply(state: State, delta: Delta) -> None:
-    """Put a change in place, all of it.
+    """Apply a whole change to a state.
 
-    An interruption (Ctrl-C) that comes meanwhile is raised when the change is in place. This is
-    the only function that writes to a state.
+    An interruption (Ctrl-C) during the call is raised after the change is complete. This is the
+    only function that writes to a state.
     """
     _make_room(state, delta)
     interruption: BaseException | None = None
@@ -228,19 +228,19 @@ def apply(state: State, delta: Delta) -> None:
             break
         except BaseException as error:
             if interruption is not None and isinstance(error, Exception):
-                raise  # an interruption does not come twice at once: this is a bug
+                raise  # an ordinary error on a second attempt is a bug
             interruption = error
     if interruption is not None:
         raise interruption
 
 
 class WayBack:
-    """Collect, step by step, the change that leads back to a state, from steps that teach.
+    """Collect, over several steps of teaching, the change that restores the first state.
 
     Parameters
     ----------
     state : State
-        The state to lead back to, as it is now.
+        The state to restore, before the first step.
     """
 
     def __init__(self, state: State) -> None:
@@ -259,7 +259,7 @@ class WayBack:
         self._listed: dict[int, int] = {}
 
     def note(self, delta: Delta) -> None:
-        """Keep what a change is about to replace, unless an earlier one has replaced it."""
+        """Record the values that a change will replace, unless an earlier one replaced them."""
         classes, separators = self._state.classes, self._state.separators
         known = self._start.class_count or 0
         for c in delta.members:
@@ -276,7 +276,7 @@ class WayBack:
             self._listed.setdefault(digest, separators.listed.get(digest, 0))
 
     def delta(self) -> Delta:
-        """Return the change that leads back."""
+        """Return the change that restores the state."""
         return self._start._replace(
             members=self._members,
             separators=self._separators,
@@ -286,7 +286,7 @@ class WayBack:
 
 
 def _make_room(state: State, delta: Delta) -> None:
-    # Before anything is written: what is not yet in use may grow, and memory may run out.
+    # Grow arrays before anything is written, because memory may run out.
     reduced, classes = delta.reduced, state.classes
     separators = state.separators if reduced is None else reduced.separators
     if delta.label is not None:
@@ -336,7 +336,7 @@ def _write_separators(state: State, delta: Delta) -> None:
 
 
 def _name(state: State, added: Id | None) -> None:
-    # The ids follow the examples: those behind the last place go, that of a new row comes.
+    # Drop ids after the last place, and append that of a new row.
     end = state.examples.end - (added is not None)
     for example_id in state.ids[end:]:
         state.place_of.pop(example_id, None)

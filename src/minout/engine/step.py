@@ -17,13 +17,13 @@ from minout.engine.state import Delta, State
 from minout.errors import NotConverged
 
 LEFT_ALONE = 0.5
-"""While streaming, a separator is left alone as long as every margin in it reaches this."""
+"""While streaming, a separator does not move as long as all margins in it reach this."""
 
 
 def renewal_due(state: State, c: int | None) -> bool:
-    """Return whether one more example of class c (None: a new class) brings a refresh or priors."""
+    """Return whether the next example of class c (None: a new class) recomputes shared values."""
     settings, schedule = state.settings, state.frame.schedule
-    if len(state.classes) == (c is not None):  # there will be no other class
+    if len(state.classes) == (c is not None):  # with a single class there is no separator
         return False
     if schedule.refresh_due(settings, len(state.place_of) + 1):
         return True
@@ -40,7 +40,7 @@ def teach(
     Parameters
     ----------
     state : State
-        Is only read.
+        The present state; it is only read.
     x : ndarray of shape (d,)
         A row of the state's dtype.
     label, example_id : int or str
@@ -64,7 +64,7 @@ def teach(
         except NotConverged:
             if not state.frame.schedule.refresh_due(state.settings, len(state.place_of) + 1):
                 raise
-        # A refresh that fails is put off; the example is learned as things stand.
+        # A refresh that fails is postponed; the example is learned without it.
         return _taught(state, x, label, example_id, put_off=True)._replace(next_id=next_id)
 
 
@@ -106,11 +106,11 @@ def forget(state: State, places: Ints) -> Delta:
 
 
 def settle_all(draft: Draft, bound: float) -> None:
-    """Settle every separator from the rows that it rests on, from new starts."""
+    """Settle every separator again, from its support vectors and new priors."""
     jobs, start = [], draft.frame.starts()
     for pair, low, high in all_pairs(len(draft.labels)):
         old = draft.separator(pair).pool
-        old.drop_products()  # a cache, of another metric: it would only take room meanwhile
+        old.drop_products()  # a cache for the old metric: free its memory now
         pool = old.support(start(low, high))
         if not len(pool.places):
             firsts = [draft.members(c).places[0] for c in (low, high)]
@@ -130,7 +130,7 @@ def settle_all(draft: Draft, bound: float) -> None:
 def _stored(
     state: State, x: Floats, c: int, example_id: Id, least: float, next_id: int | None
 ) -> Delta:
-    # The short way: the row suits every separator, so that nothing moves.
+    # The fast path: all margins of the row are large enough, so nothing moves.
     place, examples = state.examples.end, state.examples.staged(x, c)
     digest = int(examples.digests[place])
     misfits = (example_id,) if digest in state.separators.listed else ()
@@ -157,7 +157,7 @@ def _taught(
 
 
 def _take_out(draft: Draft, places: Ints, emptied: list[int]) -> None:
-    # Take rows out of the sums, under the classes that they have in the state.
+    # Subtract rows from the sums, under the classes that they have in the state.
     state, moments = draft.state, draft.frame.moments
     seen = places[places < moments.seen]
     classes = state.examples.classes[seen]
@@ -174,7 +174,7 @@ def _jobs_of(draft: Draft, pairs: list[int]) -> list[Job]:
 
 
 def _settle_around(draft: Draft, place: int, c: int) -> Refresh | None:
-    # Settle the separators of a new member's class that do not suit it, or all if that is due.
+    # Settle the separators in which a new member has a low margin, or all if a refresh is due.
     if len(draft.labels) == 1:
         return None
     if draft.frame.schedule.refresh_due(draft.state.settings, draft.count):
@@ -202,7 +202,7 @@ def _settle_around(draft: Draft, place: int, c: int) -> Refresh | None:
 
 
 def _renew_priors(draft: Draft, c: int) -> bool:
-    # Whether the priors of class c are due; if so, or if it is new, bring the sums up to date.
+    # Return whether the priors of class c are due; if so, or if it is new, update the sums.
     if not draft.frame.choice.lda_prior:
         return False
     count, prior_at = draft.members(c).count, draft.frame.schedule.prior_at
@@ -221,7 +221,7 @@ def _refresh(draft: Draft) -> Refresh:
         frame = chosen(draft.frame, settings, rows, classes)
         draft.frame = frame or draft.frame
     draft.catch_up()
-    trim_heap()  # each of these needs much memory, and not at the same time
+    trim_heap()  # each of these steps needs much memory, not at the same time
     draft.frame = measured(draft.frame, rows, draft.examples.dtype)
     trim_heap()
     settle_all(draft, LEFT_ALONE)

@@ -1,4 +1,4 @@
-"""Which stored examples need the largest slack: likely wrong labels."""
+"""Find the stored examples with the largest slack: likely wrong labels."""
 
 from typing import NamedTuple
 
@@ -10,17 +10,17 @@ from minout.engine.state import State
 
 
 class Suspect(NamedTuple):
-    """A stored example that the others contradict.
+    """A stored example whose label may be wrong.
 
     Attributes
     ----------
     id, label : int or str
         The example and the label that it has.
     slack : float
-        The sum of its slacks λα over the separators of its class: by how much it stays short of
-        the target margin, in all.
+        The sum of its slacks λα over the separators of its class: the total by which its margins
+        fall short of the target, 1.
     instead : int or str
-        The label against which its slack is largest.
+        The label against which its slack is largest: a guess at the right label.
     """
 
     id: Id
@@ -30,7 +30,7 @@ class Suspect(NamedTuple):
 
 
 def suspects(state: State, n: int) -> list[Suspect]:
-    """Return the n examples with the largest slack, the largest first; none without slack."""
+    """Return at most n examples that have slack, the largest slack first."""
     end, labels = state.examples.end, state.classes.labels
     total, most = np.zeros(end), np.zeros(end)
     against = np.zeros(end, dtype=np.int64)

@@ -1,7 +1,7 @@
-"""Check that the facts and arrays read from a file describe a state, before one is made of them.
+"""Check that metadata and arrays from a file describe a state, before it is restored.
 
-A file that passes its checksum was written by minout, or forged. What is checked here is what the
-engine and its kernels rely on: names, types, shapes, and that numbers of places and classes exist.
+A file that passes its checksum was written by minout, or forged. Checked is what the engine and its
+kernels rely on: names, types, shapes, and that the numbers of places and classes exist.
 """
 
 from collections.abc import Mapping
@@ -16,11 +16,11 @@ Arrays = Mapping[str, NDArray[Any]]
 
 
 class MalformedError(ValueError):
-    """The facts and arrays do not describe a state."""
+    """The metadata and arrays do not describe a state."""
 
 
 def validate(about: Any, arrays: Arrays) -> None:
-    """Raise MalformedError unless `packed` could have returned these."""
+    """Raise MalformedError unless `packed` could have returned these values."""
     _about(about)
     rows = _array(arrays, "rows", "f", 2)
     n, d = rows.shape
@@ -99,7 +99,7 @@ def _about(about: Any) -> None:
 
 
 def _lists(arrays: Arrays, stored: NDArray[Any], classes: int, pairs: int) -> None:
-    # Lists of places, end to end: the members of each class, the misfits and the pool of each pair.
+    # Concatenated lists of places: members of each class, misfits and pool of each pair.
     for name, count in (("members", classes), ("misfits", pairs), ("pool", pairs)):
         places, sizes = _array(arrays, name, "i", 1), _array(arrays, f"{name}.sizes", "i", 1)
         _expect(len(sizes) == count and bool((sizes >= 0).all()), f"{name}.sizes")
@@ -114,7 +114,7 @@ def _lists(arrays: Arrays, stored: NDArray[Any], classes: int, pairs: int) -> No
 
 
 def _carried(arrays: Arrays, d: int) -> None:
-    # What large pools carry from solve to solve.
+    # The warm-start data of large pools.
     for pair, members in enumerate(arrays["pool.sizes"].tolist()):
         if f"factor.{pair}.order" in arrays:
             order = _array(arrays, f"factor.{pair}.order", "i", 1)
