@@ -1,4 +1,4 @@
-"""The look of all figures: colours, axes, and files in both formats."""
+"""The style of all figures: colours, axes, and files in both formats."""
 
 from contextlib import suppress
 from io import BytesIO
@@ -40,7 +40,7 @@ def save(figure: "Figure", folder: Path, name: str) -> list[Path]:
     """Write `name`.png and `name`.svg into `folder` and return their paths."""
     from matplotlib import rc_context
 
-    with suppress(OSError):  # the write then says what is wrong
+    with suppress(OSError):  # the write below raises the error
         folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{name}.png", folder / f"{name}.svg"]
     for path in paths:

@@ -1,4 +1,4 @@
-"""Check what callers pass in, once, at the boundary: rows, labels and ids."""
+"""Check arguments once, at the boundary: rows, labels and ids."""
 
 from collections.abc import Iterable, Sequence, Sized
 from typing import Any
@@ -12,13 +12,13 @@ from minout.errors import InvalidInputError
 from minout.features import FeatureMap, Identity, RandomFourier, Scattering, refuse_masked
 
 LARGEST = 1e100
-"""The size up to which inner products, and sums of many of them, stay finite."""
+"""The largest absolute value for which sums of many inner products stay finite."""
 LARGEST_SINGLE = 1e15
 """The same for float32."""
 
 
 class InputRows:
-    """Turn examples as they come into rows of the feature map's dtype."""
+    """Convert examples to rows of the feature map's dtype."""
 
     def __init__(self, features: FeatureMap) -> None:
         self.features = features
@@ -44,11 +44,11 @@ class InputRows:
         return self._mapped(numbers, widths) if len(numbers) else nothing
 
     def widths(self, X: Any, rows: Floats) -> Widths:
-        """Return the lengths of first examples X, one or many, and of the rows made of them."""
+        """Return the lengths of the first examples X, one or many, and of their rows."""
         return Widths(int(np.shape(X)[-1]) if self.takes_numbers else None, rows.shape[-1])
 
     def _as_they_are(self, numbers: Floats) -> Floats:
-        numbers += 0.0  # -0.0 and 0.0 are equal: give them the same bytes
+        numbers += 0.0  # -0.0 equals 0.0: give both the same bytes
         if self.features.dtype == np.float64:
             return numbers
         if numbers.size and np.abs(numbers).max() > LARGEST_SINGLE:
@@ -78,12 +78,12 @@ def many_rows(X: ArrayLike, features: int | None) -> Floats:
 
 
 def checked_label(y: Label, known: Sequence[Label]) -> Label:
-    """Return a label as str or int, if it is of the type of those that are known."""
+    """Return a label as str or int; it must have the type of the known labels."""
     label: Label
     if isinstance(y, str):
         label = savable(str(y), "label")
         if "\0" in label:
-            raise InvalidInputError("A label must not hold the character NUL.")
+            raise InvalidInputError("A label must not contain the character NUL.")
     elif isinstance(y, int | np.integer) and not isinstance(y, bool):
         label = within_64_bits(int(y), "label")
     else:
@@ -117,7 +117,7 @@ def listed_labels(y: Any) -> list[Any]:
 
 
 def savable(text: str, what: str) -> str:
-    """Return a string, if UTF-8 can hold it."""
+    """Return a string that can be encoded in UTF-8; refuse others."""
     if not text.isascii():
         try:
             text.encode()
@@ -130,9 +130,11 @@ def savable(text: str, what: str) -> str:
 
 
 def within_64_bits(number: int, what: str) -> int:
-    """Return a whole number, if it has at most 64 bits."""
+    """Return an integer of at most 64 bits; refuse others."""
     if not -(2**63) < number < 2**63:
-        shown = str(number) if number.bit_length() < 100 else "this one"  # or it fills a page
+        shown = (
+            str(number) if number.bit_length() < 100 else "this one"
+        )  # otherwise the message is too long
         article = "An" if what == "id" else "A"
         raise InvalidInputError(f"{article} {what} that is a number has 64 bits; {shown} has more.")
     return number

@@ -1,7 +1,7 @@
 """Accuracy, and forgetting and transfer from the accuracy matrix R.
 
 R[i, j] is the test accuracy on task j after task i was learned, for T tasks (T, T). Libraries
-disagree on what "forgetting" means, so each function's name says from where it counts. With one
+disagree on what "forgetting" means, so each function name states its baseline. With one
 task there is nothing earlier to forget, and all of them but the average are 0.
 """
 
@@ -51,7 +51,7 @@ def average_accuracy_at_end(R: Floats) -> float:
 
 
 def forgetting_from_best(R: Floats) -> float:
-    """Return the mean over earlier tasks of the best accuracy before the end, less that at the end.
+    """Return the mean over earlier tasks of the best accuracy before the end minus that at the end.
 
     For j < T: max of R[i, j] over i < T, minus R[T, j] (Chaudhry and others, 2018).
 

@@ -1,4 +1,4 @@
-"""A learner's state as one file, and back; docs/format.md describes it."""
+"""Write a learner's state to one file and read it; docs/format.md describes the file."""
 
 import json
 from pathlib import Path
@@ -21,7 +21,7 @@ _MAPS: dict[str, type[Identity | Scattering | RandomFourier]] = {
 
 
 def write(path: Path, features: FeatureMap, state: State) -> None:
-    """Write a state and the feature map it was taught with: all of it or nothing."""
+    """Write a state and the description of its feature map, atomically."""
     about, arrays = packed(state)
     try:
         json.dumps(state.notes)
@@ -52,7 +52,7 @@ def read(path: Path, features: FeatureMap | None) -> tuple[FeatureMap, State]:
 
 
 def describe_features(features: FeatureMap) -> dict[str, Any]:
-    """Return the fingerprint of a map; name and settings too, unless it is a function of yours."""
+    """Return the fingerprint of a map; for built-in maps, its name and settings too."""
     described: dict[str, Any] = {"fingerprint": features.fingerprint}
     for name, kind in _MAPS.items():
         if type(features) is kind:
@@ -64,7 +64,7 @@ def describe_features(features: FeatureMap) -> dict[str, Any]:
 
 
 def make_features(described: dict[str, Any]) -> FeatureMap:
-    """Return the map that `describe_features` named."""
+    """Return the map that `describe_features` described."""
     kind, settings = _MAPS.get(described["name"]), described.get("settings")
     if kind is None or not isinstance(settings, dict):
         raise MalformedError("features")

@@ -15,15 +15,15 @@ R = TypeVar("R")
 
 
 class ReadWriteLock:
-    """Let many threads read at once, and one at a time prepare and make a change.
+    """Allow many readers at a time, and one thread that prepares and then writes a change.
 
-    A thread that prepares a change (`preparing`) keeps other changes out, but no readers; to make
-    it (`write`) it waits until nobody reads. Inside any of these the same thread may read, and
-    inside `preparing` it may write.
+    A thread that prepares a change (`preparing`) blocks other changes, but not readers; to write it
+    (`write`) it waits until no other thread reads. Inside any of these the same thread may read,
+    and inside `preparing` it may write.
 
-    Ctrl-C may come anywhere, also here. So the lock notes which threads read, not how many: a note
-    that was left behind does not keep its own thread from writing. A forked child, which has none
-    of the other threads, begins with a free lock.
+    Ctrl-C may interrupt any line, also in this class. So the lock records which threads read, not
+    how many: a record that was left behind does not block its own thread. A forked child, which has
+    none of the other threads, starts with a free lock.
     """
 
     def __init__(self) -> None:
@@ -39,14 +39,14 @@ class ReadWriteLock:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Keep changes out."""
+        """Block changes."""
         me = threading.get_ident()
         if me in self._readers or self._writer == me:
             yield
             return
         try:
             self._readers.add(me)
-            if self._writer is not None:  # a thread that writes, or waits to, goes first
+            if self._writer is not None:  # a thread that writes, or waits to, has priority
                 self._readers.discard(me)
                 self._left.set()
                 with self._state:
@@ -57,11 +57,11 @@ class ReadWriteLock:
             self._left.set()
 
     def preparing(self) -> AbstractContextManager[object]:
-        """Keep other changes out, but let readers in."""
+        """Block other changes, but not readers."""
         return self._changes
 
     def write(self, change: Callable[[], None]) -> None:
-        """Run a function while all other threads are kept out."""
+        """Run a function while all other threads are blocked."""
         with self._changes, self._state:
             try:
                 self._writer = me = threading.get_ident()
@@ -93,7 +93,7 @@ S = TypeVar("S", bound=_Shared)
 
 
 def reads(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
-    """Keep changes out while a method runs; an interruption of it is raised as what it is."""
+    """Block changes while a method runs; raise interruptions with their own type."""
 
     @restoring_interrupts()
     @wraps(method)
@@ -105,9 +105,9 @@ def reads(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P],
 
 
 def writes(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
-    """Keep other changes out while a method runs; it calls `write` to put its own in place.
+    """Block other changes while a method runs; it calls `write` to apply its own.
 
-    An interruption of it is raised as what it is.
+    Interruptions are raised with their own type.
     """
 
     @restoring_interrupts()

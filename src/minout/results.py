@@ -1,4 +1,4 @@
-"""Measured runs as rows with their settings, seed, version and commit; JSON lines on disk."""
+"""Results of runs, with settings, seed, version and commit; stored as JSON lines."""
 
 import json
 import subprocess
@@ -17,7 +17,7 @@ from minout.store import atomic_write
 
 @dataclass(frozen=True)
 class Row:
-    """One run: what was measured, and with what.
+    """One run: its settings and what was measured.
 
     Attributes
     ----------
@@ -49,8 +49,8 @@ def row(figure: str, settings: Mapping[str, Any], seed: int, values: Mapping[str
 
 
 def write(rows: Iterable[Row], path: Path) -> None:
-    """Write one JSON object per line; the file is replaced as a whole, its folder made."""
-    with suppress(OSError):  # the write then says what is wrong
+    """Write one JSON object per line, atomically; make the folder if it is missing."""
+    with suppress(OSError):  # the write below raises the error
         path.parent.mkdir(parents=True, exist_ok=True)
     text = "".join(json.dumps(asdict(each), allow_nan=False) + "\n" for each in rows)
     atomic_write(path, text.encode(), "Rows")
@@ -65,12 +65,12 @@ def read(path: Path) -> list[Row]:
 
 
 def writable(folder: Path) -> None:
-    """Make a folder for rows and pictures, or say at once that nothing can be written there.
+    """Make a folder for rows and pictures; raise an error if it cannot be written to.
 
     Parameters
     ----------
     folder : Path
-        The folder; parents that are missing are made too.
+        The folder; missing parents are made too.
 
     Raises
     ------

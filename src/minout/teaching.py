@@ -1,4 +1,4 @@
-"""What an example that is taught brings: a change of the state, nothing, or a refusal."""
+"""Teach one checked example: a change of the state, no change, or an error."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 def step(state: State, row: Floats, label: Label, id: Id | None) -> tuple[Delta | None, StepReport]:
-    """Return the change that an example brings, None if it is known, and what to report of it."""
+    """Return the change that learns an example (None if it is stored already) and a report."""
     if id is None:
         example_id: Id = _free_id(state)
         following: int | None = int(example_id) + 1
@@ -30,7 +30,7 @@ def step(state: State, row: Floats, label: Label, id: Id | None) -> tuple[Delta 
 def checked_examples(
     inputs: InputRows, state: State, X: Any, y: Sequence[Label], ids: Sequence[Id] | None
 ) -> tuple[Floats, list[Label], list[Id | None]]:
-    """Return rows, as many labels and as many ids (or None), if all of them can be taught."""
+    """Return checked rows, labels and ids (each may be None), one label and id per row."""
     rows = inputs.rows(X, state.widths)
     labels: list[Label] = []
     for each in listed_labels(y):
@@ -41,7 +41,7 @@ def checked_examples(
     if not len(rows) == len(labels) == len(named):
         raise InvalidInputError(
             f"There are {len(rows)} rows, {len(labels)} labels and {len(named)} ids; "
-            "give one label, and one id if any, for each row."
+            "pass one label per row, and one id per row or none."
         )
     seen: set[Id] = set()
     for row, label, example_id in zip(rows, labels, named, strict=True):
@@ -56,7 +56,7 @@ def checked_examples(
 
 
 def separable(step: Callable[[], T]) -> T:
-    """Return what a step returns; refuse rows whose separators cannot be solved."""
+    """Run a step; raise InvalidInputError if a separator cannot be solved."""
     try:
         return step()
     except NotConverged as error:
@@ -74,7 +74,7 @@ def _free_id(state: State) -> int:
 
 
 def _known(state: State, example_id: Id, row: Floats, label: Label) -> StepReport:
-    # An id that is taught again: refused, unless row and label are the ones it has, or had.
+    # An id that is taught again: an error, unless row and label are its present or earlier ones.
     place = state.place_of[example_id]
     same_row = np.array_equal(state.row_at(place), row)
     now = state.label_at(place)

@@ -188,10 +188,10 @@ def test_a_sealed_file_whose_parts_are_missing_is_not_imported(tmp_path, run, re
     about = {"format": "minout model", "version": 2}
     foreign = {**about, "features": {"fingerprint": "x", "name": "identity"}}
     write_archive(tmp_path / "f", about, {}, "The model")
-    assert "cut short or altered" in refused("import", tmp_path / "f", tmp_path / "m")
+    assert "truncated or changed" in refused("import", tmp_path / "f", tmp_path / "m")
     write_archive(wines / "model.minout", foreign, {}, "The model")
     for words in (["info"], ["forget", "b1"], ["suspects"]):
-        assert "cut short or altered" in refused(words[0], wines, *words[1:])
+        assert "truncated or changed" in refused(words[0], wines, *words[1:])
     write_archive(wines / "model.minout", {**about, "version": 1}, {}, "The model")
     assert "before 0.1.0" in refused("info", wines)
 

@@ -128,7 +128,7 @@ def test_a_second_process_is_refused_and_readers_see_the_last_whole_model(tmp_pa
     second = finish("learn", model, "-", input=lines[5])
     assert second.returncode == 1
     assert (
-        second.stderr == f"error: Another process is at work on {model}; wait until it has ended.\n"
+        second.stderr == f"error: Another process is changing {model}; wait until it has finished.\n"
     )
     assert finish("forget", model, "0").returncode == 1
     assert json.loads(finish("info", model, "--json").stdout)["examples"] == 1

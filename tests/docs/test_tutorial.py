@@ -127,4 +127,4 @@ def test_a_page_is_renewed_where_it_is_wrong_and_nowhere_else():
 def test_a_command_that_is_refused_shows_its_sentence(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     ((_, printed),) = run("```sh\nminout info nowhere\n```\n")
-    assert printed == "error: There is no model nowhere; `minout learn` makes one.\n"
+    assert printed == "error: There is no model nowhere; `minout learn` creates one.\n"

@@ -156,7 +156,7 @@ def test_bad_files_and_learners_are_refused(tmp_path):
     with pytest.raises(MissingDataError, match="There is no file"):
         Learner.load(tmp_path / "nothing")
     np.savez(tmp_path / "other.npz", x=np.ones(3))
-    with pytest.raises(MissingDataError, match="is not a model of minout's"):
+    with pytest.raises(MissingDataError, match="is not a minout model"):
         Learner.load(tmp_path / "other.npz")
     with pytest.raises(UnwritableError, match="The model could not be written"):
         Learner().save(tmp_path / "other.npz" / "model")

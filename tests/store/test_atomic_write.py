@@ -55,7 +55,7 @@ def test_a_special_file_is_refused_and_stays(tmp_path, make, monkeypatch):
     monkeypatch.chdir(tmp_path)  # the path of a socket is short
     make(tmp_path / "file")
     before = os.lstat(tmp_path / "file").st_mode
-    with pytest.raises(UnwritableError, match=r"it is not an ordinary file; name another one\.$"):
+    with pytest.raises(UnwritableError, match=r"it is not a regular file; name another one\.$"):
         atomic_write(tmp_path / "file", b"new", "The model")
     assert os.lstat(tmp_path / "file").st_mode == before
     assert names(tmp_path) == ["file"]

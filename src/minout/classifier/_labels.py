@@ -21,7 +21,7 @@ BOOLS = np.dtype(np.bool_)
 BITS = 2**63
 """A label that is a number is smaller than this, as in the learner."""
 
-_NUL = "A label must not hold the character NUL."
+_NUL = "A label must not contain the character NUL."
 
 
 class LabelCodec(NamedTuple):

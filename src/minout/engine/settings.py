@@ -34,9 +34,9 @@ class Settings:
         for name in ("whiten", "lda_prior", "standardize"):
             value = getattr(self, name)
             if not isinstance(value, bool | np.bool_) and not _is_auto(value):
-                raise InvalidInputError(f'`{name}` is True, False or "auto", not {value!r}.')
+                raise InvalidInputError(f'`{name}` must be True, False or "auto", not {value!r}.')
         if not isinstance(self.refresh, str) or self.refresh not in ("auto", "manual"):
-            raise InvalidInputError(f'`refresh` is "auto" or "manual", not {self.refresh!r}.')
+            raise InvalidInputError(f'`refresh` must be "auto" or "manual", not {self.refresh!r}.')
 
     def shapes(self) -> tuple[Shape, ...]:
         """Return the shapes that may be chosen, the simplest first."""

@@ -1,4 +1,4 @@
-"""Feature maps: fixed functions from examples to the rows that a learner is taught."""
+"""Feature maps: fixed functions from examples to the rows that a learner stores."""
 
 from minout.features._checks import refuse_masked
 from minout.features.encoder import Encoder

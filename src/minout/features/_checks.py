@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from minout.errors import InvalidInputError
 
 LARGEST: dict[np.dtype[Any], float] = {np.dtype(np.float64): 1e100, np.dtype(np.float32): 1e15}
-"""The size up to which inner products of rows, and sums of many of them, stay finite."""
+"""The largest absolute value for which sums of many inner products stay finite."""
 _MASKED_TYPES = frozenset({np.ma.MaskedArray, type(np.ma.masked)})
 
 
@@ -36,7 +36,7 @@ def check_rows(X: ArrayLike) -> NDArray[Any]:
 def refuse_masked(values: Any, holder: str = "X holds") -> None:
     """Refuse a masked array, or a list that holds one, if any of its values is masked.
 
-    NumPy would drop the mask and use the numbers behind it.
+    NumPy would ignore the mask and use the masked numbers.
     """
     if _is_masked(values):
         raise InvalidInputError(f"{holder} masked values; fill them in or drop their rows first.")
@@ -73,7 +73,7 @@ def check_dtype(dtype: Any) -> np.dtype[Any]:
     """Return float32 or float64 as a dtype; refuse others."""
     try:
         found: np.dtype[Any] | None = None
-        if dtype is not None:  # to NumPy, None is float64
+        if dtype is not None:  # np.dtype(None) is float64
             found = np.dtype(dtype)
     except TypeError:
         found = None

@@ -1,4 +1,4 @@
-"""Short names for feature maps and functions that are the same in every process."""
+"""Short fingerprints of feature maps and functions, the same in every process."""
 
 import hashlib
 import json
@@ -22,7 +22,7 @@ def fingerprint(name: str, version: int, settings: Mapping[str, object]) -> str:
 def describe_function(function: Callable[..., Any]) -> tuple[str, str]:
     """Return a readable name of a function, and a hash of its contents.
 
-    A string attribute `fingerprint` is used as it is. Otherwise the hash is of the compiled code
+    A string attribute `fingerprint` is used unchanged. Otherwise the hash is of the compiled code
     with its constants, and of plain defaults and enclosed values.
     """
     own = getattr(function, "fingerprint", None)
@@ -41,13 +41,13 @@ def describe_function(function: Callable[..., Any]) -> tuple[str, str]:
 
 
 def _as_text(value: object) -> str:
-    """Return plain values and code as text; of other objects the type: repr may hold an address."""
+    """Return plain values and code as text; other objects as their type, without addresses."""
     if isinstance(value, CodeType):
         parts = (value.co_code, value.co_names, value.co_varnames, value.co_consts)
         return f"code{_as_text(parts)}"
     if isinstance(value, tuple):
         return f"({','.join(_as_text(part) for part in value)})"
-    if isinstance(value, frozenset):  # its own order differs from process to process
+    if isinstance(value, frozenset):  # the order of a set differs between processes
         return f"{{{','.join(sorted(_as_text(part) for part in value))}}}"
     if value is None or isinstance(value, bool | int | float | complex | str | bytes):
         return repr(value)
@@ -57,5 +57,5 @@ def _as_text(value: object) -> str:
 def _cell_contents(cell: Any) -> object:
     try:
         return cell.cell_contents
-    except ValueError:  # not filled yet
+    except ValueError:  # a cell that is still empty
         return None

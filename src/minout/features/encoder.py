@@ -1,4 +1,4 @@
-"""Any function from a batch to rows: a frozen network, a text model, word counts."""
+"""A feature map from any function: a frozen network, a text model, word counts."""
 
 from collections.abc import Callable, Sized
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from minout.features._fingerprint import describe_function, fingerprint
 
 @dataclass(frozen=True, init=False)
 class Encoder:
-    """A feature map made of a function of yours.
+    """A feature map made from your own function.
 
     Parameters
     ----------
@@ -22,10 +22,10 @@ class Encoder:
         Takes a batch of n examples of any kind and returns an array (n, width). The row of an
         example must not depend on the rest of the batch.
     name : str, optional
-        A name for the encoder; a saved model checks that it is loaded with the same encoder. By
-        default that is the function's attribute `fingerprint`, or else a hash of its module, name
-        and compiled code, which ignores trained weights and differs between Python versions: give
-        a name, and another one when the encoder changes.
+        A name for the encoder. A saved model must be loaded with an encoder of the same name. By
+        default it is the function's attribute `fingerprint`, or else a hash of its module, name
+        and bytecode, which ignores trained weights and differs between Python versions. So pass a
+        name, and change it when the encoder changes.
     dtype : {"float32", "float64"}, default="float32"
         The type of the rows.
 
@@ -52,14 +52,14 @@ class Encoder:
                 f"{function!r} cannot be called; pass a function from a batch to rows."
             )
         if name is not None and not (isinstance(name, str) and name):
-            raise InvalidInputError(f"name is {name!r}; pass a text that is not empty.")
+            raise InvalidInputError(f"name is {name!r}; pass a string that is not empty.")
         object.__setattr__(self, "function", function)
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "dtype", check_dtype(dtype))
 
     @property
     def fingerprint(self) -> str:
-        """The name or hash of the function and the dtype, as a short text."""
+        """The name or hash of the function, and the dtype, as a short string."""
         readable, details = (self.name, "") if self.name else describe_function(self.function)
         settings = {"details": details, "dtype": self.dtype.name}
         return fingerprint(f"encoder:{readable}", 1, settings)
@@ -109,6 +109,6 @@ def _checked(encoded: Any, count: int) -> NDArray[Any]:
         )
     if not np.isfinite(largest_absolute(rows)):
         raise InvalidInputError(
-            "The encoder returned NaN or infinity; leave out or repair what it was given."
+            "The encoder returned NaN or infinity; drop or repair the examples that cause it."
         )
     return rows

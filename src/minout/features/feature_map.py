@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 @runtime_checkable
 class FeatureMap(Protocol):
-    """A fixed function from a batch to rows, chosen before the first example, never trained.
+    """A fixed function from a batch to rows: set before the first example, never trained.
 
-    The row of an example is the same to the last bit, alone or in any batch, in every process: a
-    stored row must equal the row of the same example when it is predicted.
+    The row of an example must be the same to the last bit, alone or in any batch, in every process:
+    a stored row must equal the row of the same example when it is predicted.
     """
 
     @property

@@ -1,4 +1,4 @@
-"""The identity map: rows as they are."""
+"""The identity map: rows are stored unchanged."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +12,7 @@ from minout.features._fingerprint import fingerprint
 
 @dataclass(frozen=True, init=False)
 class Identity:
-    """Rows as they are.
+    """A feature map that returns rows unchanged, in its dtype.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Identity:
 
     @property
     def fingerprint(self) -> str:
-        """The name, version and settings of this map, as a short text."""
+        """The name, version and settings of this map, as a short string."""
         return fingerprint("identity", 1, {"dtype": self.dtype.name})
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""Find a feature map by name, or make one of a function."""
+"""Find a feature map by name, or make one from a function."""
 
 from collections.abc import Callable
 from typing import Any

@@ -18,7 +18,8 @@ from minout.kernels import products_by_column
 class RandomFourier:
     """Random Fourier features, √(2/D)·cos(x·Ω + b), of rows.
 
-    Inner products of two rows are near exp(-‖x - y‖² / (2·bandwidth²)) (Rahimi and Recht, 2007).
+    Inner products of output rows approximate exp(-‖x - y‖² / (2·bandwidth²)) (Rahimi and Recht,
+    2007).
 
     Parameters
     ----------
@@ -53,12 +54,12 @@ class RandomFourier:
 
     @property
     def fingerprint(self) -> str:
-        """The name, version and settings of this map, as a short text."""
+        """The name, version and settings of this map, as a short string."""
         settings = {"features": self.features, "bandwidth": self.bandwidth, "seed": self.seed}
         return fingerprint("random_fourier", 1, settings)
 
     def transform(self, X: ArrayLike) -> NDArray[np.float32]:
-        """Return the features of rows, by d·D multiplications each.
+        """Return the features of rows; each takes d·D multiplications.
 
         Parameters
         ----------

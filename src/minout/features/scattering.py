@@ -25,7 +25,7 @@ AT_A_TIME = 1_000_000
 
 @dataclass(frozen=True)
 class Scattering:
-    """Wavelet scattering of images in two layers, pooled on a grid of 4 × 4 places.
+    """Wavelet scattering of images in two layers, pooled on a 4 × 4 grid.
 
     Parameters
     ----------
@@ -40,13 +40,13 @@ class Scattering:
 
     Notes
     -----
-    The first layer is the modulus of the response of Morlet wavelets; the second is the same of
-    the first, with larger wavelets. The coefficients of one pair of scales at one place are a
-    block: each block, then the whole row, is scaled to unit length, so that the contrast of a
-    stroke and the brightness of the image do not matter. A blank image gives zeros.
+    The first layer is the modulus of the response to Morlet wavelets; the second applies larger
+    wavelets to the first layer in the same way. The coefficients of one pair of scales in one grid
+    cell are a block: each block, then the whole row, is scaled to unit length, so that local
+    contrast and the brightness of the image do not matter. A blank image gives zeros.
 
-    28 × 28 pixels give 127 paths × 16 places = 2,032 numbers, float32, in about 0.25 ms. Each
-    channel has as many of its own.
+    28 × 28 pixels give 127 paths × 16 cells = 2,032 numbers, float32, in about 0.25 ms. Each
+    channel adds as many.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class Scattering:
 
     @property
     def fingerprint(self) -> str:
-        """The name, version and settings of this map, as a short text."""
+        """The name, version and settings of this map, as a short string."""
         settings = {
             "image_shape": self.image_shape,
             "scales": self.scales,
@@ -156,9 +156,9 @@ def _groups(scales: int, orientations: int) -> list[int]:
 
 
 def _normalised(images: NDArray[Any]) -> Singles:
-    """Scale the largest pixel of each image between 0.5 and 1, by an exact power of two.
+    """Scale each image by a power of two, so that its largest pixel is between 0.5 and 1.
 
-    Every finite image then fits float32, and half the brightness gives the same row.
+    Every finite image then fits float32, and halving the brightness gives the same row.
     """
     doubles = images.astype(np.float64)
     _, exponents = np.frexp(np.abs(doubles).max(axis=1, keepdims=True))

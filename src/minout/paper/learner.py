@@ -75,7 +75,7 @@ class PaperLearner:
         if isinstance(policy, type) or not hasattr(policy, "choose"):
             raise InvalidInputError("`policy` must be a policy, such as Closed().")
         if not isinstance(seed, int | np.integer) or seed < 0:
-            raise InvalidInputError(f"`seed` is a whole number from 0 on, not {seed!r}.")
+            raise InvalidInputError(f"`seed` must be a whole number, 0 or more, not {seed!r}.")
         self._rule = rule
         self._policy = policy
         self._seed = seed

@@ -95,7 +95,7 @@ class Uniform:
     Raises
     ------
     InvalidInputError
-        If `size` is not a whole number from 0 on.
+        If `size` is not a whole number, 0 or more.
     """
 
     size: int
@@ -104,7 +104,7 @@ class Uniform:
     def __post_init__(self) -> None:
         """Check the size."""
         if not isinstance(self.size, int | np.integer) or self.size < 0:
-            raise InvalidInputError(f"`size` is a whole number from 0 on, not {self.size!r}.")
+            raise InvalidInputError(f"`size` must be a whole number, 0 or more, not {self.size!r}.")
 
     def choose(self, at_risk: AtRisk, rng: np.random.Generator) -> Ints:
         """Return a random draw without repetition."""

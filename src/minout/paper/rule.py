@@ -55,7 +55,9 @@ class GradientRule:
         for name in ("neurons", "max_steps"):
             value = getattr(self, name)
             if not isinstance(value, int | np.integer) or value < 1:
-                raise InvalidInputError(f"`{name}` is a whole number from 1 on, not {value!r}.")
+                raise InvalidInputError(
+                    f"`{name}` must be a whole number, 1 or more, not {value!r}."
+                )
         for name in ("learning_rate", "initial_scale", "stop_loss"):
             value = getattr(self, name)
             if (
@@ -64,9 +66,9 @@ class GradientRule:
             ):
                 raise InvalidInputError(f"`{name}` must be a positive number, not {value!r}.")
         if self.reduction not in ("sum", "mean"):
-            raise InvalidInputError(f'`reduction` is "sum" or "mean", not {self.reduction!r}.')
+            raise InvalidInputError(f'`reduction` must be "sum" or "mean", not {self.reduction!r}.')
         if self.clip not in ("sigmoid", "hard"):
-            raise InvalidInputError(f'`clip` is "sigmoid" or "hard", not {self.clip!r}.')
+            raise InvalidInputError(f'`clip` must be "sigmoid" or "hard", not {self.clip!r}.')
 
     @property
     def threshold(self) -> float:

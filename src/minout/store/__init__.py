@@ -1,4 +1,4 @@
-"""Bytes on disk: atomic writes, archives with a checksum, the folder of a model."""
+"""Files on disk: atomic writes, archives with a checksum, the folder of a model."""
 
 from minout.store.archive import damaged_message, read_archive, write_archive
 from minout.store.atomic_write import atomic_write

@@ -40,7 +40,7 @@ _DAMAGE = (
     RuntimeError,
     tokenize.TokenError,
 )
-"""What the readers of zip, npy and JSON raise on damaged files."""
+"""The errors that the readers of zip, npy and JSON raise on damaged files."""
 
 
 def write_archive(
@@ -63,14 +63,14 @@ def write_archive(
 def _write_members(file: BinaryIO, members: Mapping[str, NDArray[Any]]) -> None:
     with zipfile.ZipFile(file, "w") as archive:
         for name, array in members.items():
-            # One date for all: the same model is the same file.
+            # A fixed date, so that the same model gives the same bytes.
             entry = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
             with archive.open(entry, "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, array, allow_pickle=False)
 
 
 def read_archive(path: Path, format: str, newest: int) -> tuple[dict[str, Any], Arrays]:
-    """Return metadata and arrays, if the file is of this format and version, and unaltered.
+    """Return metadata and arrays; the file must have this format and a matching checksum.
 
     `about` holds {"format": format, "version": at most newest, …}.
     """
@@ -90,7 +90,7 @@ def read_archive(path: Path, format: str, newest: int) -> tuple[dict[str, Any], 
     except _DAMAGE as error:
         raise MissingDataError(damaged_message(path)) from error
     if not is_ours:
-        raise MissingDataError(f"{path} is not a model of minout's.")
+        raise MissingDataError(f"{path} is not a minout model.")
     if not isinstance(version, int) or version > newest:
         raise MissingDataError(
             f"{path} was written by a newer version of minout; update minout to read it."
@@ -109,7 +109,7 @@ def _members(path: Path) -> Arrays:
         with zipfile.ZipFile(file) as archive:
             if any(entry.compress_type or entry.flag_bits & 1 for entry in archive.infolist()):
                 raise ValueError("not written by write_archive")
-            if archive.testzip() is not None:  # before a header is believed
+            if archive.testzip() is not None:  # before the header is trusted
                 raise ValueError("altered")
         file.seek(0)
         with np.load(file, allow_pickle=False) as members:
@@ -121,7 +121,7 @@ def _members(path: Path) -> Arrays:
 
 def damaged_message(path: Path) -> str:
     """Return the message for a file that is damaged or not a model."""
-    return f"{path} is not a model of minout's, or it was cut short or altered."
+    return f"{path} is not a minout model, or it was truncated or changed."
 
 
 def _checksum(members: Mapping[str, NDArray[Any]]) -> NDArray[np.uint8]:

@@ -1,4 +1,4 @@
-"""Write a file so that it is there completely or not at all."""
+"""Write a file completely or not at all."""
 
 import os
 import secrets
@@ -14,8 +14,8 @@ def atomic_write(path: Path, content: bytes | Callable[[BinaryIO], object], what
     """Write a temporary file beside `path` and rename it once it is on the disk.
 
     If anything fails or is interrupted, the old file stays as it was and the temporary file is
-    removed. Only ordinary files are written, in folders that exist. A symbolic link stays: the file
-    that it points to is replaced.
+    removed. Only regular files are written, in folders that exist. A symbolic link is followed: the
+    file that it points to is replaced.
 
     Parameters
     ----------
@@ -24,16 +24,16 @@ def atomic_write(path: Path, content: bytes | Callable[[BinaryIO], object], what
     content : bytes or callable
         What to write, or a function that writes it to an open binary file.
     what : str
-        What the file is, to begin a message with: "The model".
+        What the file is, for the start of error messages: "The model".
 
     Raises
     ------
     UnwritableError
-        If the folder is missing, `path` is not an ordinary file, or the disk fails.
+        If the folder is missing, `path` is not a regular file, or writing fails.
     """
     target = _target(path, what)
-    # One function with a name chosen in advance: an interruption cannot come between making the
-    # temporary file and knowing that it has to be removed, as it could in a context manager.
+    # The name is chosen before the file is made: so an interruption can never leave a temporary
+    # file whose name is not known, as it could in a context manager.
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
     try:
         with open(temporary, "xb", opener=_open_private) as file:
@@ -53,12 +53,12 @@ def atomic_write(path: Path, content: bytes | Callable[[BinaryIO], object], what
     finally:
         try:
             temporary.unlink(missing_ok=True)
-        finally:  # once more, should an interruption have come before it
+        finally:  # again, in case an interruption came before it
             temporary.unlink(missing_ok=True)
 
 
 def _target(path: Path, what: str) -> Path:
-    # The ordinary file that a path leads to, through links, whether it exists or not.
+    # The regular file that a path points to, through links, whether it exists or not.
     target = Path(os.path.realpath(path))
     refused = f"{what} could not be written to {path}"
     try:
@@ -74,7 +74,7 @@ def _target(path: Path, what: str) -> Path:
     if stat.S_ISDIR(mode):
         raise UnwritableError(f"{refused}: it is a folder; name a file.")
     if not stat.S_ISREG(mode):
-        raise UnwritableError(f"{refused}: it is not an ordinary file; name another one.")
+        raise UnwritableError(f"{refused}: it is not a regular file; name another one.")
     return target
 
 
@@ -83,8 +83,8 @@ def _open_private(name: str, flags: int) -> int:
 
 
 def _sync_folder(folder: Path) -> None:
-    # The new name must survive a power cut. Where a folder cannot be opened, as on Windows, that is
-    # left to the system.
+    # The renaming must survive a power cut. Windows cannot open a folder; there it is left to the
+    # system.
     if not hasattr(os, "O_DIRECTORY"):
         return
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

@@ -11,7 +11,7 @@ from minout.errors import MissingDataError, UnwritableError
 MODEL = "model.minout"
 LOCK = ".lock"
 LEFTOVER = f".{MODEL}."
-"""The prefix of temporary files, which a killed process may leave."""
+"""The prefix of temporary files, which a killed process may leave behind."""
 
 
 class ModelFolder:
@@ -53,7 +53,7 @@ class ModelFolder:
                 self._lock.acquire()
             except Timeout:
                 raise UnwritableError(
-                    f"Another process is at work on {self._path}; wait until it has ended."
+                    f"Another process is changing {self._path}; wait until it has finished."
                 ) from None
             except OSError as error:
                 self._remove_if_empty(made)
@@ -86,12 +86,12 @@ class ModelFolder:
             if self.is_new and not all(map(_is_ours, path.iterdir())):
                 raise MissingDataError(f"{path} holds files, but no model; name another folder.")
             if self.is_new and not self._create:
-                raise MissingDataError(f"There is no model in {path}; `minout learn` makes one.")
+                raise MissingDataError(f"There is no model in {path}; `minout learn` creates one.")
             return False
         if path.exists():
             raise MissingDataError(f"{path} is a file; a model is a folder.")
         if not self._create:
-            raise MissingDataError(f"There is no model {path}; `minout learn` makes one.")
+            raise MissingDataError(f"There is no model {path}; `minout learn` creates one.")
         try:
             path.mkdir(parents=True)
         except OSError as error:
