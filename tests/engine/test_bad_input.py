@@ -502,7 +502,7 @@ def test_labels_beyond_64_bits_are_labels_or_refused(labels):
     [
         ({"C": 0.0}, "`C` must be a positive number"),
         ({"C": "margin"}, "`C` must be a positive number"),
-        ({"whiten": "yes"}, "`whiten` is True, False"),
+        ({"whiten": "yes"}, "`whiten` must be True, False"),
         ({"features": "pixels"}, "features is 'pixels'"),
         ({"features": 7}, "features is 7"),
     ],
