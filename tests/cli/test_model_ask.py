@@ -90,7 +90,7 @@ def test_a_bad_row_comes_after_the_answers_before_it(wines, wine_rows, write_csv
     result = CliRunner().invoke(cli.app, ["predict", str(wines), str(file), "--from-line", "8"])
     assert len(result.stdout.splitlines()) == 4
     assert "line 11: there is 1 field" in str(result.exception)
-    assert "To go on after it, add --from-line 12." in str(result.exception)
+    assert "To continue after it, add --from-line 12." in str(result.exception)
 
 
 def test_score_counts_what_is_right(run, run_json, wines, wine_rows, write_csv):

@@ -135,7 +135,7 @@ def test_a_bad_file_is_refused_with_its_name_and_line(tmp_path, refused, write_c
     assert (tmp_path / "m").exists() is bool(kept)
     if kept:
         assert len(Learner.load(tmp_path / "m" / "model.minout")) == 1
-        assert "What came before it is kept. To go on after it, add --from-line 4." in said
+        assert "The rows before it are kept. To continue after it, add --from-line 4." in said
 
 
 def test_the_label_must_be_known(tmp_path, refused, run, write_csv, wine):

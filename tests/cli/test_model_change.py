@@ -80,7 +80,7 @@ def test_everything_can_be_forgotten_and_taught_again(run, run_json, refused, tm
     assert run_json("forget", tmp_path / "m", "0", "1")["examples"] == 0
     for command in ("predict", "score"):
         assert refused(command, tmp_path / "m", file) == (
-            "This model holds no examples, so there is nothing to predict; teach it some first."
+            "This model has no examples, so there is nothing to predict; teach it some first."
         )
     assert "least above 0:     none" in run("audit", tmp_path / "m")
     assert run_json("info", tmp_path / "m")["classes"] == {}
@@ -209,7 +209,7 @@ def test_a_model_that_was_not_consolidated_can_be(tmp_path, run, run_json, refus
     assert "misfits in all" in run("consolidate", tmp_path / "later")
     assert later.read_bytes() == at_once.read_bytes()
     run("forget", tmp_path / "later", *kept(tmp_path / "later").ids)
-    assert refused("consolidate", tmp_path / "later").startswith("This model holds no examples")
+    assert refused("consolidate", tmp_path / "later").startswith("This model has no examples")
 
 
 def test_a_stopped_consolidation_leaves_the_model_as_it_was(monkeypatch, wines):

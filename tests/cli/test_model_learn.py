@@ -82,7 +82,7 @@ def test_a_known_id_with_another_row_or_label_is_refused(
     before = (wines / MODEL).read_bytes()
     said = refused("learn", wines, write_csv("changed.csv", changed))
     assert f"line 101: Example 'b99' is stored with another {what}; use `correct`" in said
-    assert "To go on after it, add --from-line 102." in said
+    assert "To continue after it, add --from-line 102." in said
     assert (wines / MODEL).read_bytes() == before
 
 
@@ -94,7 +94,7 @@ def test_a_bad_row_keeps_what_came_before_and_from_line_goes_on(
     file = write_csv("spoiled.csv", spoiled)
     said = refused("learn", tmp_path / "m", file, "--label", "kind", "--id", "bottle")
     assert said.startswith(f"{file}, line 61: column 'alcohol' holds 'nan'")
-    assert said.endswith("What came before it is kept. To go on after it, add --from-line 62.")
+    assert said.endswith("The rows before it are kept. To continue after it, add --from-line 62.")
     assert len(Learner.load(tmp_path / "m" / MODEL)) == 59
     run("learn", tmp_path / "m", file, "--from-line", 62)
     run(
@@ -133,7 +133,7 @@ def test_stopped_in_the_middle_of_an_example_it_keeps_that_one_too(
     words = ["learn", str(tmp_path / "m"), str(wine), "--label", "kind", "--id", "bottle", "--json"]
     result = CliRunner().invoke(cli.app, words)
     assert result.exit_code == code
-    assert "Go on with --from-line 102." in result.stderr
+    assert "Continue with --from-line 102." in result.stderr
     told = json.loads(result.stdout)
     assert (told["taught"], told["last"], told["consolidated"]) == (100, 101, False)
     assert signal.getsignal(number) == before

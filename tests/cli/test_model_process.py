@@ -106,7 +106,7 @@ def test_ctrl_c_while_it_waits_keeps_every_whole_example(fed, tmp_path, lines):
     code, told = fed.end()
     assert code == 130
     assert "Traceback" not in fed.seen
-    assert f"Go on with --from-line {count + 1}." in fed.seen
+    assert f"Continue with --from-line {count + 1}." in fed.seen
     assert (told["taught"], told["known"]) == (31, count - 31)
     kept = Learner.load(tmp_path / "m" / "model.minout")
     again = Learner()
@@ -128,7 +128,8 @@ def test_a_second_process_is_refused_and_readers_see_the_last_whole_model(tmp_pa
     second = finish("learn", model, "-", input=lines[5])
     assert second.returncode == 1
     assert (
-        second.stderr == f"error: Another process is changing {model}; wait until it has finished.\n"
+        second.stderr
+        == f"error: Another process is changing {model}; wait until it has finished.\n"
     )
     assert finish("forget", model, "0").returncode == 1
     assert json.loads(finish("info", model, "--json").stdout)["examples"] == 1

@@ -1,4 +1,4 @@
-"""Words for what the package does: each command parses, calls one function and prints."""
+"""The command line: each command parses its arguments, calls the package and prints."""
 
 from minout.cli.app import main
 

@@ -57,12 +57,12 @@ app.command("reproduce", rich_help_panel=SHOWCASES)(reproduce.reproduce)
 def _options(
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
-    """Teach a classifier one example at a time, and know what each example disturbs.
+    """Teach a classifier one example at a time, and see what each example disturbs.
 
-    Exit codes: 0 if all went well; 1 if a sentence on standard error says what is wrong, or an
-    audit found something; 2 if the command was not understood; 130 after Ctrl-C and 143 after
-    SIGTERM (a model keeps every whole example that it was taught). Without a terminal there are no
-    colours and no progress bars.
+    Exit codes: 0 for success; 1 for an error, with a message on standard error, or an audit with
+    differences; 2 for a command line that cannot be parsed; 130 after Ctrl-C and 143 after SIGTERM
+    (examples that were taught completely are kept). Colours and progress bars are shown on a
+    terminal only.
 
     Example: minout learn wines wine.csv --label kind, then minout predict wines new.csv
     """
@@ -72,7 +72,7 @@ def _options(
 
 
 def main() -> None:
-    """Run the command line; an expected error is one sentence and exit code 1."""
+    """Run the command line; an expected error prints one sentence and exits with code 1."""
     before = signal.signal(signal.SIGTERM, _terminate)
     try:
         app()

@@ -39,14 +39,15 @@ SHADES = " ░▒▓█"
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="The folder for files, model and picture.")] = Path(
-        "demo"
-    ),
+    out: Annotated[
+        Path, typer.Option(help="The folder for the files, the model and the picture.")
+    ] = Path("demo"),
 ) -> None:
     """Show in a minute what minout does: digits in label order, compared with SGD.
 
     Write digits with some wrong labels to a CSV file, teach them one by one, find and correct the
-    wrong labels, forget an example and audit the model. The model is kept to try commands on.
+    wrong labels, forget an example and audit the model. The model is kept, so that you can try
+    other commands on it.
 
     Example: minout demo --out demo
     """
@@ -73,7 +74,7 @@ def demo(
 
 def _read(file: Path, learner: Learner) -> list[Example]:
     with read(file, label=LABEL, id=ID) as reader:
-        write_notes(learner, reader)  # so that `minout predict` knows the columns
+        write_notes(learner, reader)  # so that `minout predict` finds the columns
         return list(reader)
 
 

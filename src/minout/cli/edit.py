@@ -30,7 +30,7 @@ def correct(
 ) -> None:
     """Change the label of a stored example.
 
-    A file that still has the old label can be learned again; that changes nothing.
+    Learning a file that still has the old label again changes nothing.
 
     Example: minout correct wines bottle-17 barolo
     """
@@ -60,15 +60,15 @@ def forget(
         list[str] | None, typer.Argument(metavar="ID…", help="Ids of stored examples.")
     ] = None,
     label: Annotated[
-        str | None, typer.Option("--class", help="A label: forget it and all its examples.")
+        str | None, typer.Option("--class", help="Forget this label and all its examples.")
     ] = None,
     consolidate: options.Consolidate = True,
     as_json: options.Json = False,
 ) -> None:
-    """Remove stored examples; after consolidating, the model is as if it had never seen them.
+    """Remove stored examples; the consolidated model equals one that was never taught them.
 
-    No list of forgotten examples is kept: remove them from your files as well, or they come back
-    when such a file is learned again.
+    No list of forgotten examples is kept: remove them from your files as well, or they are taught
+    again with the next `minout learn` of such a file.
 
     Example: minout forget wines bottle-17 bottle-18, or minout forget wines --class barolo
     """
@@ -88,11 +88,11 @@ def forget(
 
 @command
 def consolidate(model: options.Model, as_json: options.Json = False) -> None:
-    """Solve a model again from its stored examples alone.
+    """Compute a model again from its set of stored examples.
 
-    The result does not depend on the order in which they came, nor on what was forgotten. The
-    other commands do this at their end, unless they were stopped or given --no-consolidate. Ctrl-C
-    leaves the model as it was.
+    The result does not depend on their order, nor on forgotten examples. `learn`, `correct` and
+    `forget` consolidate at the end, unless they are stopped or get --no-consolidate. Ctrl-C leaves
+    the model as it was.
 
     Example: minout consolidate wines
     """
@@ -100,7 +100,7 @@ def consolidate(model: options.Model, as_json: options.Json = False) -> None:
         learner = load_file(folder.file)
         before = learner.misfits if len(learner) else []
         if not len(learner):
-            raise InvalidInputError("This model holds no examples; teach it some first.")
+            raise InvalidInputError("This model has no examples; teach it some first.")
         with Stop() as stop:
             try:
                 with ProgressBar("consolidating"), stop.interruptible():
@@ -126,7 +126,7 @@ def _report(
     as_json: bool,
     facts: Mapping[str, object],
 ) -> None:
-    # Misfits are those of now, after consolidating.
+    # The misfits after consolidating.
     now = learner.misfits if len(learner) else []
     appeared = [each for each in now if each not in before]
     cleared = [each for each in before if each not in now]

@@ -20,19 +20,27 @@ from minout.store import atomic_write
 from minout.streams.files import BadRowError, Example
 
 PICTURES = (".png", ".pdf", ".svg")
-Row = Annotated[int | None, typer.Option("--row", min=1, help="The number of the row, from 1.")]
-Line = Annotated[int | None, typer.Option("--line", min=1, help="The number of its line.")]
+Row = Annotated[
+    int | None, typer.Option("--row", min=1, help="The number of the row, counted from 1.")
+]
+Line = Annotated[int | None, typer.Option("--line", min=1, help="The line of the row in the file.")]
 ById = Annotated[
     str | None,
-    typer.Option("--id", metavar="ID", help="Its id; without a file, that of a stored example."),
+    typer.Option(
+        "--id", metavar="ID", help="The id of the row; without a file, of a stored example."
+    ),
 ]
 Count = Annotated[
     int | None,
-    typer.Option("-n", min=0, help="How many supports to list: 10 by default, all with --json."),
+    typer.Option(
+        "-n", min=0, help="How many support vectors to list: 10 by default, all with --json."
+    ),
 ]
 PictureFile = Annotated[
     Path | None,
-    typer.Option("--picture", metavar="FILE", help="Draw it to a PNG, PDF or SVG file."),
+    typer.Option(
+        "--picture", metavar="FILE", help="Draw the explanation to a PNG, PDF or SVG file."
+    ),
 ]
 
 
@@ -57,12 +65,12 @@ def explain(
     ignore: options.Ignore = None,
     as_json: options.Json = False,
 ) -> None:
-    """Explain a prediction: the separator that decides, the margin, and the supports behind it.
+    """Explain a prediction: the separator that decides, the margin, and the support vectors.
 
-    A separator is the linear boundary between two labels. The margin is how far the row is on the
-    label's side of it; 1 is a good fit. It is the sum of the linear discriminant's part, a bias,
-    and the weights of the supports, the stored examples that the separator rests on: positive ones
-    speak for the label, negative ones against it.
+    A separator is the linear function between two labels. The margin is its value at the row,
+    positive on the side of the predicted label; the target is 1. It is the sum of the linear
+    discriminant, the bias, and one weight for each support vector (a stored example). Positive
+    weights support the label, negative ones oppose it.
 
     Example: minout explain wines new.csv --row 3 --picture why.png
     """
@@ -138,9 +146,9 @@ def _print(found: _Row, explanation: Explanation, count: int) -> None:
         {
             "example": name,
             "label": str(explanation.label),
-            "decided against": "no other label" if runner_up is None else str(runner_up),
+            "runner-up": "no other label" if runner_up is None else str(runner_up),
             "margin": explanation.margin,
-            "by the discriminant": explanation.prior,
+            "discriminant": explanation.prior,
             "bias": explanation.bias,
             "supports": len(explanation.supports),
         }
@@ -177,7 +185,7 @@ def _draw(
 def _images(
     learner: Learner, explanation: Explanation, file: FileOptions | None
 ) -> dict[Id, Floats]:
-    # The images of the supports: from the model, or from the file if the model has features only.
+    # The images of the supports: from the model, or from the file if the model stores features.
     wanted = {support.id for support in explanation.supports}
     if isinstance(learner.features, Identity):
         return {each: learner.example(each)[0] for each in wanted}

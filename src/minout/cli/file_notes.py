@@ -1,4 +1,4 @@
-"""What a model notes about the files it was taught from, and its labels and ids as text."""
+"""The columns of a model's files, stored in its notes, and its labels and ids as text."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from minout.learner import Learner
 from minout.streams.files import Label, Reader, join_names, read
 
 NOTES = "files"
-"""The key in a learner's notes."""
+"""The key of this entry in a learner's notes."""
 
 
 class FileOptions(NamedTuple):
@@ -31,20 +31,20 @@ class FileNotes(NamedTuple):
 
 
 def read_notes(learner: Learner) -> FileNotes:
-    """Return a model's notes on files; for a classifier's model, the columns it noted."""
+    """Return a model's notes on files; for a classifier's model, its column names."""
     notes, classifier = learner.notes.get(NOTES), learner.notes.get("classifier", {})
     if notes is None:
         notes = FileNotes(columns=classifier.get("names"))._asdict() if classifier else {}
     if not isinstance(notes, dict) or not set(notes) <= set(FileNotes._fields):
         raise InvalidInputError(
-            f"The model's note {NOTES!r} is not one that `minout learn` wrote; "
+            f"The model's note {NOTES!r} was not written by `minout learn`; "
             "remove it from `Learner.notes` and save the model again."
         )
     return FileNotes(**notes)
 
 
 def write_notes(learner: Learner, reader: Reader) -> None:
-    """Note the columns of a file, so that later commands need not name them.
+    """Store the columns of a file in the notes, so that later commands need not name them.
 
     The first file sets the columns of the features.
     """
@@ -58,7 +58,7 @@ def write_notes(learner: Learner, reader: Reader) -> None:
 
 
 def open_reader(learner: Learner, options: FileOptions) -> Reader:
-    """Open a file with the columns that the model noted, unless the options name others.
+    """Open a file with the columns in the model's notes, unless the options name others.
 
     The columns of label and id may be missing if they come from the notes.
     """
@@ -77,7 +77,7 @@ def open_reader(learner: Learner, options: FileOptions) -> Reader:
 
 
 def require_label(learner: Learner, reader: Reader) -> Reader:
-    """Return the reader if its file has a label column; otherwise close it and say so."""
+    """Return the reader if its file has a label column; otherwise close it and raise."""
     if reader.label is not None or reader.columns is None:
         return reader
     noted = read_notes(learner).label
@@ -121,7 +121,7 @@ def find_id(learner: Learner, text: str) -> Id | None:
 
 
 def require_id(learner: Learner, text: str) -> Id:
-    """Return the stored id that a text on the command line stands for, or refuse it."""
+    """Return the stored id that a text stands for; raise if there is none."""
     stored = find_id(learner, text)
     if stored is None:
         raise InvalidInputError(f"There is no example {text!r} in this model.")

@@ -24,11 +24,12 @@ def suspects(
 ) -> None:
     """List the stored examples that are most likely to have a wrong label.
 
-    A separator is a linear boundary between two labels. The margin of an example is how far it is
-    on its own side of one. Slack is the sum of how far its margins fall short of 1; `instead` is
-    the label that the other examples suggest. Clean data fills the list too, with the examples
-    nearest to another label: a slack below 1 is seldom a wrong label, from 1 on it is worth a look.
-    With many labels slack adds up; begin with those that stand out.
+    A separator is the linear function between two labels. The margin of an example is its value,
+    positive on the side of the example's label; the target is 1. Slack is the sum of the amounts
+    by which the margins of an example fall short of 1; `instead` is the label against which it is
+    largest. Correctly labelled data fills the list too, with the examples closest to another
+    label: a slack below 1 is seldom a wrong label, from 1 on it is worth checking. With many labels
+    slack adds up; begin with the examples that stand out.
 
     Example: minout suspects wines -n 10
     """
@@ -42,12 +43,12 @@ def suspects(
 
 @command
 def audit(model: options.Model, as_json: options.Json = False) -> None:
-    """Compute every margin of every stored example again, by plain arithmetic, and compare.
+    """Compute all margins of all stored examples again with plain NumPy, and compare.
 
-    The margin of an example is how far it is on its own side of a separator, the linear boundary
-    between two labels; at 0 or less it is a misfit.
+    The margin of an example is the value of a separator (the linear function between two labels),
+    positive on the side of the example's label; an example with a margin of 0 or less is a misfit.
 
-    The exit code is 1 if anything does not agree; one sentence for each says what.
+    The exit code is 1 if anything differs; each difference is printed as one sentence.
 
     Example: minout audit wines && echo fine
     """
@@ -73,9 +74,9 @@ def audit(model: options.Model, as_json: options.Json = False) -> None:
 
 @command
 def info(model: options.Model, as_json: options.Json = False) -> None:
-    """Show what a model holds: examples, classes, misfits, columns and settings.
+    """Show the contents of a model: examples, classes, misfits, columns and settings.
 
-    A misfit is a stored example on the wrong side of a separator, the linear boundary between two
+    A misfit is a stored example on the wrong side of a separator, the linear function between two
     labels. C is the inverse strength of the regularisation, as in scikit-learn: a high C fits
     single examples more closely, a low C allows more misfits. C, standardize, whiten and lda_prior
     are chosen from the examples.

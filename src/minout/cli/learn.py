@@ -25,7 +25,7 @@ from minout.store import ModelFolder
 from minout.streams.files import Reader
 
 SHOWN = 8
-"""Up to so many columns are all named; of more, the first three and the last."""
+"""Up to this many columns are all listed; of more, the first three and the last."""
 MapName = Annotated[
     str | None,
     typer.Option(
@@ -49,14 +49,14 @@ def learn(
     consolidate: options.Consolidate = True,
     as_json: options.Json = False,
 ) -> None:
-    """Teach a model the rows of a file, one by one; make the model if there is none.
+    """Teach a model the rows of a file, one by one; create the model if there is none.
 
-    There is a separator, a linear boundary, between every two labels. A misfit is a stored example
-    on the wrong side of a separator of its label.
+    The model has one separator, a linear function, for each pair of labels. A misfit is a stored
+    example on the wrong side of a separator of its label.
 
-    Run it again to teach more. With an id column, rows that are stored already change nothing, also
-    if their label was corrected since. Ctrl-C stops after a whole example and keeps everything. A
-    bad row stops it too: what came before is kept, and --from-line goes on after it.
+    Run it again to teach more. With an id column, rows that are already stored change nothing, even
+    if their label was corrected since. Ctrl-C stops after the current example and keeps everything
+    taught. A bad row stops it too: the rows before it are kept, and --from-line continues after it.
 
     Ids are strings in every kind of file: 7 is "7". Labels are strings in CSV; in JSON, Parquet and
     NPZ whole numbers stay numbers. All labels of a model get the type of its first one. The label
@@ -88,7 +88,7 @@ def learn(
     if refusal is not None:
         raise refusal
     if stop.signal:
-        print_note(f"Stopped; all of this is kept. Go on with --from-line {teaching.last + 1}.")
+        print_note(f"Stopped; all of this is kept. Continue with --from-line {teaching.last + 1}.")
         raise typer.Exit(stop.exit_code)
 
 

@@ -20,11 +20,13 @@ Data = Annotated[
 ]
 LabelColumn = Annotated[
     str | None,
-    typer.Option("--label", metavar="COLUMN", help="The column of the labels; noted in the model."),
+    typer.Option(
+        "--label", metavar="COLUMN", help="The column of the labels; the model remembers it."
+    ),
 ]
 IdColumn = Annotated[
     str | None,
-    typer.Option("--id", metavar="COLUMN", help="The column of the ids; noted in the model."),
+    typer.Option("--id", metavar="COLUMN", help="The column of the ids; the model remembers it."),
 ]
 Ignore = Annotated[
     list[str] | None,

@@ -1,4 +1,4 @@
-"""What commands print: tables and facts for people, CSV and JSON for scripts."""
+"""Print results: tables and text on a terminal, CSV and JSON for scripts."""
 
 import csv
 import functools
@@ -25,7 +25,7 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
 def command(run: Callable[P, None]) -> Callable[P, None]:
-    """Wrap a command: end quietly on a closed pipe (`… | head`), report output that fails."""
+    """Wrap a command: end quietly on a closed pipe (`… | head`), report output errors."""
 
     @functools.wraps(run)
     def wrapped(*args: P.args, **options: P.kwargs) -> None:
@@ -56,7 +56,7 @@ def _discard_pending_output() -> None:
     try:
         sys.stdout.flush()
     except OSError:
-        # Python would try to write what is still buffered once more when it exits.
+        # On exit, Python would try again to write what is still buffered.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -80,7 +80,7 @@ def print_table(head: Sequence[str], lines: Sequence[Sequence[Any]]) -> None:
 def print_rows(head: Sequence[str], batches: Iterable[Sequence[Sequence[Any]]]) -> None:
     """Print a table batch by batch: in columns on a terminal, CSV when piped.
 
-    The first batch sets the widths of the columns; if it is refused, no head is printed either.
+    The first batch sets the widths of the columns; if it is refused, no header is printed either.
     """
     is_terminal = Console(highlight=False).is_terminal
     widths: list[int] = []

@@ -17,8 +17,8 @@ Unknown = Annotated[
     typer.Option(
         "--unknown",
         metavar="LABEL",
-        help="The label for rows that no class accepts: every score is 0 or less. This is no test "
-        "for outliers, and with two classes it hardly ever happens.",
+        help="The label for rows whose scores are all 0 or less. This is no outlier detector: with "
+        "two classes it hardly ever happens.",
     ),
 ]
 
@@ -42,10 +42,11 @@ def predict(
 ) -> None:
     """Predict a label for each row of a file, with its probability and the score of each class.
 
-    The score of a class is the row's least margin: how far it is on the side of that class of the
-    separators (linear boundaries) between it and each other class. Above 0, the class accepts the
-    row. The label column and columns that the model does not know are left out. Numbers are rounded
-    on a terminal; piped output is CSV with all digits.
+    A separator is the linear function between two labels; its value is the margin. The score of a
+    class is the smallest margin of the row, over the separators between that class and each other
+    class. Above 0, the row is on the side of the class in all of them. The label column and columns
+    that the model was not taught are ignored. Numbers are rounded on a terminal; piped output is
+    CSV with all digits.
 
     Example: minout predict wines new.csv --unknown none > labels.csv
     """

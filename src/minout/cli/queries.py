@@ -1,4 +1,4 @@
-"""Load a model and ask it about the rows of a file, a batch at a time."""
+"""Load a model and run queries on the rows of a file, a batch at a time."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 def load_model(model: Path) -> Learner:
-    """Load the model of a folder to read from, also while another process teaches it."""
+    """Load the model of a folder for reading, also while another process teaches it."""
     with ModelFolder(model, shared=True) as folder:
         return load_file(folder.file)
 
@@ -35,14 +35,14 @@ def require_examples(learner: Learner) -> Learner:
     """Return the learner, or refuse one from which everything was forgotten."""
     if not len(learner):
         raise InvalidInputError(
-            "This model holds no examples, so there is nothing to predict; teach it some first."
+            "This model has no examples, so there is nothing to predict; teach it some first."
         )
     return learner
 
 
 @contextmanager
 def open_query(model: Path, options: FileOptions) -> Iterator[tuple[Learner, Reader]]:
-    """Open a model and a file; the message about a bad row says how to go on after it."""
+    """Open a model and a file; the message about a bad row says how to continue after it."""
     learner = load_model(model)
     try:
         with open_reader(learner, options) as reader:
@@ -51,12 +51,12 @@ def open_query(model: Path, options: FileOptions) -> Iterator[tuple[Learner, Rea
         if error.following is None:
             raise
         raise InvalidInputError(
-            f"{error} To go on after it, add --from-line {error.following}."
+            f"{error} To continue after it, add --from-line {error.following}."
         ) from None
 
 
 def answer_batches(reader: Reader, ask: Callable[[Floats], T]) -> Iterator[tuple[list[Example], T]]:
-    """Ask about rows (n, d) and yield each batch of examples with its answer.
+    """Yield each batch of examples together with the answer to a query on its rows (n, d).
 
     The message about a refused row names its place in the file; the rows before it are answered
     first.

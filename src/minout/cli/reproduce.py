@@ -27,7 +27,7 @@ def reproduce(
             "the default), digits, or openml."
         ),
     ] = None,
-    seeds: Annotated[int, typer.Option(help="How many random seeds: 0, 1, 2, …")] = 5,
+    seeds: Annotated[int, typer.Option(help="The number of random seeds: 0, 1, 2, …")] = 5,
     out: Annotated[Path, typer.Option(help="The folder for rows, pictures and the report.")] = Path(
         "figures"
     ),

@@ -20,9 +20,9 @@ def score(
     from_line: options.FromLine = 1,
     as_json: options.Json = False,
 ) -> None:
-    """Measure the accuracy on the rows of a file, in all and per class.
+    """Measure the accuracy on the rows of a file, overall and per class.
 
-    A row is right if it gets the label that the file has for it.
+    A row counts as right if the predicted label is the one in the file.
 
     Example: minout score wines test.csv --json
     """

@@ -1,4 +1,4 @@
-"""Stop at a good moment: note Ctrl-C and SIGTERM, and act on them between two examples."""
+"""Record Ctrl-C and SIGTERM, and act on them between two examples."""
 
 import signal
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Stop:
-    """Note SIGINT and SIGTERM while the `with` block runs.
+    """Record SIGINT and SIGTERM while the `with` block runs.
 
     Inside `interruptible`, such as while waiting for input, a signal raises KeyboardInterrupt at
     once; elsewhere only `signal` is set.
@@ -29,7 +29,7 @@ class Stop:
 
     @contextmanager
     def interruptible(self) -> Iterator[None]:
-        """Raise KeyboardInterrupt on a signal, also on one that came before."""
+        """Raise KeyboardInterrupt on a signal, also on an earlier one."""
         self._at_once = True
         try:
             if self.signal:

@@ -1,4 +1,4 @@
-"""Teach a model the rows of a file: one by one, with progress, and saved if it stops."""
+"""Teach a model the rows of a file one by one, with progress; save it if that stops."""
 
 import time
 from pathlib import Path
@@ -13,13 +13,13 @@ from minout.learner import Learner
 from minout.streams.files import BadRowError, Example, Reader
 
 SAVE_EVERY = 60.0
-"""Seconds between two saves on the way, in case the machine stops."""
+"""Seconds between two intermediate saves, in case of a power cut."""
 SAVE_SHARE = 0.05
 """The largest share of the time that such saves may take."""
 
 
 class Teaching:
-    """A run over one file: teach its examples and count what that did."""
+    """A run over one file: teaches its examples and counts the results."""
 
     def __init__(self, learner: Learner, file: Path) -> None:
         self._learner, self._file = learner, file
@@ -143,11 +143,11 @@ class Teaching:
 
     def _how_to_go_on(self, error: BadRowError) -> str:
         if not self.last:
-            return ""  # where the first row is bad, the others will be too
-        kept = " What came before it is kept."
+            return ""  # if the first row is bad, the others will be too
+        kept = " The rows before it are kept."
         if error.following is None:
             return kept
-        return f"{kept} To go on after it, add --from-line {error.following}."
+        return f"{kept} To continue after it, add --from-line {error.following}."
 
 
 def _were(count: int) -> str:

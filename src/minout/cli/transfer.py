@@ -26,7 +26,7 @@ OTHER_FORMATS = frozenset({
     ".tiff", ".html", ".md", ".py", ".toml", ".yaml", ".yml", ".xml", ".log", ".zip", ".gz", ".tar",
 })
 # fmt: on
-"""Endings that promise another kind of file than a model."""
+"""File name endings of other formats."""
 
 
 @command

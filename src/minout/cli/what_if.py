@@ -36,11 +36,11 @@ def what_if(
 ) -> None:
     """Show what teaching each row alone would disturb; teach nothing.
 
-    A separator is the linear boundary between two labels. Printed for each row: how many separators
-    would move (separators), how many stored examples that can disturb (interfered), whether scale
-    and settings would be renewed (refresh), and whether the row is stored already, so that nothing
-    changes (known). With --json, which ones. A row that `minout learn` would refuse is refused
-    here too.
+    A separator is the linear function between two labels. Columns: separators, how many separators
+    would move; interfered, the number of stored examples whose output could change; refresh,
+    whether scale, priors or settings would be computed again; known, whether the row is already
+    stored, so that nothing changes. With --json, they are listed. A row that `minout learn` would
+    refuse is refused here too.
 
     Example: minout what_if wines new.csv --label kind
     """
@@ -70,7 +70,7 @@ def _answer(learner: Learner, converter: RowConverter, example: Example) -> _Ans
     row = converter.convert(example.id, example.label)
     label, answer = row.label, WhatIf({}, refresh=False)
     if row.is_stored:
-        label = learner.teach(example.row, label, id=row.id).label  # changes nothing, or refuses
+        label = learner.teach(example.row, label, id=row.id).label  # changes nothing, or raises
     else:
         answer = learner.what_if(example.row, label)
     # A separator is two neurons, one in each of its units.
