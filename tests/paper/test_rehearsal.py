@@ -126,5 +126,5 @@ def test_every_example_is_drawn_as_often_as_any_other():
 
 @pytest.mark.parametrize("size", [-1, 2.5, float("nan"), "3", None])
 def test_a_size_that_cannot_be_drawn_is_refused(size):
-    with pytest.raises(InvalidInputError, match=r"^`size` must be a whole number .*\.$"):
+    with pytest.raises(InvalidInputError, match=r"^`size` must be a whole number, .*\.$"):
         Uniform(size)

@@ -62,7 +62,7 @@ def row(
     tests: Sequence[Example],
     curve: Sequence[Accuracies],
 ) -> results.Row:
-    """Return a run for the picture: both curves, when each label came first, its mean image."""
+    """Return a run for the picture: both curves, the first step and mean image of each label."""
     rows, labels_given = as_arrays(examples)
     held_out = as_arrays(tests)[1]
     labels, turns = np.unique(labels_given, return_index=True)

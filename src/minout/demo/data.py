@@ -1,4 +1,4 @@
-"""The demo's digits, some of them with a wrong label, and the two files that hold them."""
+"""The digits of the demo, some with a wrong label, and the two files with them."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""How much is known after each example: of what was taught, and of rows held out."""
+"""Draw the accuracy after each example: on what was taught, and on held-out rows."""
 
 from collections.abc import Sequence
 from math import isqrt
@@ -31,7 +31,7 @@ STYLES = {
     "sgd": LineStyle(drawing.SGD, "-", 1.8, "SGD, in label order"),
     "sgd-shuffled": LineStyle(GREY, "--", 1.2, "SGD, shuffled"),
 }
-"""The last is drawn first, so that minout is on top."""
+"""Drawn in reverse order, so that minout is on top."""
 PANELS = {
     "taught": "of everything taught so far, as labelled: {wrong} of {all:,} labels are wrong",
     "held_out": "of the digits held out",

@@ -1,8 +1,8 @@
 """The settings of the demo.
 
-minout has none. SGD's `alpha`, which also sets the length of its steps, was chosen without the
-rows to test on, by `sgd.held_out_accuracy`: one pass over a random four fifths of the rows to learn
-from, judged on the last fifth (in per cent, mean of seeds 0 to 2; the seeds spread by 1 to 3
+minout has none. SGD's `alpha`, which also sets its step size, was chosen without the test rows, by
+`sgd.held_out_accuracy`: one pass over a random four fifths of the training rows, evaluated on the
+last fifth (in per cent, mean of seeds 0 to 2; the seeds spread by 1 to 3
 points, at 0.01 in label order by 8):
 
     alpha           1e-5  1e-4  1e-3  0.01   0.1     1

@@ -35,7 +35,7 @@ class Sgd:
 def standardised(rows: Floats, *others: Floats) -> tuple[Floats, ...]:
     """Return rows (n, d) with mean 0 and deviation 1 in each column, and others scaled likewise.
 
-    The means and deviations of a stream are not known in advance; SGD gets them all the same.
+    In a stream, means and deviations are not known in advance; SGD gets them as an advantage.
     """
     from sklearn.preprocessing import StandardScaler
 

@@ -12,7 +12,7 @@ LIMIT = 20_000
 
 
 def check_room(stored: int, more: int) -> None:
-    """Refuse more rows than the table of inner products can hold."""
+    """Raise an error for more rows than the table of inner products can hold."""
     if stored + more > LIMIT:
         raise InvalidInputError(
             "This learner keeps the inner products of all stored examples "
@@ -56,9 +56,9 @@ class Activations:
         return np.array(self._a[:, :, row])
 
     def follow(self, unit: int, pull: Pull, threshold: float) -> Bools:
-        """Move a unit's activations as the pull moves its weights.
+        """Update a unit's activations after a pull of its weights.
 
-        Return which rows but the last the moved neurons clip now: (moved, n - 1).
+        Return which rows, except the last, the moved neurons clip now: (moved, n - 1).
         """
         return kernels.follow_and_clip(self._a[unit], self._products, pull, self.n, threshold)
 
@@ -68,7 +68,7 @@ class Activations:
         return said
 
     def copy_of_unit(self, unit: int) -> Floats:
-        """Copy one unit's activations, to put back if learning is interrupted."""
+        """Copy one unit's activations, to restore them if learning is interrupted."""
         return np.array(self._a[unit, :, : self.n])
 
     def put_back(self, unit: int, copy: Floats) -> None:

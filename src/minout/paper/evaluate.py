@@ -24,7 +24,8 @@ class Curves(NamedTuple):
     Attributes
     ----------
     train : array
-        Accuracy over the whole training stream, also over what is still to come: the paper's curve.
+        Accuracy over the whole training stream, including examples not taught yet: the paper's
+        curve.
     seen : array
         Accuracy over the examples taught so far.
     test, test_seen : array
@@ -83,7 +84,7 @@ def watch(
     if len(stream.rows) == 0:
         raise InvalidInputError("The stream is empty; there is nothing to learn.")
     if len(learner) > 0:
-        raise InvalidInputError("This learner was taught before; watch a fresh one.")
+        raise InvalidInputError("This learner was taught before; pass a new one.")
     if len(test_labels) != len(test_rows):
         raise InvalidInputError(
             f"There are {len(test_rows)} test rows and {len(test_labels)} labels for them."
@@ -111,7 +112,7 @@ def watch(
 
 
 def _accuracies(right: Bools, train: int, seen: int, known: Bools) -> list[float]:
-    """Return the accuracies over the training stream, what was seen, the test set, its classes."""
+    """Return the accuracies over the stream, the seen part, the test set and its seen classes."""
     test = right[train:]
     return [
         right[:train].mean(),

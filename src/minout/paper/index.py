@@ -1,4 +1,4 @@
-"""The paper's bookkeeping: neuron → clipped examples as bitmaps, and a counter per example."""
+"""The paper's index: a bitmap of clipped examples per neuron, and a counter per example."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -14,7 +14,7 @@ INT64 = np.dtype(np.int64)
 
 
 class Partition(NamedTuple):
-    """The stored ids, divided by what an update of one neuron of a unit can do to them.
+    """The stored ids, by whether an update of one neuron of a unit can disturb them.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class Index:
         self._tables = [_empty_table(neurons, words=1) for _ in range(units)]
 
     def add(self, example_id: int, clipped: Bools) -> None:
-        """Add an example; clipped (units, neurons) says which neurons clip it."""
+        """Add an example; clipped (units, neurons) is true where a neuron clips it."""
         if not isinstance(example_id, int | np.integer):
             raise InvalidInputError(f"An example's id is a whole number, not {example_id!r}.")
         if example_id in self:
@@ -92,7 +92,7 @@ class Index:
         self._alive[example_id // 64] &= ~_bit(example_id)
 
     def truncate(self, end: int) -> None:
-        """Drop every example whose id is `end` or more, also one that was added only in part."""
+        """Drop every example whose id is `end` or more, also a partly added one."""
         nothing = np.zeros((self.units, self.neurons), dtype=bool)
         for example_id in range(end, self._end):
             self._write(example_id, nothing)
@@ -102,15 +102,15 @@ class Index:
     def replace(self, unit: int, neurons: Sequence[int] | Ints, clipped: Bools) -> None:
         """Record a weight change of some neurons of a unit.
 
-        clipped (len(neurons), n) says for every id 0 … n - 1, n one more than the highest id,
-        whether each neuron clips it now; what it says of ids that are not stored is ignored.
+        clipped (len(neurons), n) is true where a neuron now clips an id, for every id 0 … n - 1;
+        n is one more than the highest id. Entries of ids that are not stored are ignored.
         """
         asked = self._neurons(unit, neurons)
         self._expect(clipped, (len(asked), self._end))
         kernels.replace(self._tables[unit], self._alive, asked, clipped)
 
     def interfered(self, unit: int, neurons: Sequence[int] | Ints) -> Ints:
-        """Return the ids that a change of `neurons` can disturb: those clipped by no other one."""
+        """Return the ids that a change of `neurons` can disturb: no other neuron clips them."""
         asked = self._neurons(unit, neurons)
         return kernels.interfered(self._tables[unit], self._alive, asked)
 

@@ -1,4 +1,4 @@
-"""The paper's learner: its public methods, and the checks of what they are given."""
+"""The paper's learner: its public methods, and the checks of their arguments."""
 
 import copy
 from collections.abc import Iterable, Sequence, Sized
@@ -80,12 +80,14 @@ class PaperLearner:
         self._policy = policy
         self._seed = seed
         self._unit_of = {label: unit for unit, label in enumerate(self._classes.tolist())}
-        self._units: Units | None = None  # made with the first row, which says how wide rows are
+        self._units: Units | None = (
+            None  # made with the first row, which sets the number of features
+        )
 
     def teach(self, x: Any, y: Label) -> PaperReport:
         """Learn one example.
 
-        If the call is refused or interrupted, nothing has changed.
+        If the call raises an error or is interrupted, the learner is unchanged.
 
         Parameters
         ----------
@@ -281,7 +283,7 @@ class PaperLearner:
 
     @property
     def guarantee(self) -> str:
-        """What is certain about examples that a step does not rehearse, in one sentence."""
+        """The guarantee for examples that a step does not rehearse, as a sentence."""
         if type(self._policy) is not Closed:
             return "None: a step may move neurons whose examples were not rehearsed."
         if self._rule.clip == "hard":
@@ -297,7 +299,7 @@ class PaperLearner:
         return 0 <= int(id) < len(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        # A deep copy, so that `copy.copy` too makes a learner of its own.
+        # A deep copy, so that `copy.copy` also makes an independent learner.
         return copy.deepcopy(vars(self))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -363,7 +365,7 @@ _NO_BIT = (
 
 
 def _checked_classes(classes: Sequence[Label] | NDArray[Any]) -> NDArray[Any]:
-    """Return the labels as a read-only array, or say why they cannot be told apart."""
+    """Return the labels as a read-only array; raise an error if they are not valid."""
     try:
         array = np.array(classes)
     except ValueError as error:

@@ -11,7 +11,7 @@ from minout.errors import InvalidInputError
 
 
 class AtRisk(NamedTuple):
-    """What a policy is told before one unit takes a step.
+    """The argument of a policy before one unit takes a step.
 
     Attributes
     ----------
@@ -26,7 +26,8 @@ class AtRisk(NamedTuple):
     winners : callable
         ``winners(ids)`` returns the neuron that each of these examples would move if rehearsed.
     previous : int64 array or None
-        What the policy chose at the step before, for the same example and unit; None at the first.
+        The choice of the policy at the previous step, for the same example and unit; None at the
+        first.
     """
 
     neuron: int
@@ -89,8 +90,8 @@ class Uniform:
     size : int
         How many to rehearse; all of them while fewer are stored.
     fresh : bool, default=True
-        Whether to draw anew at every step. Otherwise one draw serves all steps that a unit takes
-        on an example.
+        Whether to draw again at every step. Otherwise one draw is used for all steps that a unit
+        takes on an example.
 
     Raises
     ------

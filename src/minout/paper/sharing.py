@@ -1,4 +1,4 @@
-"""A learner for every point between "nothing shared" and "everything shared"."""
+"""A learner that can share nothing, everything, or anything in between."""
 
 from collections.abc import Hashable
 from typing import NamedTuple

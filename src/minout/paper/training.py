@@ -1,4 +1,4 @@
-"""Gradient steps of one unit on one example: find who is at risk, rehearse, move the weights."""
+"""Gradient steps of one unit on one example: find examples at risk, rehearse, update."""
 
 import math
 from dataclasses import dataclass
@@ -79,7 +79,7 @@ def _read_only(ids: Ints) -> Ints:
 
 
 def _checked(ids: Ints, end: int) -> Ints:
-    """Check ids that come from a policy: kernels do not check them."""
+    """Check ids that a policy returned: kernels do not check them."""
     asked = np.array(ids)
     if asked.size == 0:
         return np.empty(0, dtype=np.int64)
@@ -98,7 +98,7 @@ class _Log:
         self._sums = Tally(np.zeros((neurons, rows)), flags[0], flags[1], flags[2])
 
     def note(self, pull: Pull, sets: Sets) -> None:
-        """Add one step: how the rows pulled, and the sets around it."""
+        """Add one step: its pull, and the sets before and after."""
         missed, leaked = kernels.tally(self._sums, pull, sets)
         self.steps += 1
         self._rehearsed += len(pull.rows) - 1

@@ -1,4 +1,4 @@
-"""The state of the paper's learner: weights, memory, index and activations, kept in step."""
+"""The state of the paper's learner: weights, memory, index and activations in agreement."""
 
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from minout.paper.training import OVERFLOW, Parts, train_unit
 
 
 class Units:
-    """One minout unit per class, with the examples they were taught and who is clipped where."""
+    """One minout unit per class, the stored examples, and the index of clipped examples."""
 
     def __init__(
         self, rule: GradientRule, policy: Policy, units: int, features: int, seed: int
@@ -81,7 +81,7 @@ class Units:
         for example_id, x in zip(ids.tolist(), self.memory.rows(ids), strict=True):
             a = self._activations_of(x)
             kept = self.activations.of_row(example_id)
-            near = 1e-9 * (1.0 + np.abs(kept).max())  # rounding; on the grid there is none
+            near = 1e-9 * (1.0 + np.abs(kept).max())  # rounding; 0 for rows on the grid
             assert np.abs(a - kept).max() <= near, f"activations of {example_id} differ"
             said = self.index.clipped(example_id)
             assert (said == (kept <= self.rule.threshold)).all(), f"index of {example_id} differs"
@@ -103,12 +103,12 @@ class Units:
         self.index.add(example_id, self.activations.of_row(example_id) <= self.rule.threshold)
 
     def _before(self, unit: int) -> "_Before":
-        """Copy a unit, to put it back if training fails."""
+        """Copy a unit, to restore it if training fails."""
         W, b = self.layer
         return _Before(self.activations.copy_of_unit(unit), W[unit].copy(), b[unit].copy())
 
     def _put_back(self, end: int, touched: dict[int, "_Before"]) -> None:
-        """Undo everything since the example with the id `end` came."""
+        """Undo everything since the example with the id `end` was added."""
         for unit, before in touched.items():
             self.activations.put_back(unit, before.a)
             self.layer.W[unit], self.layer.b[unit] = before.W, before.b

@@ -1,7 +1,7 @@
 """Data sets, and the orders in which they are taught.
 
-Rows are float64 (n, d), C-contiguous; labels and tasks are int64 (n,). Functions return new arrays:
-nothing shares memory with their arguments.
+Rows are float64 (n, d), C-contiguous; labels and tasks are int64 (n,). Functions return new arrays
+that share no memory with their arguments.
 """
 
 from minout.streams.data import Data

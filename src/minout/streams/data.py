@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 from minout._typing import Bools, Floats, Ints
 from minout.errors import InvalidInputError
 
-# Powers of two, so that every pixel is an exact binary fraction: sums of products of rows are then
-# exact in float64, and results do not depend on the order of summation. (Hence not 255.)
+# Powers of two (hence not 255), so that every pixel is an exact binary fraction: sums of products
+# of rows are then exact in float64, and results do not depend on the order of summation.
 MNIST_LEVELS = 256
 DIGITS_LEVELS = 16
 
@@ -42,12 +42,12 @@ class Data(NamedTuple):
 
 
 def scaled(pixels: ArrayLike, levels: int) -> Floats:
-    """Return whole-numbered pixels divided by `levels`, as new C-contiguous float64 rows."""
+    """Return integer pixels divided by `levels`, as new C-contiguous float64 rows."""
     return np.ascontiguousarray(np.divide(pixels, levels, dtype=np.float64))
 
 
 def split(name: str, rows: Floats, labels: Ints, image_shape: tuple[int, int]) -> Data:
-    """Split off the last fifth of each class to test on.
+    """Split off the last fifth of each class as the test part.
 
     The rows of both parts keep their order.
     """
@@ -56,7 +56,7 @@ def split(name: str, rows: Floats, labels: Ints, image_shape: tuple[int, int]) -
 
 
 def checked(data: Data) -> Data:
-    """Return `data` with the documented dtypes, or say what is wrong with it.
+    """Return `data` with the documented dtypes; raise an error if it is not valid.
 
     Arrays that are right already are not copied.
     """

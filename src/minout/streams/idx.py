@@ -105,7 +105,7 @@ def _read(path: Path, dimensions: int) -> NDArray[np.uint8]:
 
 
 def _content(path: Path) -> bytes:
-    # The first bytes tell, not the name: browsers unpack a .gz and leave its name as it was.
+    # Decided by the first bytes, not the name: browsers unpack a .gz without renaming it.
     try:
         content = path.read_bytes()
         return gzip.decompress(content) if content.startswith(GZIP_MAGIC) else content

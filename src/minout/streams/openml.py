@@ -1,4 +1,4 @@
-"""All of MNIST from OpenML, where there is internet; scikit-learn keeps a copy for next time."""
+"""All of MNIST from OpenML; needs internet the first time, then scikit-learn has a copy."""
 
 import warnings
 import zlib
@@ -57,17 +57,17 @@ def _fetch() -> tuple[Any, Any]:
 
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        # OpenML does not say how much is still to come: the bar pulses and the clock runs.
+        # OpenML does not report the size of the download: show a pulsing bar and the elapsed time.
         progress.add_task("MNIST from OpenML", total=None)
         with warnings.catch_warnings():
-            # Our own sentence tells it, once, after the last retry.
+            # The error below reports it once, after the last retry.
             warnings.filterwarnings("ignore", message="A network error occurred while downloading")
             pixels, classes = fetch_openml(
                 "mnist_784",
                 version=1,
                 return_X_y=True,
                 as_frame=False,
-                # The slower parser needs no pandas, which minout does not ask for.
+                # The slower parser works without pandas, which minout does not require.
                 parser="pandas" if find_spec("pandas") else "liac-arff",
             )
     return pixels, classes

@@ -56,7 +56,7 @@ def ordered(data: Data, *, descending: bool = False) -> Stream:
     Returns
     -------
     Stream
-        Within a label the order of `data` stays.
+        Within a label, examples keep the order of `data`.
     """
     data = checked(data)
     ranks = np.unique(data.labels, return_inverse=True)[1].astype(np.int64)
@@ -86,16 +86,16 @@ def shuffled(data: Data, rng: np.random.Generator) -> Stream:
 
 
 def disjoint(data: Data, splits: Sequence[Sequence[int]], rng: np.random.Generator) -> Stream:
-    """Order one subset of the labels after the other (Disjoint MNIST), shuffled inside each.
+    """Take one subset of the labels after the other (Disjoint MNIST), shuffled within each.
 
     Parameters
     ----------
     data : Data
         A data set.
     splits : sequence of sequences of int
-        The labels of each task; labels that none names are left out.
+        The labels of each task; examples with other labels are left out.
     rng : numpy.random.Generator
-        Draws the order inside each task.
+        Draws the order within each task.
 
     Returns
     -------
@@ -123,10 +123,10 @@ def permuted(data: Data, tasks: int, rng: np.random.Generator) -> Permuted:
     data : Data
         A data set.
     tasks : int
-        How many tasks. Task 0 has the pixels in their order, each other task a random order of
-        its own.
+        The number of tasks. Task 0 has the pixels in their own order, each other task in a random
+        order.
     rng : numpy.random.Generator
-        Draws the permutations and the order inside each task.
+        Draws the permutations and the order within each task.
 
     Returns
     -------
@@ -136,7 +136,7 @@ def permuted(data: Data, tasks: int, rng: np.random.Generator) -> Permuted:
     Raises
     ------
     InvalidInputError
-        If `tasks` is not a whole number from 1 on.
+        If `tasks` is not a whole number, 1 or more.
     """
     if not isinstance(tasks, int | np.integer) or tasks < 1:
         raise InvalidInputError(

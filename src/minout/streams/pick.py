@@ -14,14 +14,14 @@ def pick_per_class(data: Data, count: int, rng: np.random.Generator) -> Data:
     data : Data
         A data set.
     count : int
-        How many rows of each class.
+        The number of rows per class.
     rng : numpy.random.Generator
         Draws the rows.
 
     Returns
     -------
     Data
-        Labels are ascending, rows within a class in random order; the test part is copied.
+        Sorted by label, in random order within a class; the test part is copied.
 
     Raises
     ------

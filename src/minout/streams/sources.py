@@ -16,7 +16,7 @@ def load(source: Path | str | None = None) -> Data:
     ----------
     source : {"sample", "digits", "openml"}, str, Path or None
         The name of a data set (None is "sample"), or a folder of IDX files. A Path is always a
-        folder, also Path("digits").
+        folder, even Path("digits").
 
     Returns
     -------

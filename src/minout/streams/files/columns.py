@@ -1,4 +1,4 @@
-"""Which columns are features, which one is the label and which one the id."""
+"""Find the columns of the features, the label and the id."""
 
 import re
 from collections import Counter
@@ -10,7 +10,7 @@ from minout.errors import InvalidInputError
 from minout.streams.files.values import is_utf8
 
 SHOWN = 20
-"""How many names of columns a message lists."""
+"""The number of column names that a message lists."""
 _ELEMENT = re.compile(r"(.*)\[\d+\]")
 
 
@@ -50,9 +50,9 @@ class ColumnRoles:
 def assign_roles(source: str, names: Sequence[str], options: ReadOptions) -> ColumnRoles:
     """Find the features, the label and the id among the columns of a file.
 
-    With a model the features are its columns, found by name, in its order; other columns are left
-    out. Without one they are all columns except label, id and the ignored ones, in the order of
-    the file.
+    With a model the features are its columns, found by name, in its order; other columns are
+    ignored. Without one they are all columns except label, id and the ignored ones, in the order
+    of the file.
     """
     check_unique(source, names)
     for name in names:

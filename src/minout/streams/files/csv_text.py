@@ -1,4 +1,4 @@
-"""CSV: a header, then a row per line; fields may be quoted."""
+"""Read CSV: a header, then a row per line; fields may be quoted."""
 
 import csv
 from collections.abc import Callable, Iterator, Sequence
@@ -22,7 +22,7 @@ DELIMITERS = (",", ";", "\t")
 def open_csv(path: Path, source: str, options: ReadOptions) -> Reader:
     """Read the header; the rows are read lazily.
 
-    The delimiter is that of the header: a comma, or if it has none a semicolon or a tab. Blank
+    The delimiter is a comma; if the header has none, a semicolon or a tab. Blank
     lines are skipped; spaces around names, labels and ids are stripped.
     """
     file = open_text(path, source)
@@ -146,7 +146,7 @@ def _is_too_long(error: csv.Error) -> bool:
 
 
 def _runs_on(error: csv.Error, lines: int) -> bool:
-    # A field that is too long and goes over lines has lost its last quote.
+    # A field that is too long and spans several lines lacks its closing quote.
     return "unexpected end" in str(error) or (_is_too_long(error) and lines > 1)
 
 
@@ -154,5 +154,7 @@ def _fault(error: csv.Error, lines: int) -> str:
     if _is_too_long(error) and lines <= 1:
         return f"a field has more than {csv.field_size_limit():,} characters; shorten it."
     if _runs_on(error, lines):
-        return "a quote is opened and never closed; close it, or double it if it is meant."
+        return (
+            "a quote is opened and never closed; close it, or double it if it is part of the text."
+        )
     return f"the quotes are wrong ({error}); double a quote inside of a quoted field."

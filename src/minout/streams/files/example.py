@@ -28,7 +28,7 @@ class Example(NamedTuple):
 class BadRowError(InvalidInputError):
     """A row that cannot be read; the rows before it have been yielded.
 
-    `following` is the number to go on from, or None if nothing after it can be read.
+    `following` is the number to continue from, or None if nothing after it can be read.
     """
 
     def __init__(self, source: str, where: str, what: str, following: int | None) -> None:
@@ -38,7 +38,7 @@ class BadRowError(InvalidInputError):
 
 @dataclass(frozen=True)
 class Reader:
-    """The examples of one file, once, in its order, read lazily.
+    """The examples of one file, in its order, read lazily; iterate only once.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Reader:
     close : callable
         Closes the file.
     fraction_read : callable
-        Returns how much of the file has been read, 0 to 1, or None if that is not known.
+        Returns the fraction of the file that has been read, or None if that is not known.
     columns : tuple of str or None
         The names of the features; None if the file has no names.
     label, id : str or None
@@ -71,7 +71,7 @@ class Reader:
     image_shape: tuple[int, ...] | None = None
 
     def __iter__(self) -> Iterator[Example]:
-        # A generator of its own: closing this one does not close `rows`.
+        # A separate generator: closing it does not close `rows`.
         try:
             for example in self.rows:  # noqa: UP028
                 yield example

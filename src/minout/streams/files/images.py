@@ -1,4 +1,4 @@
-"""Images in folders by class: folder/cat/7.png."""
+"""Read images from one folder per class: folder/cat/7.png."""
 
 import os
 from collections.abc import Iterator

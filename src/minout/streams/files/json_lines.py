@@ -1,4 +1,4 @@
-"""JSON lines: an object per line, in a file or on standard input."""
+"""Read JSON lines: an object per line, in a file or on standard input."""
 
 import json
 import sys

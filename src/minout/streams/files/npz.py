@@ -1,4 +1,4 @@
-"""NPZ: the arrays X, y and ids of one file."""
+"""Read NPZ: the arrays X, y and ids of one file."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +17,7 @@ Arrays = dict[str, NDArray[Any]]
 
 
 def open_npz(path: Path, source: str, options: ReadOptions) -> Reader:
-    """Read X (n, d), and y and ids (n,) if they are there; `label` and `id` name other arrays.
+    """Read X (n, d), and y and ids (n,) if present; `label` and `id` may name other arrays.
 
     X may be images, (n, height, width) or (n, height, width, channels); they are flattened.
     """

@@ -29,7 +29,7 @@ def fraction_of(path: Path, read_so_far: Callable[[], int]) -> Callable[[], floa
 
 
 def import_optional(module: str, extra: str, who: str) -> Any:
-    """Import an optional library, or say what needs it and how to install it."""
+    """Import an optional library; the error says what needs it and how to install it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""Parquet, by pyarrow: a batch of rows at a time."""
+"""Read Parquet with pyarrow, a batch of rows at a time."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -27,7 +27,7 @@ BATCH = 1_024
 def open_parquet(path: Path, source: str, options: ReadOptions) -> Reader:
     """Read the schema and check its types; the rows are read lazily.
 
-    A column of lists of one length stands for as many columns: x is x[0], x[1], …
+    A column of lists of equal length is read as several columns: x is x[0], x[1], …
     """
     arrow = import_optional("pyarrow", "parquet", "Parquet files need pyarrow")
     file = _opened(path, source)
@@ -135,7 +135,7 @@ class _Table:
         return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
 
     def _as_matrix(self, lists: list[Any], length: int) -> Floats:
-        # A list of another length, or none, has no numbers in these columns: NaN, named later.
+        # A missing list, or one of another length, becomes NaN here and is reported later.
         matrix = np.full((len(lists), length), np.nan)
         for place, values in enumerate(lists):
             if values is not None and len(values) == length:

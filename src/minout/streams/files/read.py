@@ -1,4 +1,4 @@
-"""Open a file by its ending, a folder of images, or standard input."""
+"""Open a file by its extension, a folder of images, or standard input."""
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -46,8 +46,8 @@ def read(
     ignore : sequence of str
         Columns to leave out.
     columns : sequence of str, optional
-        The features of a model: they are found by name, in this order, and other columns are left
-        out. By default all columns except label, id and `ignore`.
+        The features of a model, found by name and read in this order; other columns are
+        ignored. By default all columns except label, id and `ignore`.
     optional : collection of str
         Columns of label or id that may be missing.
     from_line : int, default=1

@@ -35,12 +35,12 @@ def is_utf8(text: str) -> bool:
 def describe_fault(value: Any, column: str, *, as_text: bool = False) -> str | None:
     """Return what is wrong with a value that should be a finite number, or None.
 
-    With `as_text` the value is a field of a text file, written with a decimal point.
+    With `as_text` the value is a field of a text file.
     """
     if value is None or (isinstance(value, str) and not value.strip()):
         return f"column {column!r} is empty; fill it in, or take the row out."
     try:
-        # To Python, 1_000 is a number.
+        # Python reads 1_000 as a number.
         if isinstance(value, bool) or (isinstance(value, str) and (not as_text or "_" in value)):
             raise ValueError
         number = float(value)
