@@ -1,4 +1,4 @@
-"""Compiled twins of the formulas in maths; the only room that knows numba."""
+"""Compiled versions of the formulas in maths; the only package that imports numba."""
 
 from minout.kernels.bitmaps import (
     Bitmaps,

@@ -9,7 +9,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def compiled(function: F) -> F:
-    """Compiles a function on its first call; where no folder can be written, for this run only."""
+    """Compile a function on its first call; cache it on disk where a folder can be written."""
     try:
         kernel = njit(cache=True, nogil=True)(function)
     except RuntimeError:  # numba found no place for its cache
@@ -18,7 +18,7 @@ def compiled(function: F) -> F:
 
 
 def compiled_in_any_order(function: F) -> F:
-    """Compiles a function whose sums may be added in any order: for bounds with slack only."""
+    """Compile a function whose sums may be added in any order: for bounds with slack only."""
     loose = {"reassoc", "contract", "nsz"}
     try:
         kernel = njit(cache=True, nogil=True, fastmath=loose)(function)

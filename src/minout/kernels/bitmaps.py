@@ -16,7 +16,7 @@ LOW = np.uint64(63)
 
 
 class Bitmaps(NamedTuple):
-    """Holds one unit's table: clipped (k, words), none and one (words,), counters (64·words,)."""
+    """The table of one unit: clipped (k, words), none and one (words,), counters (64·words,)."""
 
     clipped: Words
     none: Words
@@ -57,9 +57,9 @@ def _interfered(table: Bitmaps, alive: Words, neurons: Ints, examples: Ints) -> 
 
 @compiled
 def replace(table: Bitmaps, alive: Words, neurons: Ints, clipped: Bools) -> None:
-    """Lets the table follow a weight change: clipped (neurons, n) is the new truth about 0 … n - 1.
+    """Update the table after a weight change: clipped (neurons, n) holds the new values.
 
-    What it says of examples that are not alive is ignored.
+    Entries of examples that are not stored are ignored.
     """
     n = clipped.shape[1]
     for i in range(neurons.shape[0]):
@@ -79,7 +79,7 @@ def replace(table: Bitmaps, alive: Words, neurons: Ints, clipped: Bools) -> None
 
 @compiled
 def all_below(numbers: Ints, end: int) -> bool:
-    """Says whether every number lies in 0 … end - 1."""
+    """Return whether every number lies in 0 … end - 1."""
     for number in numbers:  # noqa: SIM110 - a generator would not compile
         if not 0 <= number < end:
             return False
@@ -88,7 +88,7 @@ def all_below(numbers: Ints, end: int) -> bool:
 
 @compiled
 def ascending_below(numbers: Ints, end: int) -> bool:
-    """Says whether the numbers lie in 0 … end - 1 and each is larger than the one before."""
+    """Return whether the numbers lie in 0 … end - 1 and each is larger than the one before."""
     last = -1
     for number in numbers:
         if not last < number < end:
@@ -99,7 +99,7 @@ def ascending_below(numbers: Ints, end: int) -> bool:
 
 @compiled
 def write(table: Bitmaps, example: int, clipped: Bools) -> None:
-    """Sets all of one example's bits: clipped (k,) is true where a neuron clips it."""
+    """Set all of one example's bits: clipped (k,) is true where a neuron clips it."""
     w, bit = example // 64, ONE << (np.uint64(example) & LOW)
     counter = 0
     for j in range(table.clipped.shape[0]):

@@ -1,8 +1,7 @@
-"""Margins from below: good enough to say who need not be looked at, and fast.
+"""Fast lower bounds of margins, to find the rows whose margin need not be computed.
 
-These sums may be added in any order, so they are compiled to use all lanes of the machine; what
-rounding can do to them is taken off with a slack, and who is in doubt is computed in the one fixed
-order of `margins`.
+These sums may be added in any order, so they are compiled to SIMD code; a slack covers their
+rounding error. Rows that the bounds do not decide are computed in the fixed order of `margins`.
 """
 
 import numpy as np
@@ -14,7 +13,7 @@ from minout.kernels._compiled import compiled_in_any_order
 Singles = NDArray[np.float32]
 
 SLACK = 2e-5
-"""What float32 may lose, relative to the lengths of the vectors multiplied.
+"""The rounding error of float32, relative to the lengths of the vectors multiplied.
 
 A sum of d products is off by at most its depth times 2⁻²⁴ of Σ|v_i x_i| ≤ ‖v‖‖x‖. With at least 8
 lanes, 2,500 products are at most 315 deep: 1.9e-5. Longer rows are summed in pieces of 2,048, in
@@ -23,12 +22,12 @@ double precision. Rounding v, x and the directions to float32 adds less than 1e-
 PIECE = 2_048
 FEW, SOME, ALL = 32, 96, 256
 LEVELS = (0, FEW, SOME, ALL)
-"""A row is looked at along none; if that leaves doubt along the first few directions, and so on."""
+"""A row is bounded with no directions first; if undecided, with the first few, and so on."""
 
 
 @compiled_in_any_order
 def roughly(w: Singles, b: float, table: Singles, places: Ints, out: Floats) -> None:
-    """Sets out[i] to w·table[places[i]] + b, within SLACK·‖w‖·‖row‖."""
+    """Set out[i] to w·table[places[i]] + b, within SLACK·‖w‖·‖row‖."""
     for i in range(places.shape[0]):
         x = table[places[i]]
         total = b
@@ -53,7 +52,7 @@ def doubtful(
     bound: float,
     out: Ints,
 ) -> int:
-    """Lists in out the i whose margin may be below the bound, and counts them.
+    """Write to out the i whose margin may be below the bound, and count them.
 
     A row's activation was known[i]. Since then it moved by shift + along·sketch[place] over the
     first LEVELS[k] directions, and by at most across[k]·rest[place, k] over the others; across[0]

@@ -18,7 +18,7 @@ def gram(
     known: int,
     out: Floats,
 ) -> None:
-    """Fills rows and columns `known` … n - 1 of out (n, n) with s_i s_j (x_i'K x_j + 1).
+    """Fill rows and columns `known` … n - 1 of out (n, n) with s_i s_j (x_i'K x_j + 1).
 
     pictures[which[i]] is the image of row table[places[i]].
     """
@@ -33,7 +33,7 @@ def gram(
 
 @compiled
 def combine(pictures: Floats, which: Ints, amounts: Floats, out: Floats) -> None:
-    """Adds amounts[i]·pictures[which[i]] to out, one i after the other."""
+    """Add amounts[i]·pictures[which[i]] to out, one i after the other."""
     for i in range(which.shape[0]):
         if amounts[i] != 0.0:
             image, amount = pictures[which[i]], amounts[i]

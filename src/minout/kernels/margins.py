@@ -10,7 +10,7 @@ LANES = 32
 
 @compiled
 def dot(w: Floats, x: Floats, origin: Floats, lanes: Floats) -> float:
-    """Gives w·(x - origin) in float64, whatever x is stored as; lanes (32,) is room to work in."""
+    """Return w·(x - origin) in float64, for any dtype of x; lanes (32,) is a buffer."""
     whole = w.shape[0] - w.shape[0] % LANES
     for k in range(LANES):
         lanes[k] = 0.0
@@ -29,7 +29,7 @@ def dot(w: Floats, x: Floats, origin: Floats, lanes: Floats) -> float:
 def activations(
     w: Floats, b: float, table: Floats, places: Ints, origin: Floats, out: Floats
 ) -> None:
-    """Sets out[i] = w·(table[places[i]] - origin) + b."""
+    """Set out[i] = w·(table[places[i]] - origin) + b."""
     lanes = np.empty(LANES)
     for i in range(places.shape[0]):
         out[i] = dot(w, table[places[i]], origin, lanes) + b
@@ -39,7 +39,7 @@ def activations(
 def class_margins(
     W: Floats, b: Floats, x: Floats, origin: Floats, label: int, out: Floats
 ) -> float:
-    """Sets out[o] to the margin of x, of class `label`, against each class o; gives the least.
+    """Set out[o] to the margin of x, of class `label`, against each class o; return the least.
 
     The separator of classes o < c is row c(c - 1)/2 + o of W, positive on the side of o. What
     out[label] holds does not change.
@@ -58,7 +58,7 @@ def class_margins(
 
 @compiled
 def scores(W: Floats, b: Floats, X: Floats, origin: Floats, out: Floats) -> None:
-    """Sets out[i, c] to the least margin that row i of X would have as an example of class c."""
+    """Set out[i, c] to the least margin that row i of X would have as an example of class c."""
     lanes = np.empty(LANES)
     out[:] = np.inf
     for high in range(1, out.shape[1]):

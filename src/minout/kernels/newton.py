@@ -19,16 +19,16 @@ from minout.kernels._compiled import compiled
 
 ROUNDS = 200
 NOTHING = 1e-12
-"""An α that moves its own row's margin by less is 0 but for rounding: the row is on its target."""
+"""An α that moves the margin of its own row by less counts as 0."""
 
 WRONG = 1e-9
-"""A row that matters and is so far from where it should be: the factor does not fit G."""
+"""If a row of A is this far from its target, the factor does not match G."""
 ROUNDING = 1e-14
-"""What a sum of products may be off by, relative to the sum of their sizes."""
+"""The rounding error of a sum of products, relative to the sum of their absolute values."""
 
 
 class Factor(NamedTuple):
-    """Holds L (cap, cap), lower, with L L' = G_AA + λI, and `order`, the pool's members in A.
+    """L (cap, cap), lower, with L L' = G_AA + λI, and `order`, the pool's members in A.
 
     size (1,) says how many there are.
     """
@@ -39,7 +39,7 @@ class Factor(NamedTuple):
 
 
 def empty_factor(capacity: int) -> Factor:
-    """Makes a factor with nobody in it."""
+    """Return an empty factor."""
     return Factor(
         np.zeros((capacity, capacity)),
         np.zeros(capacity, dtype=np.int64),
@@ -49,7 +49,7 @@ def empty_factor(capacity: int) -> Factor:
 
 @compiled
 def newton(G: Floats, r: Floats, lam: float, alpha: Floats, factor: Factor) -> bool:
-    """Moves alpha (n,) to the optimum for G (≥ n, ≥ n) and r (n,); False if it does not get there.
+    """Move alpha (n,) to the optimum for G (≥ n, ≥ n) and r (n,); return False if that fails.
 
     alpha ≥ 0 may start anywhere; the factor must be empty or that of an earlier call with the same
     G and lam. At the end alpha > 0 only in A.
@@ -134,7 +134,7 @@ def _row_by_row(G: Floats, r: Floats, lam: float, alpha: Floats, factor: Factor)
 
 @compiled
 def best_step(short: Floats, change: Floats, base: float, curve: float, lam: float) -> float:
-    """Finds the t ≥ 0 that minimises base·t + ½ curve·t² + 1/(2λ) Σ max(0, short - t·change)².
+    """Find the t ≥ 0 that minimises base·t + ½ curve·t² + 1/(2λ) Σ max(0, short - t·change)².
 
     Its slope is increasing and made of straight pieces: Newton on the slope, kept between a point
     below and one above, ends on the piece that crosses 0.

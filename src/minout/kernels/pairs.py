@@ -1,4 +1,4 @@
-"""Separators of all pairs of classes, found on some rows, and what they say of other rows."""
+"""Separators of all pairs of classes, solved on some rows, and their scores of other rows."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from minout.kernels.newton import Factor, newton
 
 
 class Leaning(NamedTuple):
-    """Holds the priors of all pairs of classes a, b: f0 = scale·(to[a] - to[b] - middle).
+    """The priors of all pairs of classes a, b: f0 = scale·(to[a] - to[b] - middle).
 
     inside (m, n) has the inner products of class means with the rows that separators are found on,
     outside (m, h) those with the others; middle and scale (m, m). A scale of 0 is no prior.
@@ -26,7 +26,7 @@ class Leaning(NamedTuple):
 def pair_scores(
     H: Floats, to_others: Floats, start: Ints, leaning: Leaning, lams: Floats, out: Floats
 ) -> bool:
-    """Sets out[p, i, c] to the least margin of the other row i as one of class c, at lams[p].
+    """Set out[p, i, c] to the least margin of the other row i in class c, at lams[p].
 
     H (n, n) holds inner products of the rows, class by class: those of c are start[c] …
     start[c + 1] - 1; to_others (n, h) those with the others. Prices go down: each is solved from

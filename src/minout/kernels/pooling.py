@@ -14,7 +14,7 @@ Singles = NDArray[np.float32]
 
 @compiled
 def filtered(spectra: Singles, filters: Singles, out: Singles) -> None:
-    """Multiplies every spectrum by every filter and folds the products onto a coarser grid.
+    """Multiply every spectrum by every filter and fold the products onto a coarser grid.
 
     spectra (m, H, 2W), filters (f, H, 2W) with each number twice, out (m, f, h, 2w); h divides H
     and w divides W. What falls on one place is summed, rows first: this is the spectrum of every
@@ -48,7 +48,7 @@ def _fold(row: Singles, out: Singles) -> None:
 
 @compiled
 def moduli(maps: Singles, out: Singles) -> None:
-    """Sets out (m, h, w) to the absolute values of the complex maps (m, h, 2w)."""
+    """Set out (m, h, w) to the absolute values of the complex maps (m, h, 2w)."""
     absolute, pairs = out.reshape(-1), maps.reshape(-1)
     real, imaginary = pairs[0::2], pairs[1::2]
     for i in range(absolute.shape[0]):
@@ -57,7 +57,7 @@ def moduli(maps: Singles, out: Singles) -> None:
 
 @compiled
 def pooled(maps: Singles, down: Singles, across: Singles, out: Singles) -> None:
-    """Sets out[m] = down · maps[m] · across', for maps (m, h, w), down (4, h) and across (4, w).
+    """Set out[m] = down · maps[m] · across', for maps (m, h, w), down (4, h) and across (4, w).
 
     out is (m, 16), row by row. Four sums run side by side: one alone waits for its own addition.
     """
@@ -86,7 +86,7 @@ def pooled(maps: Singles, down: Singles, across: Singles, out: Singles) -> None:
 
 @compiled
 def even_out(rows: Singles, borders: Ints, floor: float) -> None:
-    """Scales every block of every row (n, paths, places) to unit length, then the whole row.
+    """Scale every block of every row (n, paths, places) to unit length, then the whole row.
 
     borders (groups + 1,) cut the paths into groups. A group of several paths is one block at
     each place; a path that is alone is one block over all places. A block's square length is

@@ -16,7 +16,7 @@ from minout.kernels.newton import ROUNDS, best_step
 
 
 class Sums(NamedTuple):
-    """Holds H = Σ_A z z' (d + 1, d + 1), q = Σ_A s r z (d + 1,), and inside (n,): who is in A."""
+    """H = Σ_A z z' (d + 1, d + 1), q = Σ_A s r z (d + 1,), and inside (n,): the rows in A."""
 
     H: Floats
     q: Floats
@@ -24,7 +24,7 @@ class Sums(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Is the pool: its rows table[places], their signs and targets r."""
+    """The pool: its rows table[places], their signs and targets r."""
 
     table: Floats
     places: Ints
@@ -34,10 +34,10 @@ class Rows(NamedTuple):
 
 
 def newton_primal(rows: Rows, P: Floats, lam: float, u: Floats, sums: Sums) -> tuple[float, Floats]:
-    """Moves u (d + 1,) to the optimum and the sums with it; gives the residual, and alpha (n,).
+    """Move u (d + 1,) to the optimum, and the sums with it; return residual and alpha (n,).
 
     The residual is how far λPu is from Σ s (r - margin) z, relative to its size; it is infinite if
-    the optimum was not reached. Sums that were carried along too far show in it.
+    the optimum was not reached. It grows if the sums were updated too often.
     """
     alpha = np.zeros(len(rows.r))
     return _newton_primal(rows, P, lam, u, sums, alpha), alpha

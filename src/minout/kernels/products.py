@@ -8,7 +8,7 @@ from minout.kernels._compiled import compiled
 
 @compiled
 def products(rows: Floats, x: Floats, out: Floats) -> None:
-    """Sets out[i] = rows[i]·x for every i below len(out); rows (≥ n, d), x (d,), out (n,).
+    """Set out[i] = rows[i]·x for every i below len(out); rows (≥ n, d), x (d,), out (n,).
 
     Each sum runs through the features in ascending order, so a row's product does not depend on
     the rows around it. Features that are 0 in x are skipped, which changes no sum; four sums run
@@ -36,7 +36,7 @@ def products(rows: Floats, x: Floats, out: Floats) -> None:
 
 @compiled
 def products_by_column(columns: Floats, x: Floats, out: Floats) -> None:
-    """Does the same for rows that lie in columns (d, n), many sums at once and in the same order.
+    """Compute the same for rows stored as columns (d, n), many sums at once, in the same order.
 
     Faster where rows are only ever multiplied; where they are also fetched, `products` is.
     """
@@ -49,7 +49,7 @@ def products_by_column(columns: Floats, x: Floats, out: Floats) -> None:
 
 @compiled
 def add_multiples(into: Floats, places: Ints, rows: Floats, picked: Ints, amounts: Floats) -> None:
-    """Adds amounts[i]·rows[picked[i]] to into[places[i]], one i after the other."""
+    """Add amounts[i]·rows[picked[i]] to into[places[i]], one i after the other."""
     for i in range(places.shape[0]):
         target, row, amount = into[places[i]], rows[picked[i]], amounts[i]
         for f in range(row.shape[0]):

@@ -8,7 +8,7 @@ from minout.kernels._compiled import compiled
 
 @compiled
 def digest(words: Words) -> int:
-    """Mixes the words of a row's bytes into one of 64 bits; a change of any bit changes it."""
+    """Mix the words of a row's bytes into one of 64 bits; a change of any bit changes it."""
     state = np.uint64(0x9E3779B97F4A7C15)
     for i in range(words.shape[0]):
         state ^= words[i]
@@ -20,6 +20,6 @@ def digest(words: Words) -> int:
 
 @compiled
 def add_to(total: Floats, x: Floats, sign: float) -> None:
-    """Adds sign·x to total."""
+    """Add sign·x to total."""
     for i in range(x.shape[0]):
         total[i] += sign * x[i]

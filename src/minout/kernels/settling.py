@@ -20,7 +20,7 @@ FEW = 3
 
 
 class Standing(NamedTuple):
-    """Is what the pools stand on: rows (n, d), their origin, images (m, d), λ."""
+    """The problem of all pools: rows (n, d), their origin, images (m, d), λ."""
 
     table: Floats
     origin: Floats
@@ -29,11 +29,11 @@ class Standing(NamedTuple):
 
 
 class Pools(NamedTuple):
-    """Holds the members of many pools end to end: those of pool p are start[p] … start[p + 1] - 1.
+    """The members of many pools, concatenated: those of pool p are start[p] … start[p + 1] - 1.
 
     images[which[i]] is the image of member i. products holds the lower halves of the pools' inner
-    products, row by row and end to end from product_start[p]; the first known[p] rows are given.
-    staying (p,) is room for how many members stay.
+    products, row by row and concatenated, from product_start[p]; the first known[p] rows are given.
+    staying (p,) is a buffer for the number of members that stay.
     """
 
     start: Ints
@@ -49,7 +49,7 @@ class Pools(NamedTuple):
 
 
 class Sides(NamedTuple):
-    """Holds all examples of each pool's classes end to end, and room for their margins."""
+    """All examples of each pool's classes, concatenated, and a buffer for their margins."""
 
     start: Ints
     places: Ints
@@ -58,7 +58,7 @@ class Sides(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """Is what is asked of margins, with how much slack, and after how many idle solves to leave."""
+    """The bound on margins, the slack allowed, and the idle solves after which rows leave."""
 
     bound: float
     slack: float
@@ -78,12 +78,12 @@ def settle_pools(
     verdicts: Ints,
     least: Floats,
 ) -> None:
-    """Solves pools first … last - 1 and looks at everybody; W and b hold priors, then weights.
+    """Solve pools first … last - 1 and check all examples; W and b hold priors, then weights.
 
-    verdicts[p] is SETTLED if nobody is on the wrong side, and nobody below the bound but members
-    whose private parameter makes up for it; least[p] is then the least margin, and members that
-    were idle too long are gone. IN_DOUBT asks for a closer look at the margins. UNSOLVED says that
-    the optimum was not found; then what is left in the pool's arrays means nothing.
+    verdicts[p] is SETTLED if all margins are above 0, and all are at or above the bound except
+    those of members whose slack covers the difference; least[p] is then the smallest margin, and
+    members that were idle too long are removed. IN_DOUBT means that the margins must be checked
+    further. UNSOLVED means that the optimum was not found; the pool's arrays are then undefined.
     """
     most = 0
     for p in range(first, last):
@@ -154,7 +154,7 @@ def _gather(G: Floats, which: Ints, products: Floats) -> None:
 def _without_idle(
     places: Ints, signs: Floats, alpha: Floats, idle: Ints, longest: int, which: Ints
 ) -> int:
-    # Moves those who stay to the front, and says which they were.
+    # Move the remaining members to the front, and return their indices.
     k = 0
     for i in range(places.shape[0]):
         if idle[i] <= longest:
@@ -189,9 +189,9 @@ def fast_gram(
     known: int,
     out: Floats,
 ) -> None:
-    """Does what `gram` does, faster where many are not known: four sums run side by side.
+    """Compute the same as `gram`, faster if many are unknown: four sums run side by side.
 
-    All that the inner loops touch is made here: so the compiler knows that no two are one.
+    All arrays of the inner loops are made here, so the compiler knows that they do not alias.
     """
     n, d = places.shape[0], origin.shape[0]
     whole = d - d % LANES

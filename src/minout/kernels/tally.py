@@ -1,4 +1,4 @@
-"""Adds up, step by step, what a unit did while it learned one example."""
+"""Add up, step by step, what a unit did while it learned one example."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from minout.kernels.training import Pull
 
 
 class Tally(NamedTuple):
-    """Holds the sums: pulls (k, n) by neuron and row, and who was ever in which set (n,)."""
+    """The sums: pulls (k, n) by neuron and row, and which rows were ever in which set (n,)."""
 
     pulls: Floats
     interfered: Bools
@@ -19,7 +19,7 @@ class Tally(NamedTuple):
 
 
 class Sets(NamedTuple):
-    """Holds one step's sets of ids: Ŝ, the exact set, and S1 before and after the step."""
+    """The sets of ids of one step: Ŝ, the exact set, and S1 before and after the step."""
 
     interfered: Ints
     exact: Ints
@@ -29,7 +29,7 @@ class Sets(NamedTuple):
 
 @compiled
 def tally(sums: Tally, pull: Pull, sets: Sets) -> tuple[int, bool]:
-    """Notes one step; says how many of the exact set were not rehearsed, and whether one leaked.
+    """Record one step; return how many of the exact set were not rehearsed, and if one leaked.
 
     A leak is a row, not rehearsed, that is in S1 before the step and not after, or the other way
     round.

@@ -1,4 +1,4 @@
-"""One gradient step of one unit, on activations that are kept instead of computed anew.
+"""One gradient step of one unit, on activations that are updated instead of computed again.
 
 A step adds a multiple of a stored row to a neuron, so every activation of that neuron moves by
 the same multiple of an inner product that never changes:
@@ -16,7 +16,7 @@ from minout.maths.loss import GRID
 
 
 class Pull(NamedTuple):
-    """Says for each row, the new one last, which neuron it moves and how far; and who moved."""
+    """For each row, the new one last, the neuron it moves and how far; and which moved."""
 
     rows: Ints
     winners: Ints
@@ -26,7 +26,7 @@ class Pull(NamedTuple):
 
 @compiled
 def least(a: Floats, column: int) -> tuple[int, float]:
-    """Finds the neuron that wins a column of a (k, n), and its activation there."""
+    """Find the neuron that wins a column of a (k, n), and its activation there."""
     winner, value = 0, a[0, column]
     for j in range(1, a.shape[0]):
         if a[j, column] < value:
@@ -57,7 +57,7 @@ def _least_of(a: Floats, columns: Ints, winners: Ints, values: Floats) -> None:
 def pull(
     a: Floats, chosen: Ints, targets: Bools, rehearsal_weight: float, learning_rate: float
 ) -> Pull:
-    """Is the twin of minout_winner and step, for the chosen columns of a (k, ≥ n) and the new one.
+    """Twin of minout_winner and step, for the chosen columns of a (k, ≥ n) and the new one.
 
     `targets` (n,) says of every column whether it is a positive; the new column is the last, n - 1.
     """
@@ -102,7 +102,7 @@ def _pull(
 
 @compiled
 def follow(a: Floats, products: Floats, pull: Pull, n: int) -> None:
-    """Moves the activations a (k, ≥ n) of all n columns as the pull moves the weights.
+    """Update the activations a (k, ≥ n) of all n columns after a pull of the weights.
 
     products[r, i] is x_r·x_i + 1, the one for the bias. Rows that pull the same neuron are added
     four at a time, so that the neuron's activations are read and written a fourth as often.

@@ -23,10 +23,10 @@ NOISE = 1e-12
 
 
 class Moments(NamedTuple):
-    """Holds sums over n rows of m classes, about some fixed point, `shift` (d,).
+    """Sums over n rows of m classes, about some fixed point, `shift` (d,).
 
     counts (m,), sums (m, d) of x - shift, squares (d,) of (x - shift)²; scatter (d, d) is the sum
-    of (x - shift)(x - shift)', or None where nobody needs it.
+    of (x - shift)(x - shift)', or None where it is not needed.
     """
 
     shift: Floats
@@ -37,7 +37,7 @@ class Moments(NamedTuple):
 
 
 class Geometry(NamedTuple):
-    """Says how rows are measured: from `origin` (d,), with inner product x'K x.
+    """The origin (d,) and the metric: the inner product is x'K x.
 
     K (d, d), or (d,) for a diagonal, is scaled so that the mean of (x - origin)'K(x - origin) is 1.
     precision, of the same shape, is its inverse; None where it was not needed.
@@ -49,14 +49,14 @@ class Geometry(NamedTuple):
 
 
 class Prior(NamedTuple):
-    """Is where a separator starts from: f0(x) = w·(x - origin) + b."""
+    """The prior of a separator: f0(x) = w·(x - origin) + b."""
 
     w: Floats
     b: float
 
 
 def plain(moments: Moments, *, columns: bool) -> Geometry:
-    """Takes K as the identity, or with `columns` as the inverse of each column's variance."""
+    """Return K as the identity, or with `columns` as the inverse of each column's variance."""
     n = moments.counts.sum()
     mean = moments.sums.sum(axis=0) / n
     variance = np.maximum(moments.squares / n - mean**2, 0.0)
@@ -66,7 +66,7 @@ def plain(moments: Moments, *, columns: bool) -> Geometry:
 
 
 def metric(moments: Moments, *, columns: bool) -> Geometry:
-    """Takes K as the inverse of the pooled within-class covariance plus a ridge.
+    """Return K as the inverse of the pooled within-class covariance plus a ridge.
 
     With `columns` the ridge is added after each column is divided by its standard deviation.
     """
@@ -98,7 +98,7 @@ def metric(moments: Moments, *, columns: bool) -> Geometry:
 
 
 def metric_of_few(moments: Moments, X: Floats, labels: Ints, *, columns: bool) -> Geometry:
-    """Gives the same K for fewer rows than dimensions, from the rows X (n, d) and labels (n,).
+    """Return the same K for fewer rows than dimensions, from rows X (n, d) and labels (n,).
 
     (Y'Y/f + ρI)⁻¹ = (I - Y'(YY' + fρI)⁻¹Y)/ρ, Y the rows less their class means, f = n - m.
     """
@@ -123,13 +123,13 @@ def metric_of_few(moments: Moments, X: Floats, labels: Ints, *, columns: bool) -
 
 
 def images(geometry: Geometry, X: Floats) -> Floats:
-    """Gives K(x - origin) of each row."""
+    """Return K(x - origin) of each row."""
     Z = X - geometry.origin
     return Z * geometry.K if geometry.K.ndim == 1 else Z @ geometry.K
 
 
 def prior(geometry: Geometry, mean_a: Floats, mean_b: Floats) -> Prior:
-    """Is the linear discriminant between two class means, at +1 on the first and -1 on the other.
+    """Return the linear discriminant of two class means: +1 at the first, -1 at the other.
 
     Where the means are equal there is nothing to start from: 0.
     """

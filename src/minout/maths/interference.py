@@ -1,4 +1,4 @@
-"""Who would be disturbed by an update: the three sets of the paper, and the rule for many neurons.
+"""The examples that an update can disturb: the paper's three sets, and many neurons.
 
 `clipped` is a boolean table, a row per stored example, a column per neuron of one unit.
 """
@@ -18,7 +18,7 @@ SIGMOID_CLIP = float(np.log(0.1 / 0.9))
 
 
 class Partition(NamedTuple):
-    """Divides the stored examples by what an update of one neuron can do to them."""
+    """The stored examples, by whether an update of one neuron can disturb them."""
 
     s1: Bools
     s2: Bools
@@ -26,24 +26,24 @@ class Partition(NamedTuple):
 
 
 def clipped(a: Floats, threshold: float = HARD_CLIP) -> Bools:
-    """Says which neurons of a minout unit are clipped."""
+    """Return which neurons of a minout unit are clipped."""
     return np.asarray(a <= threshold)
 
 
 def clipped_above(a: Floats) -> Bools:
-    """Says which neurons of a clipped maxout unit are clipped: the mirror, z_j = 0."""
+    """Return which neurons of a clipped maxout unit are clipped: the mirror, z_j = 0."""
     return np.asarray(a >= 0.0)
 
 
 def partition(clipped: Bools, neuron: int) -> Partition:
-    """Gives S1 (no neuron clipped), S2 (only `neuron`), S3 (some other one), as masks of rows."""
+    """Return S1 (no neuron clipped), S2 (only `neuron`), S3 (some other one), as masks of rows."""
     undisturbed = ~interfered(clipped, [neuron])
     own = clipped[:, neuron]
     return Partition(s1=~undisturbed & ~own, s2=~undisturbed & own, s3=undisturbed)
 
 
 def interfered(clipped: Bools, neurons: Iterable[int]) -> Bools:
-    """Says which rows an update of a set J of neurons can disturb: those with clipped(x) ⊆ J.
+    """Return which rows an update of a set J of neurons can disturb: those with clipped(x) ⊆ J.
 
     Any other x has a clipped neuron outside J, so h(x) = 0 before and after. For J = {j} this is
     S1 ∪ S2, the paper's Ŝ.
@@ -54,7 +54,7 @@ def interfered(clipped: Bools, neurons: Iterable[int]) -> Bools:
 
 
 def interfered_if_fixed(winners: Ints, new: Ints) -> Bools:
-    """Says whom a new example disturbs if the choice G of neurons could not change.
+    """Return the rows that a new example disturbs if the choice G of neurons is fixed.
 
     `winners` (n, m) holds G_i(x) of the stored rows, `new` (m,) that of the new one. The paper
     writes "for all i"; sharing one neuron in any unit is enough, so it is "for some i".

@@ -16,7 +16,7 @@ summation, the BLAS and the number of threads cannot change a single bit of what
 
 
 def cross_entropy(a: Floats, target: Bools) -> Floats:
-    """Is -log σ(a) for a positive and -log(1 - σ(a)) for a negative; `a` is the winner's.
+    """Return -log σ(a) for a positive and -log(1 - σ(a)) for a negative; `a` is the winner's.
 
     With z = -a or a, both are softplus(z) = max(z, 0) + log1p(exp(-|z|)).
     """
@@ -25,7 +25,7 @@ def cross_entropy(a: Floats, target: Bools) -> Floats:
 
 
 def slope(a: Floats, target: Bools) -> Floats:
-    """Is the derivative of the cross-entropy by the winner's activation: σ(a) - target.
+    """Return the derivative of the cross-entropy by the winner's activation: σ(a) - target.
 
     The min passes it to the winner alone: the other neurons of the unit get nothing.
     """
@@ -33,5 +33,5 @@ def slope(a: Floats, target: Bools) -> Floats:
 
 
 def step(a: Floats, target: Bools, weight: Floats, learning_rate: float) -> Floats:
-    """Says how far each row pushes its winner: W[winner] += step·x, b[winner] += step."""
+    """Return the step of each row for its winner: W[winner] += step·x, b[winner] += step."""
     return np.asarray(np.rint(-learning_rate * weight * slope(a, target) * GRID) / GRID)

@@ -11,7 +11,7 @@ from minout._typing import Floats, Ints
 
 
 class Perceptron(NamedTuple):
-    """Holds the weights of two layers: W1 (d, h), b1 (h,), W2 (h, m), b2 (m,)."""
+    """The weights of two layers: W1 (d, h), b1 (h,), W2 (h, m), b2 (m,)."""
 
     W1: Floats
     b1: Floats
@@ -20,7 +20,7 @@ class Perceptron(NamedTuple):
 
 
 def initial(sizes: tuple[int, int, int], rng: np.random.Generator) -> Perceptron:
-    """Draws weights ~ N(0, 2 / inputs of the layer), as He proposed for ReLU; biases are 0."""
+    """Draw weights ~ N(0, 2 / inputs of the layer), as He proposed for ReLU; biases are 0."""
     d, h, m = sizes
     return Perceptron(
         W1=rng.normal(0.0, np.sqrt(2 / d), (d, h)),
@@ -31,30 +31,30 @@ def initial(sizes: tuple[int, int, int], rng: np.random.Generator) -> Perceptron
 
 
 def logits(net: Perceptron, x: Floats) -> Floats:
-    """Scores the classes before the softmax: (..., d) → (..., m)."""
+    """Return the logits: (..., d) → (..., m)."""
     return np.maximum(x @ net.W1 + net.b1, 0.0) @ net.W2 + net.b2
 
 
 def probabilities(net: Perceptron, x: Floats) -> Floats:
-    """Gives each class its share by softmax: (..., d) → (..., m)."""
+    """Return the probability of each class by softmax: (..., d) → (..., m)."""
     return _softmax(logits(net, x))
 
 
 def predictions(net: Perceptron, x: Floats) -> Ints:
-    """Names the likeliest class, ties to the lowest: (..., d) → (...)."""
+    """Return the most probable class, ties to the lowest: (..., d) → (...)."""
     winners: Ints = np.argmax(logits(net, x), axis=-1)
     return winners
 
 
 def loss(net: Perceptron, x: Floats, y: int) -> float:
-    """Measures -log of the probability given to `y`, also where that is too small to store."""
+    """Return -log of the probability of `y`, also where that is too small to store."""
     scores = logits(net, x)
     top = scores.max()
     return float(top + np.log(np.exp(scores - top).sum()) - scores[y])
 
 
 def gradients(net: Perceptron, x: Floats, y: int) -> Perceptron:
-    """Differentiates the loss by every weight; the shapes are the network's."""
+    """Return the gradient of the loss with respect to every weight, as a network."""
     hidden = np.maximum(x @ net.W1 + net.b1, 0.0)
     at_output, at_hidden = _errors(net, hidden, y)
     return Perceptron(
@@ -63,7 +63,7 @@ def gradients(net: Perceptron, x: Floats, y: int) -> Perceptron:
 
 
 def sgd_step(net: Perceptron, x: Floats, y: int, learning_rate: float) -> None:
-    """Moves the weights in place by -learning_rate times the gradient at one example.
+    """Move the weights in place by -learning_rate times the gradient at one example.
 
     An input that is 0 neither adds to the hidden layer nor moves its row of W1, so only the others
     are fetched: four in five pixels of MNIST are 0, and the step takes half as long.
@@ -82,7 +82,7 @@ def sgd_step(net: Perceptron, x: Floats, y: int, learning_rate: float) -> None:
 
 
 def _errors(net: Perceptron, hidden: Floats, y: int) -> tuple[Floats, Floats]:
-    """Gives the loss differentiated by the logits and by the hidden activations before the ReLU."""
+    """Return the gradients with respect to the logits and the hidden values before the ReLU."""
     at_output = _softmax(hidden @ net.W2 + net.b2)
     at_output[y] -= 1.0
     at_hidden = net.W2 @ at_output

@@ -15,7 +15,7 @@ from minout.maths.geometry import Geometry, Prior, images
 
 
 class Separator(NamedTuple):
-    """Is the optimum: f(x) = w·(x - origin) + b, and each row's α ≥ 0 (its slack is ξ = λα)."""
+    """The optimum: f(x) = w·(x - origin) + b, and each row's α ≥ 0 (its slack is ξ = λα)."""
 
     w: Floats
     b: float
@@ -23,7 +23,7 @@ class Separator(NamedTuple):
 
 
 def separator(X: Floats, signs: Floats, geometry: Geometry, prior: Prior, lam: float) -> Separator:
-    """Solves for rows X (n, d) and signs (n,); lam is λ.
+    """Solve for rows X (n, d) and signs (n,); lam is λ.
 
     By α = max(0, r - Gα)/λ with r = 1 - s f0 and G_ij = s_i s_j (x_i'K x_j + 1): the rows that fall
     short are those with α > 0, and they solve (G + λI) α = r. Which rows those are is found by
@@ -39,7 +39,7 @@ def separator(X: Floats, signs: Floats, geometry: Geometry, prior: Prior, lam: f
 def margins(
     W: Floats, b: Floats, X: Floats, origin: Floats | float, labels: Ints, classes: int
 ) -> Floats:
-    """Gives the margin of every row in every pair of its class: (n, classes), inf against itself.
+    """Return the margin of every row in every pair of its class: (n, classes), inf for its own.
 
     The separator of classes o < c is row c(c - 1)/2 + o of W, positive on the side of o.
     """

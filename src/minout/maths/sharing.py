@@ -15,12 +15,12 @@ Group = Callable[[Floats], Hashable]
 
 
 def by_row(x: Floats) -> Hashable:
-    """Is G(x) = x: a θ for every row, nothing shared.  # eq. (2)"""
+    """Return G(x) = x: a θ for every row, nothing shared.  # eq. (2)"""
     return x.tobytes()
 
 
 def by_nearest(prototypes: Floats) -> Group:
-    """Is G(x) = the nearest of some fixed rows (g, d), ties to the first: a θ per group.  # eq. (3)
+    """Return G(x): the nearest of some fixed rows (g, d), ties to the first.  # eq. (3)
 
     ‖x - p‖² = ‖x‖² - 2 x·p + ‖p‖², and ‖x‖² is the same for all.
     """
@@ -33,20 +33,20 @@ def by_nearest(prototypes: Floats) -> Group:
 
 
 def for_all(x: Floats) -> Hashable:
-    """Is G(x) = 0: one θ for every input, everything shared, the conventional network."""
+    """Return G(x) = 0: one θ for all inputs, everything shared, as in a usual network."""
     del x
     return 0
 
 
 def softmax(theta: Floats, x: Floats) -> Floats:
-    """Gives f^θ(x), the probability of each class: theta (c, d + 1), x (..., d) → (..., c)."""
+    """Return f^θ(x), the probability of each class: theta (c, d + 1), x (..., d) → (..., c)."""
     z = x @ theta[:, :-1].T + theta[:, -1]
     e = np.exp(z - z.max(axis=-1, keepdims=True))
     return np.asarray(e / e.sum(axis=-1, keepdims=True))
 
 
 def softmax_step(theta: Floats, rows: Floats, classes: Floats, learning_rate: float) -> None:
-    """Takes one gradient step of the summed cross-entropy, in place; classes (n, c) is 0 or 1."""
+    """Take one gradient step of the summed cross-entropy, in place; classes (n, c) is 0 or 1."""
     slope = softmax(theta, rows) - classes
     theta[:, :-1] -= learning_rate * (slope.T @ rows)
     theta[:, -1] -= learning_rate * slope.sum(axis=0)

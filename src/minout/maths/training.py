@@ -1,6 +1,6 @@
 """The paper's training of one layer of minout units, written to be read: the specification.
 
-Everything is evaluated anew at every step by a matrix product. The learner does the same with
+Everything is evaluated again at every step by a matrix product. The learner does the same with
 compiled loops that touch only what changed, and must agree with this to the last bit.
 """
 
@@ -15,19 +15,19 @@ from minout.maths.loss import GRID, cross_entropy, step
 from minout.maths.units import activations, minout_winner
 
 Choose = Callable[[Bools, Ints, int], Ints]
-"""Picks the stored rows to rehearse from: who is clipped where (n, k), the neuron that wins each
-stored row (n,), and the neuron that the new row moves."""
+"""Choose the stored rows to rehearse, given the clipped neurons of each (n, k), the neuron that wins
+each (n,), and the neuron that the new row moves."""
 
 
 class Layer(NamedTuple):
-    """Is one minout unit per class: W (m, k, d), b (m, k)."""
+    """One minout unit per class: W (m, k, d), b (m, k)."""
 
     W: Floats
     b: Floats
 
 
 class Training(NamedTuple):
-    """Says how a unit is trained on one example."""
+    """How a unit is trained on one example."""
 
     learning_rate: float = 0.01
     reduction: Literal["sum", "mean"] = "sum"
@@ -37,7 +37,7 @@ class Training(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """Tells what one unit did: for each step, which rows it rehearsed and which neurons moved."""
+    """The report of one unit: for each step, the rows it rehearsed and the neurons that moved."""
 
     rehearsed: list[Ints]
     moved: list[Ints]
@@ -47,7 +47,7 @@ class Trace(NamedTuple):
 def initial_layer(
     units: int, neurons: int, features: int, scale: float, rng: np.random.Generator
 ) -> Layer:
-    """Draws W ~ N(0, scale²), rounded to the grid of the steps, and b = 0."""
+    """Draw W ~ N(0, scale²), rounded to the grid of the steps, and b = 0."""
     W = rng.normal(0.0, scale, (units, neurons, features))
     return Layer(np.rint(W * GRID) / GRID, np.zeros((units, neurons)))
 
@@ -55,7 +55,7 @@ def initial_layer(
 def teach(
     layer: Layer, rows: Floats, labels: Ints, choose: Choose, training: Training
 ) -> list[Trace]:
-    """Trains every unit, in place, on the last row; the rows before it are the stored ones."""
+    """Train every unit, in place, on the last row; the rows before it are the stored ones."""
     return [
         _train_unit(W, b, rows, labels == unit, choose, training)
         for unit, (W, b) in enumerate(zip(layer.W, layer.b, strict=True))
@@ -63,26 +63,26 @@ def teach(
 
 
 def scores(layer: Layer, rows: Floats) -> Floats:
-    """Gives min_j a_j of every unit, (n, m): the order of the outputs before any clipping."""
+    """Return min_j a_j of every unit, (n, m): the order of the outputs before any clipping."""
     return np.stack(
         [activations(W, b, rows).min(axis=-1) for W, b in zip(layer.W, layer.b, strict=True)], 1
     )
 
 
 def choose_none(clipped: Bools, winners: Ints, neuron: int) -> Ints:
-    """Rehearses nothing."""
+    """Rehearse nothing."""
     del clipped, winners, neuron
     return np.empty(0, dtype=np.int64)
 
 
 def choose_conditional(clipped: Bools, winners: Ints, neuron: int) -> Ints:
-    """Rehearses Ŝ = S1 ∪ S2 of the one neuron that the new row moves: the paper's policy."""
+    """Rehearse Ŝ = S1 ∪ S2 of the one neuron that the new row moves: the paper's policy."""
     del winners
     return np.flatnonzero(interfered(clipped, [neuron]))
 
 
 def choose_closed(clipped: Bools, winners: Ints, neuron: int) -> Ints:
-    """Rehearses Ŝ of all neurons that the new row and the rehearsed rows themselves move."""
+    """Rehearse Ŝ of all neurons that the new row and the rehearsed rows themselves move."""
     moved = {neuron}
     while True:
         at_risk = np.flatnonzero(interfered(clipped, moved))

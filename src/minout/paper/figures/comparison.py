@@ -25,7 +25,7 @@ from minout.streams import Data, Stream
 
 @dataclass(frozen=True)
 class Settings:
-    """Is what the paper's experiment leaves to choose; `classes` teaches only the first labels.
+    """The settings of the paper's experiment; `classes` teaches only the first labels.
 
     `budget` is how many examples the uniform policies rehearse; the paper sets it to `per_class`.
     """
@@ -42,7 +42,7 @@ class Settings:
 
 
 def perform(figure: str, task: Task, source: Source) -> Row:
-    """Runs one policy (the task's variant) over MNIST-ol and stamps its curves."""
+    """Run one policy (the task's variant) over MNIST-ol and return its curves as a row."""
     settings: Settings = task.settings
     data, stream = examples(settings, task.seed, source)
     curves = watch(
@@ -53,7 +53,7 @@ def perform(figure: str, task: Task, source: Source) -> Row:
 
 
 def examples(settings: Settings, seed: int, source: Source) -> tuple[Data, Stream]:
-    """Draws the training examples with the seed and puts them in label order."""
+    """Draw the training examples with the seed and put them in label order."""
     data = streams.load(source)
     data = data._replace(
         **_first_classes(data.rows, data.labels, settings.classes, ""),
@@ -64,7 +64,7 @@ def examples(settings: Settings, seed: int, source: Source) -> tuple[Data, Strea
 
 
 def learner_for(settings: Settings, policy: str, seed: int) -> PaperLearner:
-    """Makes the paper's learner; its weights and draws come from the seed."""
+    """Make the paper's learner; its weights and draws come from the seed."""
     rule = GradientRule(
         neurons=settings.neurons,
         learning_rate=settings.learning_rate,
@@ -79,7 +79,7 @@ def learner_for(settings: Settings, policy: str, seed: int) -> PaperLearner:
 
 
 def policy_named(name: str, budget: int) -> Policy:
-    """Finds a policy by the name that rows and pictures use for it."""
+    """Find a policy by the name that rows and pictures use for it."""
     policies: dict[str, Policy] = {
         "conditional": Conditional(),
         "closed": Closed(),
@@ -93,7 +93,7 @@ def policy_named(name: str, budget: int) -> Policy:
 
 
 def as_values(curves: Curves) -> dict[str, Any]:
-    """Makes lists for a row: 6 digits, and None where no unit took a step."""
+    """Return lists for a row: 6 digits, and None where no unit took a step."""
     return {name: _as_list(curve) for name, curve in curves._asdict().items()}
 
 

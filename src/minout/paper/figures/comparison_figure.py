@@ -28,7 +28,7 @@ PANELS = {
 
 
 def draw(rows: Sequence[Row]) -> "Figure":
-    """Draws three panels: the whole training set, what was seen so far, and the test set."""
+    """Draw three panels: the whole training set, what was seen so far, and the test set."""
     figure = drawing.new_figure(10.0, 3.8)
     for axes, (name, title) in zip(figure.subplots(1, 3, sharey=True), PANELS.items(), strict=True):
         drawing.tidy(axes)
@@ -58,7 +58,7 @@ def _name_the_policies(figure: "Figure", policies: list[str]) -> None:
 
 
 def _write_the_ends(axes: "Axes", ends: dict[str, float]) -> None:
-    """Writes the last value beside each curve's end, pushed apart where they meet."""
+    """Write the last value at the end of each curve, without overlap."""
     ceiling = 110.0
     for policy, end in sorted(ends.items(), key=lambda each: -each[1]):
         ceiling = min(end, ceiling - 6.0)

@@ -12,7 +12,7 @@ VERDICTS = {True: "holds", False: "does not hold", None: "see text"}
 
 
 def write_report(reproduced: Sequence[Reproduced], path: Path) -> None:
-    """Writes one HTML file with the table of claims first and the pictures below it."""
+    """Write one HTML file with the table of claims first and the pictures below it."""
     first = reproduced[0].rows[0]
     page = _PAGE.format(
         version=escape(first.version),

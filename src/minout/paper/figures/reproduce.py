@@ -1,4 +1,4 @@
-"""Runs figures: their tasks side by side, their rows to disk, their pictures, their claims."""
+"""Run figures: tasks in parallel; write rows and pictures; collect claims."""
 
 import os
 import time
@@ -21,7 +21,7 @@ FIGURES = ("fig1", "fig2", "fig3", "fig4", "fig5", "map", "fig6", "fig7", "fig8"
 
 
 class Reproduced(NamedTuple):
-    """Is what one figure gave: `about` is its own first line, `seconds` what it took."""
+    """The result of one figure: `about` is its first line, `seconds` the time it took."""
 
     name: str
     about: str
@@ -32,14 +32,14 @@ class Reproduced(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """Is a figure with the tasks that it asks for."""
+    """A figure with its tasks."""
 
     name: str
     tasks: list[Task]
 
 
 def plans(names: Sequence[str], seeds: int, *, cheap: bool = False) -> list[Plan]:
-    """Lists what has to be run; `cheap` takes the settings that tests use."""
+    """Return what has to be run; `cheap` takes the settings that tests use."""
     if seeds < 1:
         raise InvalidInputError(f"`seeds` must be at least 1, not {seeds}.")
     if unknown := [name for name in names if name not in FIGURES]:
@@ -53,7 +53,7 @@ def plans(names: Sequence[str], seeds: int, *, cheap: bool = False) -> list[Plan
 def reproduce(
     plan: Plan, source: Source, out: Path, tick: Callable[[], None] = lambda: None
 ) -> Reproduced:
-    """Performs a plan on all cores; writes `name`.jsonl, `name`.png and `name`.svg into `out`."""
+    """Run a plan on all cores; write `name`.jsonl, `name`.png and `name`.svg into `out`."""
     results.writable(out)
     drawing.new_figure(1, 1)  # says at once if pictures cannot be drawn here
     start = time.perf_counter()
@@ -77,7 +77,7 @@ def _part(name: str, part: str) -> ModuleType:
 
 
 def _perform(plan: Plan, source: Source, tick: Callable[[], None]) -> Iterator[results.Row]:
-    """Yields the rows in the order of the tasks, however they finish."""
+    """Yield the rows in the order of the tasks, in whatever order they finish."""
     if len(plan.tasks) == 1:
         yield _perform_one(plan.name, plan.tasks[0], source)
         tick()

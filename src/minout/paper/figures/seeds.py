@@ -13,22 +13,22 @@ if TYPE_CHECKING:
 
 
 def of_policy(rows: Sequence[Row], policy: str) -> list[Row]:
-    """Picks the runs of one policy, one per seed."""
+    """Return the runs of one policy, one per seed."""
     return [row for row in rows if row.settings["policy"] == policy]
 
 
 def finals(rows: Sequence[Row], name: str) -> Floats:
-    """Gives the last value of a curve for each run."""
+    """Return the last value of a curve for each run."""
     return np.array([row.values[name][-1] for row in rows], dtype=np.float64)
 
 
 def means(rows: Sequence[Row], name: str) -> Floats:
-    """Gives the mean of a curve over the examples that moved a unit, for each run."""
+    """Return the mean of a curve over the examples that moved a unit, for each run."""
     return np.array([np.nanmean(np.array(row.values[name], dtype=np.float64)) for row in rows])
 
 
 def in_words(values: Floats, unit: str = "", digits: int = 1) -> str:
-    """Writes mean ± standard deviation over the seeds.
+    """Return mean ± standard deviation over the seeds, as text.
 
     >>> in_words(np.array([99.0, 100.0]), " %")
     '99.5 ± 0.7 %'
@@ -38,7 +38,7 @@ def in_words(values: Floats, unit: str = "", digits: int = 1) -> str:
 
 
 def band(axes: "Axes", curves: Floats, colour: str, *, wide: bool = False) -> None:
-    """Draws curves (seeds, n) as their mean, with a band that reaches every seed.
+    """Draw curves (seeds, n) as their mean, with a band that reaches every seed.
 
     A wide line drawn first stays visible under a thin one that covers it.
     """

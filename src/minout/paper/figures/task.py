@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 
 class Task(NamedTuple):
-    """Is one independent run: which settings, which seed, which variant of the comparison."""
+    """One independent run: settings, seed and variant of the comparison."""
 
     settings: Any
     seed: int
@@ -19,7 +19,7 @@ class Task(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """Sets what the paper says beside what was measured; `holds` is None if neither yes nor no."""
+    """What the paper says beside what was measured; `holds` is None if neither yes nor no."""
 
     paper: str
     measured: str

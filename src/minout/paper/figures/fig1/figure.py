@@ -20,7 +20,7 @@ NAMES = {"x1": "x_1", "x_new": r"x_{\mathrm{new}}", "x2": "x_2"}
 
 
 def draw(rows: Sequence[Row]) -> "Figure":
-    """Draws the lines, the output as their upper edge, and where the points were and are."""
+    """Draw the lines, the output as their upper edge, and where the points were and are."""
     values = rows[0].values
     figure = drawing.new_figure(7.6, 3.3)
     left, right = figure.subplots(1, 2, sharey=True)
@@ -43,7 +43,7 @@ def draw(rows: Sequence[Row]) -> "Figure":
 
 
 def claims(rows: Sequence[Row]) -> list[Claim]:
-    """Sets the caption of the paper's Fig. 1 beside the numbers of the row."""
+    """Compare the caption of the paper's Fig. 1 with the numbers of the row."""
     values = rows[0].values
     was = _by_name(values, "winners_before")
     now = _by_name(values, "winners_after")
@@ -65,7 +65,7 @@ def claims(rows: Sequence[Row]) -> list[Claim]:
 
 
 def _frame(axes: "Axes", values: Mapping[str, Any], when: str) -> None:
-    """Names each point and its winner under the axis; a winner that changed is written in red."""
+    """Label each point and its winner under the axis; a winner that changed is red."""
     drawing.tidy(axes)
     axes.grid(visible=False)
     axes.set(xlim=X_RANGE, ylim=Y_RANGE, yticks=range(4))
@@ -85,7 +85,7 @@ def _frame(axes: "Axes", values: Mapping[str, Any], when: str) -> None:
 
 
 def _lines(axes: "Axes", values: Mapping[str, Any], when: str) -> None:
-    """Draws each line with its number, the one that moves in red, and their maximum as a band."""
+    """Draw each line with its number, the one that moves in red, and their maximum as a band."""
     x = np.linspace(*X_RANGE, 801)
     slopes, intercepts = (np.array(values[f"{part}_{when}"]) for part in ("slopes", "intercepts"))
     lines = slopes[:, None] * x + intercepts[:, None]
@@ -104,7 +104,7 @@ def _lines(axes: "Axes", values: Mapping[str, Any], when: str) -> None:
 
 
 def _moves(axes: "Axes", values: Mapping[str, Any]) -> None:
-    """Adds where the pushed line and the outputs came from, dashed and hollow, with arrows."""
+    """Draw where the pushed line and the outputs were before, dashed and hollow, with arrows."""
     moving = _by_name(values, "winners_before")["x_new"]
     x = np.array(X_RANGE)
     axes.plot(

@@ -15,7 +15,7 @@ from minout.paper.figures.task import Source, Task
 
 @dataclass(frozen=True)
 class Settings:
-    """Describes a maxout unit of one input and what it is to learn at `x_new`."""
+    """A maxout unit of one input, and what it is to learn at `x_new`."""
 
     slopes: tuple[float, ...] = (-1.0, 0.125, 1.25)
     intercepts: tuple[float, ...] = (-1.5, 0.5, -1.0)
@@ -31,13 +31,13 @@ TESTING = PAPER  # it takes no time
 
 
 def plan(settings: Settings, seeds: int) -> list[Task]:
-    """Lists the one task: nothing here is random."""
+    """Return the one task: nothing here is random."""
     del seeds
     return [Task(settings, seed=0)]
 
 
 def perform(task: Task, source: Source) -> results.Row:
-    """Takes the step; the row holds lines and points, each before and after.
+    """Take the step; the row holds lines and points, each before and after.
 
     Neurons are numbered from 0, as everywhere in the code; the paper and the picture count from 1.
     """
@@ -68,7 +68,7 @@ def _state(W: Floats, b: Floats, points: Floats) -> dict[str, Any]:
 
 
 def _learn(W: Floats, b: Floats, x: Floats, target: float, learning_rate: float) -> None:
-    """Moves the winner, in place, down the slope of (h - target)² / 2; the max moves no other."""
+    """Move the winner, in place, down the slope of (h - target)² / 2; the max moves no other."""
     a = maths.activations(W, b, x)
     winner = maths.maxout_winner(a)
     step = -learning_rate * (maths.maxout(a) - target)

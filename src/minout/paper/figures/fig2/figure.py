@@ -20,7 +20,7 @@ X_NEW = r"x_{\mathrm{new}}"
 
 
 def draw(rows: Sequence[Row]) -> "Figure":
-    """Shades S1, S2 and S3 and draws lines and points; a point that moved is a large one."""
+    """Shade S1, S2 and S3 and draw lines and points; points that moved are larger."""
     values, half_width = rows[0].values, rows[0].settings["half_width"]
     figure = drawing.new_figure(7.6, 4.15)
     before, after = figure.subplots(1, 2)
@@ -46,7 +46,7 @@ def draw(rows: Sequence[Row]) -> "Figure":
 
 
 def claims(rows: Sequence[Row]) -> list[Claim]:
-    """Sets what the paper says of the three sets beside the counts of the row."""
+    """Compare what the paper says of the three sets with the counts of the row."""
     sizes, moved = rows[0].values["members"], rows[0].values["moved_members"]
     return [
         Claim(
@@ -67,7 +67,7 @@ def _listed(counts: Sequence[int]) -> str:
 
 
 def _regions(axes: "Axes", values: Mapping[str, Any], when: str, half_width: float) -> None:
-    """Shades all as S3, and in it the convex set of the other lines, which the moving one cuts."""
+    """Shade all as S3, and in it the convex set of the other lines, which the moving one cuts."""
     W, b = np.array(values[f"W_{when}"]), np.array(values[f"b_{when}"])
     j = values["neuron"]
     enclosed = half_width * np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
@@ -83,7 +83,7 @@ def _regions(axes: "Axes", values: Mapping[str, Any], when: str, half_width: flo
 
 
 def _cut(polygon: Floats, w: Floats, b: float) -> Floats:
-    """Keeps the part of a convex polygon, corners (n, 2), where w·x + b ≤ 0."""
+    """Return the part of a convex polygon, corners (n, 2), where w·x + b ≤ 0."""
     kept = []
     for p, q in zip(polygon, np.roll(polygon, -1, axis=0), strict=True):
         at_p, at_q = w @ p + b, w @ q + b
@@ -108,7 +108,7 @@ def _moving_line(
 
 
 def _line(w: Sequence[float], b: float, half_width: float) -> Floats:
-    """Gives two points of w·x + b = 0 outside the picture, as a row of x and a row of y."""
+    """Return two points of w·x + b = 0 outside the picture, as a row of x and a row of y."""
     normal = np.array(w)
     foot = -b * normal / (normal @ normal)
     along = 4 * half_width * np.array([-normal[1], normal[0]]) / np.linalg.norm(normal)
@@ -120,7 +120,7 @@ def _dots(axes: "Axes", points: Floats) -> None:
 
 
 def _write(axes: "Axes", text: str, at: Floats, background: str, *, size: float) -> None:
-    """Writes over points and lines, with a rim in the colour of the ground."""
+    """Write over points and lines, with an outline in the colour of the background."""
     from matplotlib.patheffects import withStroke
 
     rim = [withStroke(linewidth=2, foreground=background)]

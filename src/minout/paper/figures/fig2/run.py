@@ -1,4 +1,4 @@
-"""One gradient step of a clipped maxout unit on x_new, and who of the stored points moves.
+"""One gradient step of a clipped maxout unit on x_new, and which stored points move.
 
 Six straight lines around a convex set, a cloud of stored points, one new example inside.
 """
@@ -14,7 +14,7 @@ from minout.paper.figures.task import Source, Task
 
 @dataclass(frozen=True)
 class Settings:
-    """Describes a clipped maxout unit of two inputs and what it is to learn at `x_new`.
+    """A clipped maxout unit of two inputs, and what it is to learn at `x_new`.
 
     Each neuron is a line (angle of its normal in degrees, distance from the origin): negative on
     the origin's side, clipped on the other. The points are uniform on the square of `half_width`.
@@ -40,13 +40,13 @@ TESTING = Settings(points=60)
 
 
 def plan(settings: Settings, seeds: int) -> list[Task]:
-    """Lists the one task: the picture shows one cloud of points."""
+    """Return the one task: the picture shows one cloud of points."""
     del seeds
     return [Task(settings, seed=0)]
 
 
 def perform(task: Task, source: Source) -> results.Row:
-    """Sorts the points into S1, S2 and S3, takes the step, and looks whose output moved.
+    """Divide the points into S1, S2 and S3, take the step, and find the outputs that moved.
 
     In the row, `members` and `moved_members` count S1, S2 and S3 in this order.
     """
@@ -86,7 +86,7 @@ def _unit(settings: Settings) -> tuple[Floats, Floats]:
 def _learned(
     W: Floats, b: Floats, x: Floats, target: float, learning_rate: float
 ) -> tuple[Floats, Floats]:
-    """Moves the winner down the slope of (h - target)² / 2; max and clip pass it to no other."""
+    """Move the winner down the slope of (h - target)² / 2; no other neuron moves."""
     a = maths.activations(W, b, x)
     winner, h = maths.maxout_winner(a), maths.clipped_maxout(a)
     step = -learning_rate * (h - target) * (h < 0)  # a clipped winner has no slope
@@ -97,5 +97,5 @@ def _learned(
 
 
 def _moved(before: Floats, after: Floats) -> Bools:
-    """Compares bits, not values: 0.0 and -0.0 would count as moved."""
+    """Compare bits, not values: 0.0 and -0.0 count as different."""
     return np.asarray(before.view(np.uint64) != after.view(np.uint64))

@@ -19,7 +19,7 @@ WINDOW = 25
 
 
 def draw(rows: Sequence[Row]) -> "Figure":
-    """Draws the mean number rehearsed per step and unit, averaged over the last examples."""
+    """Draw the mean number rehearsed per step and unit, averaged over the last examples."""
     figure = drawing.new_figure(6.4, 3.6)
     axes = figure.subplots()
     drawing.tidy(axes)
@@ -37,7 +37,7 @@ def draw(rows: Sequence[Row]) -> "Figure":
 
 
 def claims(rows: Sequence[Row]) -> list[Claim]:
-    """Sets "around 100" beside the mean over training."""
+    """Compare "around 100" with the mean over training."""
     per_class = rows[0].settings["per_class"]
     rehearsed = seeds.means(rows, "rehearsed")
     return [

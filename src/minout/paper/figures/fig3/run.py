@@ -13,10 +13,10 @@ TESTING = Settings(per_class=4, budget=4, neurons=8)
 
 
 def plan(settings: Settings, seeds: int) -> list[Task]:
-    """Lists one run per seed."""
+    """Return one run per seed."""
     return [Task(settings, seed, "conditional") for seed in range(seeds)]
 
 
 def perform(task: Task, source: Source) -> Row:
-    """Runs conditional rehearsal over MNIST-ol."""
+    """Run conditional rehearsal over MNIST-ol."""
     return comparison.perform("fig3", task, source)

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def draw(rows: Sequence[Row]) -> "Figure":
-    """Draws the three policies' accuracies."""
+    """Draw the three policies' accuracies."""
     return comparison_figure.draw(rows)
 
 
 def claims(rows: Sequence[Row]) -> list[Claim]:
-    """Sets the paper's sentences about this picture beside the runs."""
+    """Compare the paper's sentences about this picture with the runs."""
     conditional, uniform, none = (
         seeds.of_policy(rows, policy) for policy in ("conditional", "uniform", "none")
     )

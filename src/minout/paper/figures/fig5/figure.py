@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def draw(rows: Sequence[Row]) -> "Figure":
-    """Draws the four policies' accuracies."""
+    """Draw the four policies' accuracies."""
     return comparison_figure.draw(rows)
 
 
 def claims(rows: Sequence[Row]) -> list[Claim]:
-    """Sets "by a big margin" beside the runs; the margin is taken seed by seed."""
+    """Compare "by a big margin" with the runs; the margin is computed per seed."""
     conditional = seeds.of_policy(rows, "conditional")
     claims = []
     for policy, name in (("uniform", "fresh draws"), ("uniform-once", "one draw per example")):

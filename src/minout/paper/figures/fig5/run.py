@@ -17,10 +17,10 @@ POLICIES = ("conditional", "uniform", "uniform-once", "none")
 
 
 def plan(settings: Settings, seeds: int) -> list[Task]:
-    """Lists one run per policy and seed."""
+    """Return one run per policy and seed."""
     return [Task(settings, seed, policy) for policy in POLICIES for seed in range(seeds)]
 
 
 def perform(task: Task, source: Source) -> Row:
-    """Runs one policy over MNIST-ol."""
+    """Run one policy over MNIST-ol."""
     return comparison.perform("fig5", task, source)

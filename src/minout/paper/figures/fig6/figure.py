@@ -19,7 +19,7 @@ COLOURS = {"ordered": drawing.SGD, "shuffled": drawing.INK}
 
 
 def draw(rows: Sequence[Row]) -> "Figure":
-    """Draws the mean over the seeds, test solid, training dashed; the bands reach every seed."""
+    """Draw the mean over the seeds, test solid, training dashed; the bands reach every seed."""
     figure = drawing.new_figure(6.4, 3.8)
     axes = figure.subplots()
     drawing.tidy(axes)
@@ -33,7 +33,7 @@ def draw(rows: Sequence[Row]) -> "Figure":
 
 
 def claims(rows: Sequence[Row]) -> list[Claim]:
-    """Sets "fails utterly" beside the test accuracy at the end; a bound must hold for all seeds."""
+    """Compare "fails utterly" with the final test accuracy; a bound must hold for all seeds."""
     ordered, shuffled = (_final(_of(rows, stream)) for stream in COLOURS)
     bound = 85 if rows[0].values["taught"][-1] >= FULL_STREAM else 80
     return [
@@ -74,7 +74,7 @@ def _curves(axes: "Axes", rows: Sequence[Row], colour: str) -> None:
 
 
 def _words(axes: "Axes", rows: Sequence[Row], taught: int) -> None:
-    """Names the curves where they are, marks chance, and says which digit MNIST-ol teaches when."""
+    """Label the curves, mark chance, and show which digit MNIST-ol teaches when."""
     per_label = np.array(rows[0].values["per_label"])
     chance = 100 / len(per_label)
     axes.axhline(chance, color=drawing.NONE, linewidth=1.0, linestyle=":", zorder=0)

@@ -29,7 +29,7 @@ from minout.paper.figures.task import Source, Task
 
 @dataclass(frozen=True)
 class Settings:
-    """Says what is taught and how often it is measured; `per_class` None is everything."""
+    """What is taught and how often it is measured; `per_class` None is everything."""
 
     hidden: int = 128
     learning_rate: float = 0.01
@@ -43,12 +43,12 @@ VARIANTS = ("ordered", "shuffled")
 
 
 def plan(settings: Settings, seeds: int) -> list[Task]:
-    """Lists one task per stream and seed."""
+    """Return one task per stream and seed."""
     return [Task(settings, seed, variant) for variant in VARIANTS for seed in range(seeds)]
 
 
 def perform(task: Task, source: Source) -> results.Row:
-    """Teaches one pass; accuracy on the whole training set and the test set at even distances.
+    """Teach one pass; measure training and test accuracy at equal intervals.
 
     The seed draws the weights, the same for both streams, and the order (within a label, too).
     """
@@ -57,7 +57,7 @@ def perform(task: Task, source: Source) -> results.Row:
 
 
 def held_out_accuracy(task: Task, source: Source) -> float:
-    """Ends the same run on four fifths of the training rows and judges it on the last fifth.
+    """Evaluate the same run on the last fifth of the training rows, taught on the others.
 
     The test set is not read. This is how the learning rate was chosen: see the top of this file.
     """

@@ -12,14 +12,14 @@ from minout.results import Row
 
 
 class Sweep(NamedTuple):
-    """Is the runs in which one knob was turned and the other held: `at` lists its values."""
+    """The runs in which one parameter was varied and the other fixed: `at` lists its values."""
 
     knob: str
     at: list[int]
     rows: list[Row]
 
     def values(self, policy: str, name: str) -> Floats:
-        """Gives one value of every run of a policy: (values of the knob, seeds)."""
+        """Return one value of every run of a policy: (values of the parameter, seeds)."""
         return np.array(
             [
                 [
@@ -33,18 +33,18 @@ class Sweep(NamedTuple):
         )
 
     def leaking(self, policy: str) -> Floats:
-        """Gives the share of steps, in per cent, in which someone not rehearsed crossed over."""
+        """Return the percentage of steps in which an example not rehearsed changed sides."""
         return 100 * self.values(policy, "leaks") / self.values(policy, "steps")
 
 
 def over_units(rows: Sequence[Row]) -> Sweep:
-    """Picks the runs with more and more classes, each with a unit, all with the same neurons."""
+    """Return the runs with a growing number of classes and a fixed number of neurons."""
     fewest = min(rows, key=lambda row: row.settings["classes"])
     return _sweep(rows, "classes", "neurons", fewest.settings["neurons"])
 
 
 def over_neurons(rows: Sequence[Row]) -> Sweep:
-    """Picks the runs with more and more neurons per unit, all with the most classes."""
+    """Return the runs with a growing number of neurons per unit and the most classes."""
     most = max(rows, key=lambda row: row.settings["classes"])
     return _sweep(rows, "neurons", "classes", most.settings["classes"])
 
@@ -55,7 +55,7 @@ def _sweep(rows: Sequence[Row], knob: str, held: str, value: int) -> Sweep:
 
 
 def claims(rows: Sequence[Row]) -> list[Claim]:
-    """Judges how large the sets are, and whether they hold all whom a step can reach."""
+    """Check how large the sets are, and whether they include all that a step can disturb."""
     units, neurons = over_units(rows), over_neurons(rows)
     return [*_sizes(units, neurons), *_reach(units)]
 
@@ -97,7 +97,7 @@ def _sizes(units: Sweep, neurons: Sweep) -> list[Claim]:
 
 
 def _reach(units: Sweep) -> list[Claim]:
-    """Judges the runs with the most units: whom a step can really reach, and what that costs."""
+    """Check the runs with the most units: what a step can really disturb, and the cost."""
     exact, missed, misplaced = (
         units.values("conditional", name)[-1] for name in ("exact", "missed", "misplaced")
     )
@@ -113,7 +113,7 @@ def _reach(units: Sweep) -> list[Claim]:
             holds=bool((leaks == 0).all()),
         ),
         Claim(
-            paper="not in the paper: rehearse whoever the moved neurons can reach (closed), "
+            paper="not in the paper: rehearse all that the moved neurons can disturb (closed), "
             "and no step leaks",
             measured=f"{tight.sum():.0f} leaks; {in_words(more)} times as many rehearsed, "
             f"{in_words(steps, digits=2)} times the steps, test {gain.mean():+.1f} points",

@@ -22,7 +22,7 @@ PANELS = ("examples per step of a unit", "steps that\nleak (%)", "test\naccuracy
 
 
 def draw(rows: Sequence[Row]) -> "Figure":
-    """Draws the mean over the seeds, with whiskers to the lowest and the highest.
+    """Draw the mean over the seeds, with whiskers to the lowest and the highest.
 
     Sizes are averaged over the units that moved, as in Fig. 3; leaks are counted over all steps.
     """
@@ -62,7 +62,7 @@ def _frame(column: Sequence["Axes"], sweep: Sweep) -> None:
 
 
 def _sets(axes: "Axes", sweep: Sweep) -> None:
-    """Shades the two parts of what conditional rehearses, under what is in reach and closed does.
+    """Shade the two parts of what conditional rehearses, below the exact set and `Closed`.
 
     The unit's own class stands for S1: they are the same where every stored example is fitted.
     """
@@ -81,7 +81,7 @@ def _sets(axes: "Axes", sweep: Sweep) -> None:
 def _curve(
     axes: "Axes", sweep: Sweep, values: Floats, colour: str, *, hollow: bool = False
 ) -> None:
-    """Draws values (points, seeds); what is hollow and dashed was within reach, not rehearsed."""
+    """Draw values (points, seeds); hollow and dashed: can be disturbed, not rehearsed."""
     mean = values.mean(axis=1)
     axes.errorbar(
         sweep.at, mean, yerr=np.abs([values.min(axis=1) - mean, values.max(axis=1) - mean]),
@@ -91,7 +91,7 @@ def _curve(
 
 
 def _words(column: Sequence["Axes"], sweep: Sweep) -> None:
-    """Names every curve and area where it is, in the sweep over neurons."""
+    """Label every curve and area in the sweep over neurons."""
     own, asked, exact, stored = (
         sweep.values("conditional", name).mean(axis=1)
         for name in ("own_class", "rehearsed", "exact", "stored")
@@ -116,7 +116,7 @@ def _say(
     axes: "Axes", words: str, at: tuple[float, float], colour: str,
     offset: tuple[float, float] = (0, 0), *, ha: Literal["left", "center", "right"] = "left",
 ) -> None:  # fmt: skip
-    """Writes beside a point, `offset` in typographic points: above it, below it or, at 0, on it."""
+    """Write beside a point, `offset` in typographic points: above it, below it or, at 0, on it."""
     va = {1.0: "bottom", -1.0: "top", 0.0: "center"}[float(np.sign(offset[1]))]
     axes.annotate(
         words, at, offset, textcoords="offset points", color=colour, fontsize=9, va=va, ha=ha
@@ -124,7 +124,7 @@ def _say(
 
 
 def _mark_one_class(axes: "Axes", sweep: Sweep) -> None:
-    """Draws the paper's expectation: a unit rehearses as many as its class has."""
+    """Draw the paper's expectation: a unit rehearses as many as its class has."""
     per_class = sweep.rows[0].settings["per_class"]
     axes.axhline(per_class, color=GREY, linewidth=0.9, linestyle=(0, (5, 3)), zorder=1)
     axes.annotate(

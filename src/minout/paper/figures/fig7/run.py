@@ -1,4 +1,4 @@
-"""Two sweeps, two policies: whom a step rehearses beside whom it can disturb.
+"""Two sweeps, two policies: the examples a step rehearses beside those it can disturb.
 
 Thirty per class, taught to more and more units, and to units of more and more neurons.
 
@@ -22,7 +22,7 @@ BASE = comparison.Settings(per_class=30)
 
 @dataclass(frozen=True)
 class Settings:
-    """Says from where the sweeps start, and through which classes and neurons they go."""
+    """The start of the sweeps, and the numbers of classes and neurons that they go through."""
 
     base: comparison.Settings = BASE
     classes: tuple[int, ...] = tuple(range(2, 11))
@@ -41,7 +41,7 @@ POLICIES = ("conditional", "closed")
 
 
 def plan(settings: Settings, seeds: int) -> list[Task]:
-    """Lists a run for each point of the two sweeps, policy and seed; the sweeps share a point."""
+    """Return a run for each point of the two sweeps, policy and seed; they share a point."""
     base = settings.base
     points = [
         *(replace(base, classes=classes) for classes in settings.classes),
@@ -56,7 +56,7 @@ def plan(settings: Settings, seeds: int) -> list[Task]:
 
 
 def perform(task: Task, source: Source) -> Row:
-    """Teaches MNIST-ol once and says how large the sets around a step were."""
+    """Teach MNIST-ol once and measure the sizes of the sets of each step."""
     settings: comparison.Settings = task.settings
     data, stream = comparison.examples(settings, task.seed, source)
     learner = comparison.learner_for(settings, task.variant, task.seed)
@@ -69,7 +69,7 @@ def perform(task: Task, source: Source) -> Row:
 
 
 def _sets(reports: Sequence[PaperReport], stream: Stream) -> dict[str, float]:
-    """Averages the sizes of five sets: all stored, the unit's own class, and three of the report.
+    """Return the mean sizes of five sets: all stored, the unit's class, and three of the report.
 
     Twice: over the examples that moved a unit, and there over the units that moved, as in Fig. 3;
     and over all steps of all units (`…_per_step`), where long lessons count more.
@@ -103,7 +103,7 @@ def _totals(reports: Sequence[PaperReport]) -> dict[str, int]:
 
 
 def _end(learner: PaperLearner, data: Data, stream: Stream) -> dict[str, float]:
-    """Measures the learner at the end, over all that was taught.
+    """Measure the learner at the end, over all that was taught.
 
     `inside` is the size of S1, the mean over the units; `misplaced` counts the pairs of an example
     and a unit where a stranger is inside, or an example of the unit's own class is not.

@@ -14,23 +14,23 @@ TABLES = ("rows", "groups", "all")
 
 
 class Spot(NamedTuple):
-    """Is the runs of one point of the line, a row per seed."""
+    """The runs of one point of the line, a row per seed."""
 
     kind: str
     size: int
     rows: list[Row]
 
     def values(self, name: str) -> Floats:
-        """Gives one value of every run: (seeds,)."""
+        """Return one value of every run: (seeds,)."""
         return np.array([row.values[name] for row in self.rows], dtype=np.float64)
 
     def mean(self, name: str) -> float:
-        """Averages one value over the seeds."""
+        """Return the mean of one value over the seeds."""
         return float(self.values(name).mean())
 
 
 def spots(rows: Sequence[Row], *kinds: str, rehearsing: bool) -> list[Spot]:
-    """Lists the points of some kinds in the order of the plan."""
+    """Return the points of some kinds in the order of the plan."""
     found: dict[tuple[str, int], list[Row]] = {}
     for row in rows:
         values = row.values
@@ -40,7 +40,7 @@ def spots(rows: Sequence[Row], *kinds: str, rehearsing: bool) -> list[Spot]:
 
 
 def claims(rows: Sequence[Row]) -> list[Claim]:
-    """Judges the two ends of the line, the way between them, and the place of minout on it."""
+    """Check both ends of the line, the points in between, and where minout is on it."""
     tables, tables_alone = (spots(rows, *TABLES, rehearsing=each) for each in (True, False))
     units, units_alone = (spots(rows, "minout", rehearsing=each) for each in (True, False))
     (network,) = spots(rows, "network", rehearsing=True)

@@ -26,7 +26,7 @@ TICKS = (0, 0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1)
 
 
 def draw(rows: Sequence[Row]) -> "Figure":
-    """Draws the mean over the seeds, with whiskers to the lowest and the highest."""
+    """Draw the mean over the seeds, with whiskers to the lowest and the highest."""
     figure = drawing.new_figure(8.2, 9.2)
     panels = figure.subplots(3, 1, sharex=True, height_ratios=[1.2, 1, 1.1])
     for axes in panels:
@@ -54,7 +54,7 @@ def draw(rows: Sequence[Row]) -> "Figure":
 
 
 def _frame(axes: "Axes") -> None:
-    """Spreads the beginning of the line by a square root; shades its end, where all is shared."""
+    """Use a square-root scale at the start of the line; shade its end, where all is shared."""
     drawing.tidy(axes)
     axes.set_xscale("function", functions=(_root, np.square))
     axes.set_xticks(TICKS, [f"{100 * tick:.0f} %" for tick in TICKS])
@@ -71,7 +71,7 @@ def _values(line: Sequence[Spot], name: str) -> Floats:
 
 
 def _curve(axes: "Axes", line: Sequence[Spot], values: Floats, *, hollow: bool = False) -> None:
-    """Draws values (points, seeds); hollow and dashed is without rehearsal."""
+    """Draw values (points, seeds); hollow and dashed is without rehearsal."""
     colour, marker = LOOKS.get(line[0].kind, TABLE_LOOK)
     mean = values.mean(axis=1)
     axes.errorbar(
@@ -89,7 +89,7 @@ def _x(spot: Spot) -> float:
 
 
 def _name_the_points(axes: "Axes", rows: Sequence[Row]) -> None:
-    """Writes beside each point with rehearsal what it is."""
+    """Label each point with rehearsal."""
     row, *groups, last, one = spots(rows, *TABLES, rehearsing=True)
     _say(axes, "$T[x]$, a θ for every row: chance", _at(row, "test", 100), drawing.INK, (9, 0))
     for spot in groups:
@@ -115,7 +115,7 @@ def _name_the_points(axes: "Axes", rows: Sequence[Row]) -> None:
 
 
 def _name_the_curves(known: "Axes", forgotten: "Axes", rows: Sequence[Row]) -> None:
-    """Says which curves are without rehearsal, and which minout forgets least without it."""
+    """Explain the curves without rehearsal, and the minout that forgets least without it."""
     near = {each: spots(rows, "groups", rehearsing=each)[-2] for each in (True, False)}
     _say(known, "with rehearsal", _at(near[True], "test", 100), GREY, (10, -4))
     _say(known, "without rehearsal", _at(near[False], "test", 100), GREY, (10, 5))
@@ -128,7 +128,7 @@ def _name_the_curves(known: "Axes", forgotten: "Axes", rows: Sequence[Row]) -> N
 
 
 def _name_the_steps(axes: "Axes", rows: Sequence[Row]) -> None:
-    """Adds how many are rehearsed in one step, where that is another number."""
+    """Add the number rehearsed in one step, where it differs."""
     unit, *_ = spots(rows, "minout", rehearsing=True)
     (theta,) = spots(rows, "all", rehearsing=True)
     for spot, what, colour in (
@@ -147,7 +147,7 @@ def _say(
     axes: "Axes", words: str, at: tuple[float, float], colour: str,
     offset: tuple[float, float], *, ha: Literal["left", "center", "right"] = "left",
 ) -> None:  # fmt: skip
-    """Writes beside a point, `offset` in typographic points: above, below or, at 0, level."""
+    """Write beside a point, `offset` in typographic points: above, below or, at 0, level."""
     va = {1.0: "bottom", -1.0: "top", 0.0: "center"}[float(np.sign(offset[1]))]
     axes.annotate(
         words, at, offset, textcoords="offset points", color=colour, fontsize=9, va=va, ha=ha

@@ -1,4 +1,4 @@
-"""The points of the sharing line, as learners that say whom each lesson could disturb."""
+"""The points of the sharing line, as learners that report what each example could disturb."""
 
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
@@ -16,7 +16,7 @@ from minout.paper.figures.fig8.settings import Settings
 
 
 class Lesson(NamedTuple):
-    """Tells what one example did.
+    """The report on one example.
 
     `at_risk` has a number for each thing that moved (a θ, a unit): how many stored examples the
     paper says it can disturb, the mean over its steps; `exact` is the same by the rule for all
@@ -30,21 +30,21 @@ class Lesson(NamedTuple):
 
 
 class Point(Protocol):
-    """Is a learner that tells what each lesson did."""
+    """A learner that reports on each example."""
 
     def teach(self, x: Floats, y: int) -> Lesson:
-        """Learns one row x (d,) under the label y."""
+        """Learn one row x (d,) under the label y."""
         ...
 
     def predict(self, X: Floats) -> NDArray[Any]:
-        """Gives a label for each row of X (n, d)."""
+        """Return a label for each row of X (n, d)."""
         ...
 
 
 def point(
     settings: Settings, kind: str, size: int, *, rehearse: bool, prototypes: Floats, seed: int
 ) -> Point:
-    """Makes the learner at one point; the seed draws its weights.
+    """Make the learner at one point; the seed draws its weights.
 
     `size` is the number of groups, of neurons per unit, or of hidden neurons.
     """
@@ -74,7 +74,7 @@ def point(
 
 
 class Diary:
-    """Teaches a point and keeps its lessons."""
+    """Teach one example after the other and collect the reports."""
 
     def __init__(self, point: Point) -> None:
         self.lessons: list[Lesson] = []
@@ -82,33 +82,33 @@ class Diary:
         self._point = point
 
     def teach(self, x: Floats, y: int) -> None:
-        """Learns one row x (d,) under the label y."""
+        """Learn one row x (d,) under the label y."""
         self.lessons.append(self._point.teach(x, y))
 
 
 class Table:
-    """Is T[G(x)]: what moves is the θ of the new example's group, and it moves for all of them."""
+    """The table T[G(x)]: what moves is the θ of the new example's group."""
 
     def __init__(self, learner: TableLearner) -> None:
         self.predict = learner.predict
         self._learner = learner
 
     def teach(self, x: Floats, y: int) -> Lesson:
-        """Learns one row; the rest of its group is at risk."""
+        """Learn one row; the rest of its group is at risk."""
         report = self._learner.teach(x, y)
         at_risk = (float(report.at_risk),) if report.steps else ()
         return Lesson(at_risk, at_risk, report.rehearsed, int(report.hit_the_cap))
 
 
 class Minout:
-    """Is a minout unit per class: what moves is a unit, and at risk is the paper's Ŝ."""
+    """One minout unit per class: what moves is a unit, and at risk is the paper's Ŝ."""
 
     def __init__(self, learner: PaperLearner) -> None:
         self.predict = learner.predict
         self._learner = learner
 
     def teach(self, x: Floats, y: int) -> Lesson:
-        """Learns one row; who is not rehearsed is at risk all the same."""
+        """Learn one row; examples that are not rehearsed are still at risk."""
         report = self._learner.teach(x, y)
         exact = tuple(unit.mean_exact for unit in report.units)
         rehearsed = tuple(unit.mean_rehearsed for unit in report.units)
@@ -120,7 +120,7 @@ class Minout:
 
 
 class Network:
-    """Is one θ for all with a hidden layer: SGD until the loss is small, all or nobody rehearsed.
+    """One θ for all, with a hidden layer: SGD until the loss is small; all or none rehearsed.
 
     Rehearsing is one step on each stored example, in random order, after each on the new one.
     """
@@ -144,7 +144,7 @@ class Network:
         self._stored: list[tuple[Floats, int]] = []
 
     def teach(self, x: Floats, y: int) -> Lesson:
-        """Learns one row; everything stored is at risk."""
+        """Learn one row; everything stored is at risk."""
         steps = 0
         while (unfit := self._loss(x, y) >= self.stop_loss) and steps < self.max_steps:
             self._step(x, y)
@@ -155,7 +155,7 @@ class Network:
         return Lesson(at_risk, at_risk, stored if steps and self.rehearse else 0, int(unfit))
 
     def predict(self, X: Floats) -> Ints:
-        """Gives the most probable class for each row of X (n, d)."""
+        """Return the most probable class for each row of X (n, d)."""
         return perceptron.predictions(self.net, X)
 
     def _loss(self, x: Floats, y: int) -> float:

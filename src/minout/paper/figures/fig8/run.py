@@ -1,4 +1,4 @@
-"""Teaches MNIST-ol to one point of the line: what it shares, rehearses, forgets and knows."""
+"""Teach MNIST-ol to one point of the line; measure sharing, rehearsal and forgetting."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -21,7 +21,7 @@ HELD_OUT = 1_000
 
 
 class Examples(NamedTuple):
-    """Is what a seed draws; `prototypes` and `others` are training rows that are not taught."""
+    """What a seed draws; `prototypes` and `others` are training rows that are not taught."""
 
     stream: Stream
     prototypes: Floats
@@ -31,7 +31,7 @@ class Examples(NamedTuple):
 
 
 def plan(settings: Settings, seeds: int) -> list[Task]:
-    """Lists every point of the line with and without rehearsal, for each seed."""
+    """Return every point of the line with and without rehearsal, for each seed."""
     points = [
         "rows 0",
         *(f"groups {size}" for size in settings.groups),
@@ -48,7 +48,7 @@ def plan(settings: Settings, seeds: int) -> list[Task]:
 
 
 def perform(task: Task, source: Source) -> results.Row:
-    """Teaches one stream to one point and measures it on the test set, class by class."""
+    """Teach one stream to one point and measure it on the test set, class by class."""
     examples = drawn(task.settings, task.seed, source)
     values = _measured(task, examples, examples.test)
     knobs = {**asdict(task.settings), "data": examples.name}
@@ -58,7 +58,7 @@ def perform(task: Task, source: Source) -> results.Row:
 
 
 def held_out_accuracy(task: Task, source: Source) -> float:
-    """Ends the same run on training rows that were not taught; the test set is not looked at.
+    """Evaluate the same run on training rows that were not taught; the test set is not used.
 
     This is how the learning rates were chosen: see `settings.py`.
     """
@@ -67,7 +67,7 @@ def held_out_accuracy(task: Task, source: Source) -> float:
 
 
 def drawn(settings: Settings, seed: int, source: Source) -> Examples:
-    """Draws the stream, then from all other training rows, labels unseen, the prototypes."""
+    """Draw the stream, then the prototypes from all other training rows, ignoring labels."""
     data = streams.load(source)
     order = np.random.default_rng(seed).permutation(len(data.labels))
     rows, labels = data.rows[order], data.labels[order]
@@ -111,7 +111,7 @@ def _measured(task: Task, examples: Examples, judges: tuple[Floats, Ints]) -> di
 
 
 def _told(lessons: Sequence[Lesson]) -> dict[str, float]:
-    """Sums up the lessons: what was shared, as a share of what was stored before each."""
+    """Sum up the reports: what was shared, as a fraction of what was stored before each."""
     later = list(enumerate(lessons))[1:]
     return {
         "shared": _mean([n / stored for stored, lesson in later for n in lesson.at_risk]),

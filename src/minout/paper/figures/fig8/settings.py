@@ -23,7 +23,7 @@ FIG4 = comparison.Settings()
 
 @dataclass(frozen=True)
 class Settings:
-    """Says what is taught, where on the line, and how long each point may take its steps.
+    """What is taught, to which points of the line, and how many steps each may take.
 
     `groups` are the sizes of the tables by group, `neurons` those of the minout units, whose other
     knobs (`minout`) are those of Fig. 4.

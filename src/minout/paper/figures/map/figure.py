@@ -20,7 +20,7 @@ BIG, CLOSE, LEARNED = 8.0, 2.0, 98.0
 
 
 def draw(rows: Sequence[Row]) -> "Figure":
-    """Draws a panel per size and reduction; a cell's colour says who leads."""
+    """Draw a panel per size and reduction; the colour of a cell shows the better policy."""
     sizes = _values(rows, "per_class")
     reductions = _values(rows, "reduction")
     figure = drawing.new_figure(1.2 + 3.6 * len(reductions), 0.9 + 2.7 * len(sizes))
@@ -47,7 +47,7 @@ def draw(rows: Sequence[Row]) -> "Figure":
 
 
 def claims(rows: Sequence[Row]) -> list[Claim]:
-    """Looks for one setting that gives both of the paper's comparisons."""
+    """Check whether one setting gives both of the paper's comparisons."""
     small, large = (_table(rows, size) for size in _values(rows, "per_class"))
     both = [
         knobs
@@ -82,7 +82,7 @@ def _in_words(knobs: Knobs) -> str:
 
 
 def _table(rows: Sequence[Row], size: int) -> dict[Knobs, Floats]:
-    """Gives each setting's mean training accuracy over the seeds, in % (policies,)."""
+    """Return each setting's mean training accuracy over the seeds, in % (policies,)."""
     found: dict[Knobs, dict[str, list[float]]] = {}
     for row in rows:
         s = row.settings

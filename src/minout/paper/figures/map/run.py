@@ -18,7 +18,7 @@ from minout.results import Row, row
 
 @dataclass(frozen=True)
 class Settings:
-    """Is the grid; accuracies are of training rows only, the test set is never read.
+    """The grid; accuracies are of training rows only, the test set is never read.
 
     `held_out` rows per class, of the training part but not taught, show what generalises. The map
     is wide, so it takes no more than `most_seeds` seeds.
@@ -41,7 +41,7 @@ TESTING = Settings(
 
 
 def plan(settings: Settings, seeds: int) -> list[Task]:
-    """Lists one run per cell, policy and seed; a task's settings are (cell, rows held out)."""
+    """Return one run per cell, policy and seed; a task's settings are (cell, rows held out)."""
     cells = [
         comparison.Settings(
             per_class=per_class,
@@ -66,7 +66,7 @@ def plan(settings: Settings, seeds: int) -> list[Task]:
 
 
 def perform(task: Task, source: Source) -> Row:
-    """Teaches one cell; judges it on what was taught and on training rows that were not."""
+    """Teach one cell; measure it on what was taught and on training rows that were not."""
     cell, held_out = task.settings
     rng = np.random.default_rng(task.seed)
     data = streams.pick_per_class(streams.load(source), cell.per_class + held_out, rng)
