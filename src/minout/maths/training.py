@@ -15,8 +15,8 @@ from minout.maths.loss import GRID, cross_entropy, step
 from minout.maths.units import activations, minout_winner
 
 Choose = Callable[[Bools, Ints, int], Ints]
-"""Choose the stored rows to rehearse, given the clipped neurons of each (n, k), the neuron that wins
-each (n,), and the neuron that the new row moves."""
+"""Choose the stored rows to rehearse, given the clipped neurons of each (n, k), the winning neuron
+of each (n,), and the neuron that the new row moves."""
 
 
 class Layer(NamedTuple):
