@@ -83,7 +83,7 @@ def _found(path: Path, described: Any, given: FeatureMap | None) -> FeatureMap:
     if given is None:
         if "name" not in described:
             raise InvalidInputError(
-                f"{path} was taught with the feature map {wanted}, a function of yours; "
+                f"{path} was taught with the feature map {wanted}, which is not saved; "
                 "pass it as `features`."
             )
         given = make_features(described)

@@ -136,7 +136,7 @@ def test_a_map_with_another_fingerprint_is_refused(tmp_path):
     learner = Learner(features=Encoder(doubled, name="doubled"))
     learner.teach([1.0, 2.0], 0)
     learner.save(tmp_path / "model")
-    with pytest.raises(InvalidInputError, match="a function of yours; pass it as `features`"):
+    with pytest.raises(InvalidInputError, match="which is not saved; pass it as `features`"):
         Learner.load(tmp_path / "model")
     for other in ("identity", Scattering(), Encoder(doubled, name="tripled"), doubled):
         with pytest.raises(InvalidInputError, match="a model knows the rows of one map only"):

@@ -39,8 +39,8 @@ def what_if(
     A separator is the linear function between two labels. Columns: separators, how many separators
     would move; interfered, the number of stored examples whose output could change; refresh,
     whether scale, priors or settings would be computed again; known, whether the row is already
-    stored, so that nothing changes. With --json, they are listed. A row that `minout learn` would
-    refuse is refused here too.
+    stored, so that nothing changes. With --json, separators and examples are listed. A row that
+    `minout learn` would refuse is refused here too.
 
     Example: minout what_if wines new.csv --label kind
     """

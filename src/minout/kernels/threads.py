@@ -195,7 +195,7 @@ class _Pool:
 
 
 class _Process:
-    """What belongs to the threads of this process; a forked child makes it anew."""
+    """What belongs to the threads of this process; a forked child makes its own."""
 
     def __init__(self) -> None:
         self.pool = _Pool()

