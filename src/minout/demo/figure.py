@@ -94,7 +94,7 @@ def _ceiling(axes: "Axes", row: Row) -> None:
     most = np.cumsum(row.values["held_out_shares"])
     axes.stairs(100 * most, edges, color=drawing.NONE, linestyle=":", linewidth=1.2, baseline=None)
     axes.text(
-        edges[-2] - 6, 100 * most[-2] + 2, "of labels that have come", color=GREY, fontsize=9,
+        edges[-2] - 6, 100 * most[-2] + 2, "labels taught so far", color=GREY, fontsize=9,
         ha="right", va="bottom",
     )  # fmt: skip
 
