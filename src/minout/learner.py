@@ -588,6 +588,12 @@ class Learner:
 
     @property
     @reads
+    def is_consolidated(self) -> bool:
+        """Whether nothing has changed since the last `consolidate()`."""
+        return self._state.consolidated
+
+    @property
+    @reads
     def choice(self) -> Choice:
         """The settings in use: chosen from the data, or set by the user."""
         return self._taught().choice

@@ -79,8 +79,8 @@ def _known(state: State, example_id: Id, row: Floats, label: Label) -> StepRepor
     same_row = np.array_equal(state.row_at(place), row)
     now = state.label_at(place)
     if not same_row or label not in (now, *state.corrected.get(example_id, ())):
-        raise InvalidInputError(
-            f"Example {example_id!r} is stored with another {'label' if same_row else 'row'}; "
-            "use `correct` to change its label, or `forget` it first."
-        )
+        what, remedy = "row", "`forget` it first to teach it again"
+        if same_row:
+            what, remedy = "label", "use `correct` to change it"
+        raise InvalidInputError(f"Example {example_id!r} is stored with another {what}; {remedy}.")
     return StepReport(example_id, now, NOTHING_MOVED)

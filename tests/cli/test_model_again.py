@@ -80,7 +80,7 @@ def test_a_corrected_row_with_other_numbers_or_a_third_label_is_refused(
     changed = [list(row) for row in wine_rows]
     changed[1][column] = value
     said = refused("learn", wines, write_csv("changed.csv", changed))
-    assert f"line 2: Example 'b0' is stored with another {what}; use `correct`" in said
+    assert f"line 2: Example 'b0' is stored with another {what}; " in said
 
 
 def test_of_what_is_forgotten_no_note_stays(run, wines):

@@ -212,6 +212,21 @@ def test_a_model_that_was_not_consolidated_can_be(tmp_path, run, run_json, refus
     assert refused("consolidate", tmp_path / "later").startswith("This model has no examples")
 
 
+def test_learning_nothing_new_consolidates_a_model_that_is_not(tmp_path, run, run_json, wine):
+    words = ["--label", "kind", "--id", "bottle"]
+    run("learn", tmp_path / "m", wine, *words, "--no-consolidate")
+    assert run_json("info", tmp_path / "m")["consolidated"] is False
+    before = (tmp_path / "m" / "model.minout").read_bytes()
+    assert "The model is as it was" in run("learn", tmp_path / "m", wine, "--no-consolidate")
+    assert (tmp_path / "m" / "model.minout").read_bytes() == before
+    assert "The model is now consolidated" in run("learn", tmp_path / "m", wine)
+    assert "consolidated:  yes" in run("info", tmp_path / "m")
+    assert "The model is as it was" in run("learn", tmp_path / "m", wine)
+    run("learn", tmp_path / "at once", wine, *words)
+    files = [(tmp_path / name / "model.minout").read_bytes() for name in ("m", "at once")]
+    assert files[0] == files[1]
+
+
 def test_a_stopped_consolidation_leaves_the_model_as_it_was(monkeypatch, wines):
     before = (wines / "model.minout").read_bytes()
 

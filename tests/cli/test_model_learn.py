@@ -81,7 +81,7 @@ def test_a_known_id_with_another_row_or_label_is_refused(
     changed[100][column] = value
     before = (wines / MODEL).read_bytes()
     said = refused("learn", wines, write_csv("changed.csv", changed))
-    assert f"line 101: Example 'b99' is stored with another {what}; use `correct`" in said
+    assert f"line 101: Example 'b99' is stored with another {what}; " in said
     assert "To continue after it, add --from-line 102." in said
     assert (wines / MODEL).read_bytes() == before
 

@@ -49,14 +49,27 @@ def test_an_old_label_that_is_taught_again_is_taken_for_the_present_one(afterwar
         assert everything(learner) == before
 
 
+def test_a_learner_says_whether_it_is_consolidated():
+    learner = taught()
+    assert not learner.is_consolidated
+    learner.consolidate()
+    assert learner.is_consolidated
+    before = everything(learner)
+    with pytest.raises(InvalidInputError):
+        learner.teach_many([ROWS[0] + 9.0, ROWS[0]], [NAMES[0], NAMES[0]], ["new", "row <3>"])
+    assert everything(learner) == before
+    learner.correct("row <3>", "plum")
+    assert not learner.is_consolidated
+
+
 def test_a_label_that_it_never_had_and_another_row_are_refused():
     learner = taught()
     learner.correct("row <3>", "plum")
     before = everything(learner)
     for row, label in [(ROWS[3], "quince"), (ROWS[3] + 1.0, NAMES[3]), (ROWS[3] + 1.0, "plum")]:
-        with pytest.raises(InvalidInputError, match="use `correct`"):
+        with pytest.raises(InvalidInputError, match="is stored with another"):
             learner.teach(row, label, id="row <3>")
-        with pytest.raises(InvalidInputError, match="use `correct`"):
+        with pytest.raises(InvalidInputError, match="is stored with another"):
             learner.teach_many([row], [label], ["row <3>"])
         assert everything(learner) == before
 

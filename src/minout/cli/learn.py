@@ -78,7 +78,7 @@ def learn(
             teaching = Teaching(learner, folder.file)
             with Stop() as stop:
                 refusal = teaching.teach(reader, stop)
-                if consolidate and teaching.taught and refusal is None:
+                if consolidate and refusal is None and not learner.is_consolidated:
                     refusal = teaching.consolidate(stop)
                 teaching.save()
     if as_json:

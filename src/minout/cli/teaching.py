@@ -29,7 +29,7 @@ class Teaching:
         self.seconds = 0.0
         self.taught = self.known = self.corrected = self.moved = self.last = 0
         self.misfits = len(learner.misfits) if len(learner) else 0
-        self.is_consolidated = False
+        self._has_consolidated = False
 
     def teach(self, reader: Reader, stop: Stop) -> MinoutError | None:
         """Teach the rows of a file until it ends, a row is refused, or a signal comes.
@@ -59,7 +59,7 @@ class Teaching:
         try:
             with ProgressBar("consolidating"), stop.interruptible():
                 self._learner.consolidate()
-            self.is_consolidated = True
+            self._has_consolidated = True
         except KeyboardInterrupt:
             return None
         except MinoutError as error:
@@ -68,7 +68,7 @@ class Teaching:
 
     def save(self) -> None:
         """Save the model if it changed."""
-        if self.taught or self.is_consolidated:
+        if self.taught or self._has_consolidated:
             self._learner.save(self._file)
 
     def facts(self) -> dict[str, Any]:
@@ -81,7 +81,7 @@ class Teaching:
             "misfits": len(self._learner.misfits) if len(self._learner) else 0,
             "examples": len(self._learner),
             "classes": len(self._learner.classes),
-            "consolidated": self.is_consolidated,
+            "consolidated": self._learner.is_consolidated,
             "seconds": self.seconds,
             "last": self.last,
         }
@@ -96,13 +96,15 @@ class Teaching:
         known = f"{self.known:,} {_were(self.known)} known already" if self.known else ""
         if self.corrected:
             known += f", of which {self.corrected:,} {_were(self.corrected)} corrected since"
+        if not self.taught and self._has_consolidated:
+            return f"Nothing new{known and f': {known}'}. The model is now consolidated: {holds}."
         if not self.taught:
             return f"Nothing new{known and f': {known}'}. The model is as it was: {holds}."
         return (
             f"Taught {plural(self.taught, 'example')}{known and f' ({known})'}, "
             f"{self._speed(self.taught):,.0f} per second; "
             f"separators moved {plural(self.moved, 'time')}. "
-            f"The model holds {holds}; {'' if self.is_consolidated else 'not '}consolidated."
+            f"The model holds {holds}; {'' if facts['consolidated'] else 'not '}consolidated."
         )
 
     def _teach_row(self, example: Example, source: str) -> None:

@@ -47,7 +47,7 @@ def consolidate(old: State) -> tuple[State, Consolidation]:
         apply(new, delta)
         certificate = delta.certificate
     _round_caches(new)
-    new.last_move = None
+    new.last_move, new.consolidated = None, True
     trim_heap()
     refresh = Refresh(time.perf_counter() - start, new.frame.choice, chosen_anew=True)
     return new, Consolidation(certificate, refresh)

@@ -52,6 +52,7 @@ def packed(state: State) -> tuple[dict[str, Any], Arrays]:
         "scattered": moments.scattered,
         "exact_sums": moments.exact,
         "sketched": frame.sketch is not None,
+        "consolidated": state.consolidated,
         "notes": state.notes,
     }
     arrays: Arrays = {
@@ -90,6 +91,7 @@ def unpacked(about: Any, arrays: Arrays) -> State:
     state.place_of = {state.ids[place]: place for place in examples.places().tolist()}
     state.widths, state.next_id = Widths(given, row), about["next_id"]
     state.corrected = {example_id: tuple(labels) for example_id, labels in about["corrected"]}
+    state.consolidated = about["consolidated"]
     members = [Members(places) for places in _parted("members", arrays)]
     state.classes = Classes(about["labels"], members)
     state.frame = _frame(about, arrays, examples)

@@ -66,6 +66,8 @@ class State:
         For each corrected example, the labels that it had before.
     notes : dict
         The user's own notes, saved with the rest.
+    consolidated : bool
+        Whether nothing has changed since the state was consolidated.
     last_move : Move or None
         The separators that the last step moved; not saved.
     """
@@ -82,6 +84,7 @@ class State:
         self.next_id = 0
         self.corrected: dict[Id, tuple[Label, ...]] = {}
         self.notes: dict[str, Any] = {}
+        self.consolidated = False
         self.last_move: Move | None = None
 
     @property
@@ -184,6 +187,8 @@ class Delta(NamedTuple):
     corrected : dict of id to labels
         The earlier labels of examples; an empty tuple removes the id.
     next_id, widths : int and Widths or None
+    consolidated : bool
+        Whether the state is consolidated afterwards.
     """
 
     certificate: Certificate = NOTHING_MOVED
@@ -204,6 +209,7 @@ class Delta(NamedTuple):
     corrected: Mapping[Id, tuple[Label, ...]] = NOTHING
     next_id: int | None = None
     widths: Widths | None = None
+    consolidated: bool = False
 
 
 class Reduced(NamedTuple):
@@ -252,6 +258,7 @@ class WayBack:
             move=state.last_move,
             next_id=state.next_id,
             widths=state.widths,
+            consolidated=state.consolidated,
         )
         self._members: dict[int, Members] = {}
         self._separators: dict[int, Separator] = {}
@@ -315,7 +322,7 @@ def _write(state: State, delta: Delta) -> None:
     if delta.frame is not None:
         state.frame = delta.frame
     _put(state.corrected, delta.corrected)
-    state.last_move = delta.move
+    state.last_move, state.consolidated = delta.move, delta.consolidated
     if delta.next_id is not None:
         state.next_id = delta.next_id
     if delta.widths is not None:

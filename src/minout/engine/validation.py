@@ -67,6 +67,7 @@ def _about(about: Any) -> None:
         ("notes", dict),
         ("widths", list),
         ("sketched", bool),
+        ("consolidated", bool),
         ("exact_sums", bool),
         ("next_id", int),
         ("seen", int),
