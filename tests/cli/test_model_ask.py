@@ -191,7 +191,7 @@ def test_explain_gives_the_learners_explanation(run, run_json, wines, wine, lear
     stored = run_json("explain", wines, "--id", "b2")
     assert {**stored, "where": "line 4"} == by_row
     printed = run("explain", wines, wine, "--row", 3, "-n", 2)
-    assert f"label:               {expected.label}" in printed
+    assert f"label:        {expected.label}" in printed
     assert len(printed.split("id,label,weight\n")[1].splitlines()) == 2
     less = run_json("explain", wines, wine, "--row", 3, "-n", 2)
     assert less == {**by_row, "supports": by_row["supports"][:2]}

@@ -46,21 +46,21 @@ def test_every_command_explains_itself_with_an_example(name):
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("learn", "There is a separator, a linear boundary"),
+        ("learn", "one separator, a linear function, for each pair of labels"),
         ("learn", "A misfit is a stored example on the wrong side"),
         ("learn", "random_fourier (scale the columns"),
-        ("predict", "every score is 0 or less. This is no test for outliers"),
-        ("suspects", "The margin of an example is how far"),
-        ("suspects", "Clean data fills the list too"),
-        ("suspects", "from 1 on it is worth a look"),
+        ("predict", "scores are all 0 or less. This is no outlier detector"),
+        ("suspects", "The margin of an example is its value"),
+        ("suspects", "Correctly labelled data fills the list too"),
+        ("suspects", "from 1 on it is worth checking"),
         ("info", "C is the inverse strength"),
-        ("explain", "A separator is the linear boundary"),
-        ("explain", "The margin is how far"),
-        ("forget", "they come back when such a file is learned again"),
+        ("explain", "A separator is the linear function"),
+        ("explain", "The margin is its value at the row"),
+        ("forget", "they are taught again with the next"),
         ("what_if", "how many separators would move"),
         ("suspects", "Slack is the sum"),
         ("info", "A misfit is a stored example"),
-        ("predict", "the row's least margin"),
+        ("predict", "the smallest margin of the row"),
     ],
 )
 def test_words_are_explained_where_they_matter(name, words):
@@ -70,7 +70,7 @@ def test_words_are_explained_where_they_matter(name, words):
 
 def test_the_exit_codes_are_documented():
     said = CliRunner().invoke(cli.app, ["--help"]).output
-    for code in ("0 if", "1 if", "2 if", "130"):
+    for code in ("0 for", "1 for", "2 for", "130"):
         assert code in " ".join(said.split())
 
 

@@ -21,7 +21,8 @@ class Certificate(NamedTuple):
         The number of margins checked: those of all stored examples of its two classes, for each
         separator that moved.
     least_margin : float
-        A lower bound on all margins that were checked, except those of misfits.
+        A lower bound on all margins that were checked, except those of misfits. If teaching moved
+        nothing, the smallest margin of the new example.
     misfits : tuple of id
         The examples that became misfits in this step.
     cleared : tuple of id
