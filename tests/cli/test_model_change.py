@@ -220,7 +220,7 @@ def test_learning_nothing_new_consolidates_a_model_that_is_not(tmp_path, run, ru
     assert "The model is as it was" in run("learn", tmp_path / "m", wine, "--no-consolidate")
     assert (tmp_path / "m" / "model.minout").read_bytes() == before
     assert "The model is now consolidated" in run("learn", tmp_path / "m", wine)
-    assert "consolidated:  yes" in run("info", tmp_path / "m")
+    assert "consolidated: yes" in run("info", tmp_path / "m")
     assert "The model is as it was" in run("learn", tmp_path / "m", wine)
     run("learn", tmp_path / "at once", wine, *words)
     files = [(tmp_path / name / "model.minout").read_bytes() for name in ("m", "at once")]
