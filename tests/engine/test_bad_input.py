@@ -216,15 +216,17 @@ def test_minus_zero_is_the_same_row_as_zero():
     assert set(learner.misfits) == {"a", "b"}
 
 
-@pytest.mark.parametrize("other", ["row", "label"])
-def test_an_id_taught_again_with_another_row_or_label_is_refused_and_pointed_to_correct(other):
+@pytest.mark.parametrize(
+    ("other", "remedy"), [("row", "`forget`"), ("label", "`correct`")], ids=["row", "label"]
+)
+def test_an_id_taught_again_with_another_row_or_label_is_told_what_to_do(other, remedy):
     learner = taught()
     row, label = learner.example("a")
     row = row.tolist()
     args = ([each + 1.0 for each in row], label) if other == "row" else (row, (label + 1) % 3)
     sentence = refused(learner, "teach", *args, id="a")
     assert f"another {other}" in sentence
-    assert "`correct`" in sentence
+    assert remedy in sentence
 
 
 def test_a_class_whose_last_example_is_forgotten_leaves():
