@@ -1,5 +1,6 @@
 """A call that cannot be solved is refused, and then nothing has changed, to the last bit."""
 
+import contextlib
 import copy
 
 import numpy as np
@@ -196,3 +197,24 @@ def test_numbers_of_very_different_sizes_are_learned_or_change_nothing(kind, sta
         else:
             assert learner.audit().ok
     assert refused > 0
+
+
+def test_a_learner_that_took_wild_numbers_can_be_loaded_again(tmp_path):
+    taken = 0
+    for seed in range(90):
+        rng = np.random.default_rng(seed)
+        width, switches = int(rng.integers(1, 9)), rng.integers(0, 2, 3).astype(bool).tolist()
+        dtype = "float32" if seed % 3 == 0 else "float64"
+        pins = dict(zip(("whiten", "lda_prior", "standardize"), switches, strict=True))
+        learner = Learner(C=float(10.0 ** rng.uniform(-9, 3)), features=Identity(dtype), **pins)
+        scale = 10.0 ** rng.uniform(-14, 14, width)
+        for _ in range(12):
+            with contextlib.suppress(InvalidInputError):
+                learner.teach(rng.normal(size=width) * scale, int(rng.integers(3)))
+                taken += 1
+        learner.save(tmp_path / "m")
+        again = Learner.load(tmp_path / "m")
+        assert len(again) == len(learner)
+        if len(learner):
+            assert np.isfinite(learner.scores(np.zeros((1, width)))).any()
+    assert taken > 500

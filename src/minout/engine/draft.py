@@ -22,6 +22,7 @@ from minout.engine.separators import (
 )
 from minout.engine.settle import Job, settle
 from minout.engine.state import Delta, Move, Reduced, State
+from minout.errors import NotConverged
 
 
 class Draft:
@@ -178,6 +179,8 @@ class Draft:
         images, pairs = frame.images.fork(), pair_count(len(self.labels))
         problem = Problem(examples.table, frame.geometry, images, frame.choice.lam, pairs)
         for job, w, b, found in settle(jobs, problem, bound, sketch):
+            if not (np.isfinite(b) and np.isfinite(w).all()):
+                raise NotConverged("a separator overflowed")
             self._separators[job.pair] = Separator(w, b, job.pool, found.misfits, job.reference)
             self._moved[job.pair] = (self.labels[job.low], self.labels[job.high])
             self._checked += found.checked

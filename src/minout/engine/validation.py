@@ -14,6 +14,9 @@ from minout.engine.separators import pair_count
 
 Arrays = Mapping[str, NDArray[Any]]
 
+FINITE = ("rows", "W", "b", "origin", "pool.alpha")
+"""Arrays that a state never has infinite numbers in; caches of unused rows may overflow."""
+
 
 class MalformedError(ValueError):
     """The metadata and arrays do not describe a state."""
@@ -139,7 +142,7 @@ def _array(arrays: Arrays, name: str, kind: str, dimensions: int) -> NDArray[Any
     array = arrays.get(name)
     if array is None or array.dtype.kind != kind or array.ndim != dimensions:
         raise MalformedError(name)
-    if kind == "f" and not np.isfinite(array).all():
+    if name in FINITE and not np.isfinite(array).all():
         raise MalformedError(name)
     if kind in "iu" and name != "pool.signs" and array.dtype.itemsize != 8:
         raise MalformedError(name)
