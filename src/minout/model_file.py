@@ -65,7 +65,8 @@ def describe_features(features: FeatureMap) -> dict[str, Any]:
 
 def make_features(described: dict[str, Any]) -> FeatureMap:
     """Return the map that `describe_features` described."""
-    kind, settings = _MAPS.get(described["name"]), described.get("settings")
+    name, settings = described["name"], described.get("settings")
+    kind = _MAPS.get(name) if isinstance(name, str) else None
     if kind is None or not isinstance(settings, dict):
         raise MalformedError("features")
     if not set(settings) <= set(kind.__dataclass_fields__):

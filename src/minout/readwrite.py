@@ -4,8 +4,9 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import wraps
+from queue import Empty, SimpleQueue
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from minout.kernels import restoring_interrupts
@@ -35,7 +36,7 @@ class ReadWriteLock:
         self._state = threading.Lock()
         self._writer: int | None = None
         self._readers: set[int] = set()
-        self._left = threading.Event()
+        self._left: SimpleQueue[None] = SimpleQueue()  # unlike an Event, safe under signals
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -48,13 +49,14 @@ class ReadWriteLock:
             self._readers.add(me)
             if self._writer is not None:  # a thread that writes, or waits to, has priority
                 self._readers.discard(me)
-                self._left.set()
+                self._left.put(None)
                 with self._state:
                     self._readers.add(me)
             yield
         finally:
             self._readers.discard(me)
-            self._left.set()
+            if self._writer is not None:
+                self._left.put(None)
 
     def preparing(self) -> AbstractContextManager[object]:
         """Block other changes, but not readers."""
@@ -66,8 +68,8 @@ class ReadWriteLock:
             try:
                 self._writer = me = threading.get_ident()
                 while self._readers and self._readers - {me}:
-                    self._left.wait(0.05)
-                    self._left.clear()
+                    with suppress(Empty):
+                        self._left.get(timeout=0.05)
                 change()
             finally:
                 self._writer = None

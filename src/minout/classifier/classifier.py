@@ -1,6 +1,5 @@
 """The scikit-learn estimator: fit, partial_fit, predict, explain, correct, forget."""
 
-import threading
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -28,6 +27,7 @@ from minout.engine import (
 from minout.errors import MinoutError
 from minout.features import FeatureMap, Identity
 from minout.learner import Learner
+from minout.readwrite import ReadWriteLock
 
 Auto = Literal["auto"]
 
@@ -588,8 +588,8 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _changing(self) -> AbstractContextManager[object]:
         # The lock for calls that change the model. Made on first use: scikit-learn estimators only
         # store parameters in __init__.
-        lock: AbstractContextManager[object] = self.__dict__.setdefault("_lock", threading.RLock())
-        return lock
+        lock: ReadWriteLock = self.__dict__.setdefault("_lock", ReadWriteLock())
+        return lock.preparing()  # made anew in a forked child
 
     def _new_model(self, X: Any, y: Any, classes: Any, ids: Any) -> tuple[Model, Batch]:
         return new_model(self.get_params(deep=False), X, y, classes, ids)

@@ -233,8 +233,6 @@ def apply(state: State, delta: Delta) -> None:
             _write(state, delta)
             break
         except BaseException as error:
-            if interruption is not None and isinstance(error, Exception):
-                raise  # an ordinary error on a second attempt is a bug
             interruption = error
     if interruption is not None:
         raise interruption

@@ -106,7 +106,8 @@ def _lists(arrays: Arrays, stored: NDArray[Any], classes: int, pairs: int) -> No
     # Concatenated lists of places: members of each class, misfits and pool of each pair.
     for name, count in (("members", classes), ("misfits", pairs), ("pool", pairs)):
         places, sizes = _array(arrays, name, "i", 1), _array(arrays, f"{name}.sizes", "i", 1)
-        _expect(len(sizes) == count and bool((sizes >= 0).all()), f"{name}.sizes")
+        _expect(len(sizes) == count, f"{name}.sizes")
+        _expect(bool(((sizes >= 0) & (sizes <= len(places))).all()), f"{name}.sizes")
         _expect(int(sizes.sum()) == len(places), name)
         _expect(bool(np.isin(places, stored).all()), name)
     members, sizes = arrays["members"], arrays["members.sizes"]
