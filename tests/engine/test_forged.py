@@ -8,7 +8,7 @@ import pytest
 
 from minout import InvalidInputError, Learner, engine
 from minout.engine import frame, packing, step
-from minout.errors import MinoutError, NotConverged
+from minout.errors import MinoutError, MissingDataError, NotConverged
 from minout.store import read_archive, write_archive
 from oracle.margin import stream
 
@@ -127,3 +127,24 @@ def test_only_a_separator_that_cannot_be_solved_asks_for_other_scales(monkeypatc
     monkeypatch.setattr(engine, "teach", unsolved)
     with pytest.raises(InvalidInputError, match="scale the features"):
         learner.teach([1.0], "b")
+
+
+@pytest.mark.parametrize("name", ["members", "misfits", "pool"])
+def test_sizes_whose_sum_wraps_around_are_refused(whole, tmp_path, name):
+    about, arrays = whole
+    sizes = np.zeros_like(arrays[f"{name}.sizes"])
+    sizes[:3] = [2**63 - 1, 2**63 - 1, len(arrays[name]) + 2]
+    forged = {**arrays, f"{name}.sizes": sizes}
+    assert sizes.sum() == len(arrays[name])
+    write_archive(tmp_path / "forged", about, forged, "The model")
+    with pytest.raises(MissingDataError):
+        Learner.load(tmp_path / "forged")
+
+
+@pytest.mark.parametrize("value", [[], {}], ids=["list", "dict"])
+def test_a_feature_map_whose_name_is_no_text_is_refused(whole, tmp_path, value):
+    about = copy.deepcopy(whole[0])
+    about["features"]["name"] = value
+    write_archive(tmp_path / "forged", about, whole[1], "The model")
+    with pytest.raises(MissingDataError):
+        Learner.load(tmp_path / "forged")

@@ -270,3 +270,13 @@ def test_blocks_may_be_nested(way):
 
     with pytest.raises(KeyboardInterrupt):
         run(lambda: run(fail, way), way)
+
+
+@needs_timer
+def test_interrupted_reads_leave_the_learner_usable():
+    learner = Learner()
+    learner.teach_many([[0.0], [1.0]], ["a", "b"])
+    counted = outcomes(lambda: len(learner), times=3_000, longest=0.0001)
+    assert counted == {"KeyboardInterrupt": 3_000}
+    learner.teach([2.0], "b")
+    assert len(learner) == 3

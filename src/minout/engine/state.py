@@ -223,7 +223,8 @@ class Reduced(NamedTuple):
 def apply(state: State, delta: Delta) -> None:
     """Apply a whole change to a state.
 
-    An interruption (Ctrl-C) during the call is raised after the change is complete. This is the
+    An interruption (Ctrl-C) during the call is raised after the change is complete. A second one
+    that arrives between two attempts is not caught: then the state can be incomplete. This is the
     only function that writes to a state.
     """
     _make_room(state, delta)
