@@ -273,6 +273,7 @@ def test_blocks_may_be_nested(way):
 
 
 @needs_timer
+@compiled_only
 def test_interrupted_reads_leave_the_learner_usable():
     learner = Learner()
     learner.teach_many([[0.0], [1.0]], ["a", "b"])
