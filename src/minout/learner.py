@@ -660,12 +660,10 @@ class Learner:
     def _commit(self, state: State, delta: Delta) -> None:
         # Apply a change to a state, and make it the state of this learner.
         def put_in_place() -> None:
-            try:
-                engine.apply(state, delta)
-            finally:  # also after an interruption, if the change was applied
-                if delta.widths is None or state.widths == delta.widths:
-                    self._state = state
+            engine.apply(state, delta)
+            self._state = state
 
+        engine.make_room(state, delta)
         self._lock.write(put_in_place)
         moved = delta.separators and delta.examples is not None
         if delta.refresh is not None or (moved and len(state.ids) % TRIM_EVERY == 0):

@@ -18,16 +18,18 @@ R = TypeVar("R")
 class ReadWriteLock:
     """Allow many readers at a time, and one thread that prepares and then writes a change.
 
-    A thread that prepares a change (`preparing`) blocks other changes, but not readers; to write it
+    A thread that prepares a change (`prepare`) blocks other changes, but not readers; to write it
     (`write`) it waits until no other thread reads. Inside any of these the same thread may read,
-    and inside `preparing` it may write.
+    and inside `prepare` it may write.
 
     Ctrl-C may interrupt any line, also in this class. So the lock records which threads read, not
-    how many: a record that was left behind does not block its own thread. A forked child, which has
-    none of the other threads, starts with a free lock.
+    how many: a record that was left behind does not block its own thread. A change that was
+    interrupted is completed before anybody reads or prepares the next. So it is in a forked child,
+    which has none of the other threads and starts with a free lock.
     """
 
     def __init__(self) -> None:
+        self._unfinished: Callable[[], None] | None = None
         self._free()
         _locks.add(self)
 
@@ -38,41 +40,94 @@ class ReadWriteLock:
         self._readers: set[int] = set()
         self._left: SimpleQueue[None] = SimpleQueue()  # unlike an Event, safe under signals
 
+    def read(self, function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call a function while changes are blocked."""
+        me = threading.get_ident()
+        if self._is_inside(me):
+            return function(*args, **kwargs)
+        try:
+            self._begin_to_read(me)
+            return function(*args, **kwargs)
+        finally:  # Python looks for signals after a call, so the first one here is always made
+            self._readers.discard(me)
+            self._tell_writer()
+
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Block changes."""
+        """Block changes during a `with` statement."""
         me = threading.get_ident()
-        if me in self._readers or self._writer == me:
+        if self._is_inside(me):
             yield
             return
         try:
-            self._readers.add(me)
-            if self._writer is not None:  # a thread that writes, or waits to, has priority
-                self._readers.discard(me)
-                self._left.put(None)
-                with self._state:
-                    self._readers.add(me)
+            self._begin_to_read(me)
             yield
         finally:
             self._readers.discard(me)
-            if self._writer is not None:
-                self._left.put(None)
+            self._tell_writer()
+
+    def prepare(self, function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call a function while other changes are blocked, but not readers."""
+        if self._changes._is_owned():  # type: ignore[attr-defined]
+            raise RuntimeError(
+                "This call interrupts another one that is changing the same object: "
+                "a signal handler may read it, but not change it."
+            )
+        with self._changes:
+            if self._unfinished is not None:
+                with self._state:
+                    self._complete()
+            return function(*args, **kwargs)
 
     def preparing(self) -> AbstractContextManager[object]:
-        """Block other changes, but not readers."""
+        """Block other changes, but not readers, during a `with` statement."""
         return self._changes
 
     def write(self, change: Callable[[], None]) -> None:
-        """Run a function while all other threads are blocked."""
+        """Call a function while all other threads are blocked.
+
+        If it is interrupted, it is called again before anybody reads or prepares the next change.
+        So to call it again, after any of its lines, must have the effect of one call.
+        """
         with self._changes, self._state:
             try:
                 self._writer = me = threading.get_ident()
                 while self._readers and self._readers - {me}:
                     with suppress(Empty):
                         self._left.get(timeout=0.05)
-                change()
+                self._complete()
+                self._unfinished = change
+                self._complete()
             finally:
                 self._writer = None
+
+    def _is_inside(self, me: int) -> bool:
+        """Return whether this thread reads or writes already."""
+        if self._writer == me:  # a signal handler reads in the middle of a change
+            if self._unfinished is not None:
+                self._unfinished()
+            return True
+        return me in self._readers
+
+    def _begin_to_read(self, me: int) -> None:
+        self._readers.add(me)
+        if self._writer is not None or self._unfinished is not None:
+            # A thread that writes, or waits to, has priority.
+            self._readers.discard(me)
+            self._tell_writer()
+            with self._state:
+                self._complete()
+                self._readers.add(me)
+
+    def _tell_writer(self) -> None:
+        if self._writer is not None:
+            self._left.put(None)
+
+    def _complete(self) -> None:
+        """Complete a change that was begun; the caller holds `_state`, so nobody reads."""
+        if self._unfinished is not None:
+            self._unfinished()
+            self._unfinished = None
 
 
 _locks: weakref.WeakSet[ReadWriteLock] = weakref.WeakSet()
@@ -100,8 +155,7 @@ def reads(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P],
     @restoring_interrupts()
     @wraps(method)
     def reading(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        with self._lock.reading():
-            return method(self, *args, **kwargs)
+        return self._lock.read(method, self, *args, **kwargs)
 
     return reading
 
@@ -115,7 +169,6 @@ def writes(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P]
     @restoring_interrupts()
     @wraps(method)
     def preparing(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        with self._lock.preparing():
-            return method(self, *args, **kwargs)
+        return self._lock.prepare(method, self, *args, **kwargs)
 
     return preparing

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import minout
-from minout import InvalidInputError, Learner, kernels
+from minout import InvalidInputError, Learner, engine, kernels
 from minout.engine import check, draft, frame, pool, settle, sketch, state
 from minout.engine.classes import Members
 from minout.engine.draft import Draft
@@ -21,8 +21,9 @@ from minout.engine.examples import Examples
 from minout.engine.images import Images
 from minout.engine.moments import RunningMoments
 from minout.engine.pool import Pool
-from minout.engine.separators import Separator
+from minout.engine.separators import Separator, Separators
 from minout.errors import NotConverged
+from oracle.child import in_child
 from oracle.margin import SETTINGS, everything, model_bits, stream
 
 consolidation = importlib.import_module("minout.engine.consolidate")  # the function has this name
@@ -65,7 +66,7 @@ PLACES = {
     "appended": (Members, "appended"),
     "sums": (RunningMoments, "with_rows"),
     "images": (Images, "of"),
-    "make room": (state, "_make_room"),
+    "make room": (engine, "make_room"),
     "carry pools": (consolidation, "_carry_pools"),
     "sort pools": (consolidation, "_sort_pools"),
     "round caches": (consolidation, "_round_caches"),
@@ -254,7 +255,7 @@ def _interrupt(*_):
     raise KeyboardInterrupt
 
 
-def interrupt_at_line(number):
+def interrupt_at_line(number, home=HOME):
     """Raise KeyboardInterrupt when the package has run that many lines of Python.
 
     Not at a `with`: between it and its block Python lets no interruption in, a trace would.
@@ -263,7 +264,7 @@ def interrupt_at_line(number):
 
     def trace(frame, event, _):
         nonlocal ran
-        if not frame.f_code.co_filename.startswith(HOME):
+        if not frame.f_code.co_filename.startswith(home):
             return None
         line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
         if event == "line" and not line.lstrip().startswith("with "):
@@ -311,6 +312,83 @@ def test_an_interruption_at_any_line_leaves_all_or_nothing(call, count):
     assert number > 30
     assert "\n".join(sorted(set(torn))) == ""
     assert before in found
+
+
+def interrupted_at(number, home, call):
+    """Make a call; return whether it was interrupted at that line of a file or folder."""
+    tracing = sys.gettrace()
+    sys.settrace(interrupt_at_line(number, home))
+    try:
+        call()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(tracing)
+    return False
+
+
+@pytest.mark.parametrize("call", ["teach", "teach a new class", "correct", "forget_class"])
+def test_a_second_interruption_does_no_more_harm_than_the_first(call):
+    start = taught(7, "plain")
+    done = copy.deepcopy(start)
+    calls(7)[call](done)
+    before, after = everything(start), everything(done)
+    number, completed = 0, 0
+    while True:
+        number += 1
+        learner = copy.deepcopy(start)
+        if not interrupted_at(number, state.__file__, lambda: calls(7)[call](learner)):  # noqa: B023
+            break
+        for second in (3, 20, 12):
+            completed += interrupted_at(second, HOME, lambda: len(learner))  # noqa: B023
+        assert everything(learner) in (before, after), number
+    assert completed > number
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_child_forked_in_the_middle_of_a_change_completes_it(monkeypatch):
+    learner = taught(15, "plain")
+    done = copy.deepcopy(learner)
+    call = calls(15)["teach a new class"]
+    call(done)
+    begun, go_on = threading.Event(), threading.Event()
+    real = Separators.put
+
+    def slow(*args):
+        real(*args)
+        begun.set()
+        go_on.wait(30)
+
+    monkeypatch.setattr(Separators, "put", slow)
+    other = threading.Thread(target=call, args=(learner,))
+    other.start()
+    assert begun.wait(10)
+    monkeypatch.undo()
+    try:
+        assert in_child(lambda: everything(learner) == everything(done)) == 1
+    finally:
+        go_on.set()
+        other.join(10)
+    assert everything(learner) == everything(done)
+
+
+def test_a_signal_handler_reads_complete_states_and_changes_nothing(monkeypatch):
+    learner = taught(7, "plain")
+    done, call = copy.deepcopy(learner), calls(7)["teach a new class"]
+    call(done)
+    found, real = [], Separators.put
+
+    def interrupted(*args):
+        monkeypatch.setattr(Separators, "put", real)  # the signal arrives once
+        found.append(everything(learner))
+        with pytest.raises(RuntimeError, match="a signal handler may read it, but not change it"):
+            learner.forget(0)
+        real(*args)
+
+    monkeypatch.setattr(Separators, "put", interrupted)
+    call(learner)
+    assert found == [everything(done)]
+    assert everything(learner) == everything(done)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -2,46 +2,23 @@
 
 import multiprocessing
 import os
-import signal
 import threading
-import time
 import warnings
 
 import joblib
+import numba
 import numpy as np
 import pytest
 
 from minout import MinoutClassifier, kernels
 from minout.kernels import threads
+from oracle.child import PATIENCE, in_child
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork"),
     # Python 3.12 warns of a fork in a process with threads, which is what is tested here.
     pytest.mark.filterwarnings("ignore:This process:DeprecationWarning"),
 ]
-
-PATIENCE = 60.0
-"""Seconds until a child counts as hanging; a first fit may compile."""
-
-
-def in_child(work, *, patience=PATIENCE):
-    """Fork, do the work in the child, and return its exit code, or None if it hangs."""
-    pid = os.fork()
-    if pid == 0:
-        code = 1
-        try:
-            code = int(work())
-        finally:
-            os._exit(code)
-    deadline = time.monotonic() + patience
-    while time.monotonic() < deadline:
-        done, status = os.waitpid(pid, os.WNOHANG)
-        if done:
-            return os.waitstatus_to_exitcode(status)
-        time.sleep(0.005)
-    os.kill(pid, signal.SIGKILL)
-    os.waitpid(pid, 0)
-    return None
 
 
 def squares():
@@ -182,7 +159,62 @@ def test_a_fork_inside_one_blas_thread_keeps_the_limit_in_the_child():
         assert in_child(use, patience=20) == 1
 
 
-@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="takes minutes uncompiled")
+compiled_only = pytest.mark.skipif(
+    os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="takes minutes uncompiled"
+)
+
+
+@compiled_only
+def test_a_child_forked_while_another_thread_compiles_can_compile():
+    stop = threading.Event()
+
+    def compile_one():
+        return numba.njit(lambda x: x + 1)(1) == 2
+
+    def compile_many():
+        while not stop.is_set():
+            compile_one()
+
+    other = threading.Thread(target=compile_many)
+    other.start()
+    try:
+        for _ in range(5):
+            assert in_child(compile_one, patience=20) == 1
+    finally:
+        stop.set()
+        other.join(20)
+    assert compile_one()
+
+
+@compiled_only
+def test_a_classifier_can_be_taught_in_a_child_while_another_thread_teaches_it():
+    X, y = divided_data()
+    classifier = MinoutClassifier(refresh="manual").partial_fit(X[:50], y[:50])
+    stop = threading.Event()
+
+    def teach():
+        while not stop.is_set():
+            for i in range(50, 300):
+                classifier.partial_fit(X[i : i + 1], y[i : i + 1], ids=[f"row {i}"])
+            classifier.forget([f"row {i}" for i in range(50, 300)])
+
+    def work():
+        before = len(classifier.all_ids_)
+        classifier.partial_fit(X[:1] + 1.0, y[:1], ids=["in the child"])
+        return len(classifier.all_ids_) == before + 1 and classifier.audit().ok
+
+    other = threading.Thread(target=teach)
+    other.start()
+    try:
+        for _ in range(10):
+            assert in_child(work, patience=30) == 1
+    finally:
+        stop.set()
+        other.join(60)
+    assert classifier.audit().ok
+
+
+@compiled_only
 @pytest.mark.parametrize("way", ["os.fork", "multiprocessing", "joblib"])
 def test_a_classifier_can_be_fitted_in_a_child(way):
     expected = fit_and_score()

@@ -17,8 +17,6 @@ from minout.engine.separators import NO_PLACES, Separator, Separators, pair_coun
 from minout.engine.settings import Settings
 
 NOTHING: Mapping[Any, Any] = MappingProxyType({})
-ATTEMPTS = 100
-"""The number of times that an interrupted `apply` is started again."""
 
 
 class Widths(NamedTuple):
@@ -220,25 +218,6 @@ class Reduced(NamedTuple):
     separators: Separators
 
 
-def apply(state: State, delta: Delta) -> None:
-    """Apply a whole change to a state.
-
-    An interruption (Ctrl-C) during the call is raised after the change is complete. A second one
-    that arrives between two attempts is not caught: then the state can be incomplete. This is the
-    only function that writes to a state.
-    """
-    _make_room(state, delta)
-    interruption: BaseException | None = None
-    for _ in range(ATTEMPTS):
-        try:
-            _write(state, delta)
-            break
-        except BaseException as error:
-            interruption = error
-    if interruption is not None:
-        raise interruption
-
-
 class WayBack:
     """Collect, over several steps of teaching, the change that restores the first state.
 
@@ -291,8 +270,11 @@ class WayBack:
         )
 
 
-def _make_room(state: State, delta: Delta) -> None:
-    # Grow arrays before anything is written, because memory may run out.
+def make_room(state: State, delta: Delta) -> None:
+    """Grow arrays to hold a change.
+
+    `apply` does this first. To call it before shows whether there is enough memory.
+    """
     reduced, classes = delta.reduced, state.classes
     separators = state.separators if reduced is None else reduced.separators
     if delta.label is not None:
@@ -303,7 +285,12 @@ def _make_room(state: State, delta: Delta) -> None:
     separators.make_room(pair_count(count), end)
 
 
-def _write(state: State, delta: Delta) -> None:
+def apply(state: State, delta: Delta) -> None:
+    """Apply a whole change to a state: the only function that writes to one.
+
+    If it is interrupted (Ctrl-C), the state is incomplete until the same change is applied again.
+    """
+    make_room(state, delta)
     if delta.reduced is not None:
         state.examples, state.classes, state.separators = delta.reduced
     if delta.examples is not None:
