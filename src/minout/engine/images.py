@@ -38,19 +38,18 @@ class Images:
     def of(self, table: Floats, places: Ints) -> tuple[Floats, Ints]:
         """Return an array that holds the images of some rows, and the index of each in it.
 
-        A place may occur more than once.
+        A place may occur more than once. In threads, ask only for images that are already here.
         """
-        with kernels.one_worker_at_a_time():
-            if len(self._slot) < len(table):
-                known = len(self._slot)
-                self._slot = _longer(self._slot, len(table))
-                self._slot[known:] = -1
-            slots, known_places = self._known(places)
-            if not known_places.all():
-                missing = places[~known_places]
-                self._add(table, missing[np.sort(np.unique(missing, return_index=True)[1])])
-                slots = self._slot[places]
-            return self._images, slots
+        if len(self._slot) < len(table):
+            known = len(self._slot)
+            self._slot = _longer(self._slot, len(table))
+            self._slot[known:] = -1
+        slots, known_places = self._known(places)
+        if not known_places.all():
+            missing = places[~known_places]
+            self._add(table, missing[np.sort(np.unique(missing, return_index=True)[1])])
+            slots = self._slot[places]
+        return self._images, slots
 
     def round_to(self, dtype: np.dtype[Any]) -> None:
         """Convert the images, and compute later ones, to another precision."""
@@ -58,10 +57,7 @@ class Images:
         self._images = self._images.astype(dtype, copy=False)
 
     def kept(self) -> tuple[Floats, Ints]:
-        """Return the images, and the place that each belongs to, ascending.
-
-        The result does not depend on the order in which threads added them.
-        """
+        """Return the images, and the place that each belongs to, ascending."""
         places = self._place[: self.count]
         slots = np.argsort(places, kind="stable")[np.count_nonzero(places < 0) :]
         return self._images[slots], places[slots]

@@ -165,7 +165,7 @@ class Pool:
 
     def is_small(self, problem: Problem) -> bool:
         """Return whether it is solved for α and its inner products are cheap to compute."""
-        return self._is_cheap() and self._goes_by_alpha(problem)
+        return self._is_cheap() and self.goes_by_alpha(problem)
 
     def products(self) -> Floats | None:
         """Return the known inner products of a small pool: the lower half, row by row."""
@@ -181,7 +181,7 @@ class Pool:
         """Move α to the optimum over the members; raise NotConverged if that fails."""
         kept, self._kept = self._kept, NOTHING
         r = self._targets(problem, kept.r)
-        if self._goes_by_alpha(problem):
+        if self.goes_by_alpha(problem):
             kept = self._solve_by_alpha(problem, kept, r)
         else:
             kept = self._solve_by_w(problem, kept, r)
@@ -215,7 +215,8 @@ class Pool:
     def _is_cheap(self) -> bool:
         return len(self.places) ** 2 * len(self.prior.w) < CHEAP
 
-    def _goes_by_alpha(self, problem: Problem) -> bool:
+    def goes_by_alpha(self, problem: Problem) -> bool:
+        """Return whether the next solve is for α, from images, not for w directly."""
         many = len(self.places) > max(len(self.prior.w) + 1, 64)
         return not many or problem.geometry.precision is None
 

@@ -98,20 +98,36 @@ def _settle_small(
 def _settle_large(
     jobs: Sequence[Job], problem: Problem, bound: float, sketch: Sketch | None
 ) -> list[Settled]:
+    # In rounds. Images are computed between them, because BLAS rounds differently when other rows
+    # are multiplied in the same call: results would depend on the timing of the threads.
+    def solve_and_check(job: Job) -> Settled:
+        job.pool.solve(problem)
+        w, b = job.pool.weights(problem)
+        found = check(w, b, job.sides, job.pool, problem, bound, job.reference, sketch)
+        return Settled(job, w, b, found)
+
+    settled: list[Settled] = []
     rows = sum(len(side) for job in jobs for side in job.sides)
-    if rows * problem.table.shape[1] < WORTH_DIVIDING * len(jobs):
-        return [_settle(job, problem, bound, sketch) for job in jobs]
-    return kernels.in_threads(lambda job: _settle(job, problem, bound, sketch), jobs)
-
-
-def _settle(job: Job, problem: Problem, bound: float, sketch: Sketch | None) -> Settled:
-    pool, members = job.pool, len(job.sides[0]) + len(job.sides[1])
-    for _ in range(members + 2):  # each round but the last adds at least one example
-        pool.solve(problem)
-        w, b = pool.weights(problem)
-        found = check(w, b, job.sides, pool, problem, bound, job.reference, sketch)
-        if not len(found.places):
-            pool.trim(problem)
-            return Settled(job, w, b, found)
-        pool.join(found.places, found.signs)
+    for _ in range(rows + 2):  # each round but the last adds at least one example
+        if not jobs:
+            return settled
+        members = [job.pool.places for job in jobs if job.pool.goes_by_alpha(problem)]
+        problem.images.of(problem.table, np.concatenate([NO_PLACES, *members]))
+        if _are_worth_dividing(jobs, problem):
+            solved = kernels.in_threads(solve_and_check, jobs)
+        else:
+            solved = [solve_and_check(job) for job in jobs]
+        for job, _w, _b, found in solved:
+            if len(found.places):
+                job.pool.join(found.places, found.signs)
+            else:
+                job.pool.trim(problem)
+        settled += [each for each in solved if not len(each.found.places)]
+        jobs = [each.job for each in solved if len(each.found.places)]
     raise NotConverged("a separator did not settle")
+
+
+def _are_worth_dividing(jobs: Sequence[Job], problem: Problem) -> bool:
+    rows = sum(len(side) for job in jobs for side in job.sides)
+    width: int = problem.table.shape[1]
+    return rows * width >= WORTH_DIVIDING * len(jobs)

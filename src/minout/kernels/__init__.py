@@ -28,7 +28,7 @@ from minout.kernels.settling import (
     settle_pools,
 )
 from minout.kernels.tally import Sets, Tally, tally
-from minout.kernels.threads import in_threads, one_blas_thread, one_worker_at_a_time
+from minout.kernels.threads import in_threads, one_blas_thread
 from minout.kernels.training import Pull, clipped, follow, follow_and_clip, least, least_of, pull
 
 __all__ = [
@@ -70,7 +70,6 @@ __all__ = [
     "newton",
     "newton_primal",
     "one_blas_thread",
-    "one_worker_at_a_time",
     "pair_scores",
     "products",
     "products_by_column",

@@ -8,7 +8,7 @@ import _thread
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import cache
 from itertools import count
 from queue import SimpleQueue
@@ -57,14 +57,6 @@ def in_threads(function: Callable[[T], U], items: Sequence[T]) -> list[U]:
     finally:
         work.stop()
     return work.results()
-
-
-def one_worker_at_a_time() -> AbstractContextManager[object]:
-    """Return a context manager that only one of the threads of `in_threads` enters at a time.
-
-    Outside a piece of such work it does nothing.
-    """
-    return _process.lock if _is_in_a_piece() else nullcontext()
 
 
 @contextmanager
@@ -199,7 +191,6 @@ class _Process:
 
     def __init__(self) -> None:
         self.pool = _Pool()
-        self.lock = threading.Lock()
         self.here = threading.local()
 
 
