@@ -32,7 +32,7 @@ class AuditRow(NamedTuple):
     misfits: int
     margins: int
     least_margin: float | None
-    slack: float
+    rounding_error: float
     unsure: int
     seconds: float
 
@@ -222,7 +222,7 @@ def _audit(learner: Learner, certified: Iterable[Id]) -> AuditRow:
         len(listed),
         audit.margins,
         audit.least_margin if np.isfinite(audit.least_margin) else None,
-        audit.slack,
+        audit.rounding_error,
         audit.too_close,
         seconds,
     )

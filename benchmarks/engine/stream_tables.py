@@ -109,7 +109,7 @@ def _audit_table(rows: list[AuditRow]) -> Table:
             yes(row.listed),
             str(row.misfits),
             "–" if row.least_margin is None else f"{row.least_margin:.3f}",
-            f"{row.slack:.0e}",
+            f"{row.rounding_error:.0e}",
             str(row.unsure),
             f"{row.seconds:.2f} s",
         )

@@ -51,7 +51,7 @@ def test_an_honest_learner_passes_and_the_numbers_are_those_of_a_scan(kind, dtyp
     assert found.least_margin == pytest.approx(min(m for m in margins if m > 0), rel=1e-9)
     assert wrong <= set(found.misfits) == set(learner.misfits)
     assert found.too_close == 0
-    assert 0.0 < found.slack < 1e-10
+    assert 0.0 < found.rounding_error < 1e-10
 
 
 def test_asking_for_an_audit_changes_nothing():
@@ -201,20 +201,20 @@ def test_blocks_of_any_size_give_the_same_audit(monkeypatch, block):
     # `minout.engine.audit` is the function; the module has the same name.
     monkeypatch.setattr(importlib.import_module("minout.engine.audit"), "BLOCK", block)
     parts = learner.audit()
-    assert parts._replace(least_margin=0.0, slack=0.0) == whole._replace(
-        least_margin=0.0, slack=0.0
+    assert parts._replace(least_margin=0.0, rounding_error=0.0) == whole._replace(
+        least_margin=0.0, rounding_error=0.0
     )
     assert parts.least_margin == pytest.approx(whole.least_margin, rel=1e-12)
 
 
 @pytest.mark.parametrize("size", [1e-3, 1.0, 1e6])
 @pytest.mark.parametrize("width", [1, 33, 700])
-def test_the_slack_that_is_left_for_rounding_suffices(size, width):
+def test_the_bound_on_the_rounding_error_holds(size, width):
     rng = np.random.default_rng(5)
     learner = Learner(**SETTINGS["plain"])
     for i in range(12):
         learner.teach(size * (3.0 + rng.normal(size=width)), i % 2)
-    view, slack = learner.inspect(), learner.audit().slack
+    view, bound = learner.inspect(), learner.audit().rounding_error
     w, b, origin = view.separators[0, 1].w, view.separators[0, 1].b, view.origin
     X = np.array([learner.example(i)[0] for i in learner.ids])
     b_of_all = np.array([b])
@@ -224,6 +224,6 @@ def test_the_slack_that_is_left_for_rounding_suffices(size, width):
         exact = Fraction(b)
         for k in range(width):
             exact += Fraction(float(w[k])) * (Fraction(float(x[k])) - Fraction(float(origin[k])))
-        assert abs(Fraction(float(by_numpy)) - exact) <= Fraction(slack)
-        assert abs(Fraction(float(by_kernel)) - exact) <= Fraction(slack)
-        assert abs(Fraction(float(by_kernel)) - Fraction(float(by_numpy))) <= Fraction(slack)
+        assert abs(Fraction(float(by_numpy)) - exact) <= Fraction(bound)
+        assert abs(Fraction(float(by_kernel)) - exact) <= Fraction(bound)
+        assert abs(Fraction(float(by_kernel)) - Fraction(float(by_numpy))) <= Fraction(bound)

@@ -14,7 +14,7 @@ from minout.maths import Geometry, Prior
 from oracle.eighths import drawn
 
 ROWS = 24
-SLACK = 1e-3
+TOLERANCE = 1e-3
 
 
 def problem(rng, d, *, lam=0.1, dtype="f8"):
@@ -59,7 +59,7 @@ def test_each_pool_is_solved_and_measured_as_if_alone(seed, count, d, dtype, lea
     pools, both = made(rng, d, count, leans=leans), sides(rng, count)
     here.images.of(here.table, np.arange(ROWS))
     alone = [each.fork() for each in pools]
-    found = solve_and_measure(pools, both, here, -np.inf, SLACK)
+    found = solve_and_measure(pools, both, here, -np.inf, TOLERANCE)
     for each, twin, side, one in zip(pools, alone, both, found, strict=True):
         twin.solve(here)
         w, b = twin.weights(here)
@@ -81,12 +81,12 @@ def test_settled_says_that_no_example_is_a_misfit_or_short(seed, bound):
     here = problem(rng, 3)
     pools, both = made(rng, 3, 4), sides(rng, 4)
     for each, side, one in zip(
-        pools, both, solve_and_measure(pools, both, here, bound, SLACK), strict=True
+        pools, both, solve_and_measure(pools, both, here, bound, TOLERANCE), strict=True
     ):
         slack = dict(zip(each.places.tolist(), here.lam * each.alpha, strict=True))
         settled = all(
             margin >= bound
-            or (margin > 0 and place in slack and margin + slack[place] >= bound - SLACK)
+            or (margin > 0 and place in slack and margin + slack[place] >= bound - TOLERANCE)
             for place, margin in zip(np.concatenate(side).tolist(), one.margins, strict=True)
         )
         assert one.is_settled == settled
@@ -113,7 +113,7 @@ def test_what_is_kept_changes_no_bit(operations, seed):
                 elif operation == "restart":
                     each.restart(Prior(drawn(rng, 40), 0.5))
                 else:
-                    (one,) = solve_and_measure([each], everybody, here, 0.5, SLACK)
+                    (one,) = solve_and_measure([each], everybody, here, 0.5, TOLERANCE)
                     assert (each.products() is not None) == (room > 0 or not len(each.places))
             walked.append([*contents(each), one.w.tolist(), one.b])
     assert walked[0] == walked[1]
@@ -127,9 +127,9 @@ def test_members_that_were_idle_too_long_leave_when_all_is_settled():
     each.join(np.arange(3), np.array([1.0, -1.0, 1.0]))
     for _ in range(pool.IDLE + 1):
         assert each.places.tolist() == [0, 1, 2]
-        solve_and_measure([each], [(np.array([0, 2]), np.array([1]))], here, 0.5, SLACK)
+        solve_and_measure([each], [(np.array([0, 2]), np.array([1]))], here, 0.5, TOLERANCE)
     assert each.places.tolist() == [0, 1]
-    (one,) = solve_and_measure([each], [(np.array([0, 2]), np.array([1]))], here, 0.5, SLACK)
+    (one,) = solve_and_measure([each], [(np.array([0, 2]), np.array([1]))], here, 0.5, TOLERANCE)
     wanted = maths.separator(table[:2], np.array([1.0, -1.0]), geometry, each.prior, 0.1)
     assert one.w == pytest.approx(wanted.w)
     assert each.alpha == pytest.approx(wanted.alpha)
@@ -148,7 +148,7 @@ def test_a_pool_that_is_not_solved_is_left_as_it_was(monkeypatch):
 
     settle = kernels.settle_pools
     monkeypatch.setattr(kernels, "settle_pools", fail_on_the_second)
-    found = solve_and_measure(pools, sides(rng, 3), here, 0.5, SLACK)
+    found = solve_and_measure(pools, sides(rng, 3), here, 0.5, TOLERANCE)
     assert [one is None for one in found] == [False, True, False]
     assert contents(pools[1]) == before[1]
     assert contents(pools[0]) != before[0]
@@ -167,7 +167,7 @@ def test_a_divided_batch_gives_the_same_bits(monkeypatch):
         pools, both = made(rng, 40, 9), sides(rng, 9)
         monkeypatch.setattr(batch, "WORTH_DIVIDING", worth)
         monkeypatch.setattr(kernels, "in_threads", counted)
-        found = solve_and_measure(pools, both, here, 0.5, SLACK)
+        found = solve_and_measure(pools, both, here, 0.5, TOLERANCE)
         answers.append([(one.w.tolist(), one.b, one.margins.tolist()) for one in found])
         answers[-1] += [contents(each) for each in pools]
     assert answers[0] == answers[1]

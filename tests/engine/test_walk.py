@@ -194,7 +194,7 @@ class Walk(RuleBasedStateMachine):
         assert audit.examples == len(self.known)
         misfits = self.learner.misfits
         assert len(set(misfits)) == len(misfits)
-        listed, bound = set(misfits), 1.0 - 1e-6 if self.tight else 0.5 - self.slack()
+        listed, bound = set(misfits), 1.0 - 1e-6 if self.tight else 0.5 - self.rounding()
         view = self.learner.inspect()
         slacks, twins, close = self.slacks(view), set(), set()
         for (example, other), (m, error) in all_margins(view, self.known).items():
@@ -269,7 +269,7 @@ class Walk(RuleBasedStateMachine):
         """Whether something was taught, forgotten since or not."""
         return self.has_taught or len(self.known) > 0
 
-    def slack(self):
+    def rounding(self):
         """Return what the precision of the images may cost between consolidations."""
         return 1e-9 if self.dtype == "float64" else 1e-5
 

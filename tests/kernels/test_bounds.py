@@ -102,7 +102,7 @@ def test_lengths_that_are_no_numbers_leave_a_row_in_doubt():
     st.sampled_from([1e-6, 1.0, 1e6]),
     st.sampled_from([0.0, 1e3]),
 )
-def test_a_rough_sum_is_within_its_slack(seed, width, size, offset):
+def test_a_rough_sum_is_within_its_tolerance(seed, width, size, offset):
     rng = np.random.default_rng(seed)
     w = rng.normal(size=width)
     table = (size * (rng.normal(size=(5, width)) + offset)).astype(np.float32)
@@ -110,6 +110,6 @@ def test_a_rough_sum_is_within_its_slack(seed, width, size, offset):
     kernels.roughly(w.astype(np.float32), 0.5, table, places, out)
     exact = table[places].astype(float) @ w + 0.5
     allowed = (
-        kernels.SLACK * np.linalg.norm(w) * np.linalg.norm(table[places].astype(float), axis=1)
+        kernels.TOLERANCE * np.linalg.norm(w) * np.linalg.norm(table[places].astype(float), axis=1)
     )
     assert (np.abs(out - exact) <= allowed).all()

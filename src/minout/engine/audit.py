@@ -27,7 +27,7 @@ class Audit(NamedTuple):
         The smallest margin above 0.
     misfits : tuple of id
         The examples with a margin of 0 or less, and all examples with the same row as one of them.
-    slack : float
+    rounding_error : float
         An upper bound on the rounding error of all margins.
     too_close : int
         The number of margins that are closer to 0 than their own rounding error.
@@ -39,7 +39,7 @@ class Audit(NamedTuple):
     margins: int
     least_margin: float
     misfits: tuple[Id, ...]
-    slack: float
+    rounding_error: float
     too_close: int
     complaints: tuple[str, ...]
 

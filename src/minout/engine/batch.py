@@ -33,7 +33,7 @@ def solve_and_measure(
     sides: Sequence[tuple[Ints, Ints]],
     problem: Problem,
     bound: float,
-    slack: float,
+    tolerance: float,
 ) -> list[Measured | None]:
     """Solve each pool and compute the margins of both of its sides; None where that failed.
 
@@ -47,7 +47,7 @@ def solve_and_measure(
     stood = _both_sides(sides)
     W, b = np.array([pool.prior.w for pool in pools]), np.array([pool.prior.b for pool in pools])
     verdicts, least = np.empty(len(pools), dtype=np.int64), np.empty(len(pools))
-    asked = kernels.Asked(bound, slack, IDLE)
+    asked = kernels.Asked(bound, tolerance, IDLE)
     kernels.in_threads(
         lambda part: kernels.settle_pools(
             *part, standing, flat, W, b, stood, asked, verdicts, least

@@ -18,12 +18,12 @@ BOUNDS_PER_SUM = 8
 class Reference:
     """Activations at weights (w, b), and bounds from them on activations at other weights.
 
-    values[k][i] is the activation of the i-th example of side k, within `slack`. `spent` counts
-    the examples that could not be bounded since the last `start`. It is a cache: results are the
-    same without it.
+    _values[k][i] is the activation of the i-th example of side k, within `_tolerance`. `spent`
+    counts the examples that could not be bounded since the last `start`. It is a cache: results are
+    the same without it.
     """
 
-    __slots__ = ("_b", "_slack", "_values", "spent", "w")
+    __slots__ = ("_b", "_tolerance", "_values", "spent", "w")
 
     def __init__(self) -> None:
         self.w: Floats | None = None
@@ -33,7 +33,7 @@ class Reference:
         """Start again from other weights."""
         self.w, self._b = w, b
         self._values: list[Floats] = [np.empty(0), np.empty(0)]
-        self._slack = 0.0
+        self._tolerance = 0.0
         self.spent = 0
 
     def fork(self) -> "Reference":
@@ -55,7 +55,7 @@ class Reference:
         assert self.w is not None
         move, shift = sketch.split(w - self.w), b - self._b
         known = [self._known(side, sides[side], problem, sketch) for side in (0, 1)]
-        bound += self._slack
+        bound += self._tolerance
 
         def picked(task: tuple[int, slice]) -> Ints:
             side, part = task
@@ -85,7 +85,7 @@ class Reference:
             )
             if problem.table.dtype == np.float32:
                 length = float(np.linalg.norm(self.w)) * sketch.longest(late)
-                self._slack = max(self._slack, kernels.SLACK * length)
+                self._tolerance = max(self._tolerance, kernels.TOLERANCE * length)
             self._values[side] = known = np.concatenate([known, more])
         return known
 

@@ -19,7 +19,7 @@ WORTH_DIVIDING = 64
 LARGEST = 1e15
 """The size up to which sums of squares stay finite in float32."""
 ROUNDING = 1e-5
-"""Slack for float32, relative to the lengths of the vectors multiplied.
+"""Tolerance for float32, relative to the lengths of the vectors multiplied.
 
 Sums of products in float32 are off by at most their depth times 2⁻²⁴ of Σ|v_i x_i|: BLAS sums rows
 in blocks less than 100 deep, which is 6e-6; directions and rows rounded to float32 add 2·6e-8.

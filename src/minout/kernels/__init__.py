@@ -9,7 +9,7 @@ from minout.kernels.bitmaps import (
     replace,
     write,
 )
-from minout.kernels.bounds import LEVELS, SLACK, doubtful, roughly
+from minout.kernels.bounds import LEVELS, TOLERANCE, doubtful, roughly
 from minout.kernels.grams import combine, gram
 from minout.kernels.interrupts import restoring_interrupts
 from minout.kernels.margins import activations, class_margins, scores
@@ -34,7 +34,7 @@ from minout.kernels.training import Pull, clipped, follow, follow_and_clip, leas
 __all__ = [
     "LEVELS",
     "SETTLED",
-    "SLACK",
+    "TOLERANCE",
     "UNSOLVED",
     "Asked",
     "Bitmaps",

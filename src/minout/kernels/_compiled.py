@@ -20,7 +20,7 @@ def compiled(function: F) -> F:
 
 
 def compiled_in_any_order(function: F) -> F:
-    """Compile a function whose sums may be added in any order: for bounds with slack only."""
+    """Compile a function whose sums may be added in any order: for bounds with a tolerance only."""
     loose = {"reassoc", "contract", "nsz"}
     try:
         kernel = njit(cache=True, nogil=True, fastmath=loose)(function)

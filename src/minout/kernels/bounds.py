@@ -1,6 +1,6 @@
 """Fast lower bounds of margins, to find the rows whose margin need not be computed.
 
-These sums may be added in any order, so they are compiled to SIMD code; a slack covers their
+These sums may be added in any order, so they are compiled to SIMD code; a tolerance covers their
 rounding error. Rows that the bounds do not decide are computed in the fixed order of `margins`.
 """
 
@@ -12,7 +12,7 @@ from minout.kernels._compiled import compiled_in_any_order
 
 Singles = NDArray[np.float32]
 
-SLACK = 2e-5
+TOLERANCE = 2e-5
 """The rounding error of float32, relative to the lengths of the vectors multiplied.
 
 A sum of d products is off by at most its depth times 2⁻²⁴ of Σ|v_i x_i| ≤ ‖v‖‖x‖. With at least 8
@@ -27,7 +27,7 @@ LEVELS = (0, FEW, SOME, ALL)
 
 @compiled_in_any_order
 def roughly(w: Singles, b: float, table: Singles, places: Ints, out: Floats) -> None:
-    """Set out[i] to w·table[places[i]] + b, within SLACK·‖w‖·‖row‖."""
+    """Set out[i] to w·table[places[i]] + b, within TOLERANCE·‖w‖·‖row‖."""
     for i in range(places.shape[0]):
         x = table[places[i]]
         total = b
@@ -63,7 +63,7 @@ def doubtful(
     for i in range(places.shape[0]):
         place = places[i]
         row, left = sketch[place], rest[place]
-        before = sign * (known[i] + shift) - bound - SLACK * across[0] * left[0]
+        before = sign * (known[i] + shift) - bound - TOLERANCE * across[0] * left[0]
         if before - across[0] * left[0] >= 0.0:
             continue
         moved = np.float32(0.0)

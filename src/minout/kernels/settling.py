@@ -58,10 +58,10 @@ class Sides(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """The bound on margins, the slack allowed, and the idle solves after which rows leave."""
+    """The bound on margins, the tolerance, and the idle solves after which rows leave."""
 
     bound: float
-    slack: float
+    tolerance: float
     idle: int
 
 
@@ -172,7 +172,7 @@ def _verdict(everybody: Ints, margins: Floats, pooled: Ints, private: Floats, as
         made_up_for = False
         for j in range(pooled.shape[0]):
             if pooled[j] == everybody[i]:
-                made_up_for = asked.bound - margins[i] - private[j] <= asked.slack
+                made_up_for = asked.bound - margins[i] - private[j] <= asked.tolerance
         if not made_up_for or not margins[i] > 0.0:
             return IN_DOUBT
     return SETTLED
