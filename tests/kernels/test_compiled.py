@@ -1,5 +1,11 @@
 """Kernels work also where nothing can be kept on disk."""
 
+import os
+import subprocess
+import sys
+
+import pytest
+
 from minout.kernels import _compiled
 
 
@@ -13,3 +19,39 @@ def test_a_kernel_without_a_place_for_its_cache_is_compiled_all_the_same(monkeyp
 
     monkeypatch.setattr(_compiled, "njit", nowhere)
     assert _compiled.compiled(lambda x: x + 1)(2) == 3
+
+
+MODULE = """
+from typing import NamedTuple
+from minout.kernels._compiled import compiled, compiled_in_any_order
+
+class {name}(NamedTuple):
+    value: float
+
+@compiled
+def twice(given):
+    return 2.0 * given.value
+
+@compiled_in_any_order
+def thrice(given):
+    return 3.0 * given.value
+
+print(twice({name}(2.0)), thrice({name}(2.0)))
+"""
+
+
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="is about compiled code")
+def test_a_cache_that_names_a_class_that_is_gone_is_replaced(tmp_path):
+    # As after an update of minout: numba's index of a kernel holds the types of its arguments.
+    for name in ("Before", "Now", "Now"):
+        (tmp_path / "kernel.py").write_text(MODULE.format(name=name))
+        done = subprocess.run(
+            [sys.executable, "-B", "-c", "import kernel"],
+            cwd=tmp_path,
+            env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.stdout, done.stderr) == ("4.0 6.0\n", "")
+    assert len(list(tmp_path.rglob("*.nbi"))) == 2

@@ -1,6 +1,7 @@
 """How every kernel is compiled: without the interpreter's lock, kept on disk where that works."""
 
 import os
+import pickle
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
@@ -12,21 +13,35 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def compiled(function: F) -> F:
     """Compile a function on its first call; cache it on disk where a folder can be written."""
-    try:
-        kernel = njit(cache=True, nogil=True)(function)
-    except RuntimeError:  # numba found no place for its cache
-        kernel = njit(nogil=True)(function)
-    return cast(F, kernel)
+    return cast(F, _cached(function))
 
 
 def compiled_in_any_order(function: F) -> F:
     """Compile a function whose sums may be added in any order: for bounds with a tolerance only."""
-    loose = {"reassoc", "contract", "nsz"}
+    return cast(F, _cached(function, fastmath={"reassoc", "contract", "nsz"}))
+
+
+def _cached(function: Callable[..., Any], **options: Any) -> Any:
     try:
-        kernel = njit(cache=True, nogil=True, fastmath=loose)(function)
+        kernel = njit(cache=True, nogil=True, **options)(function)
     except RuntimeError:  # numba found no place for its cache
-        kernel = njit(nogil=True, fastmath=loose)(function)
-    return cast(F, kernel)
+        return njit(nogil=True, **options)(function)
+    index = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
+    if index is not None:
+        index._load_index = _empty_if_unreadable(index._load_index)
+    return kernel
+
+
+def _empty_if_unreadable(load: Callable[[], dict[Any, Any]]) -> Callable[[], dict[Any, Any]]:
+    # Numba reads all of an index before it compares the source. An index that an earlier version of
+    # minout wrote may name a class that is gone; numba would raise an error instead of compiling.
+    def load_index() -> dict[Any, Any]:
+        try:
+            return load()
+        except (AttributeError, EOFError, ImportError, IndexError, pickle.UnpicklingError):
+            return {}
+
+    return load_index
 
 
 if hasattr(os, "register_at_fork"):
