@@ -17,7 +17,7 @@ from minout import maths
 from minout.errors import InvalidInputError
 from minout.maths import Layer, Training
 from minout.paper import GradientRule
-from minout.paper.evaluate import Board, watch
+from minout.paper.evaluate import TrackedActivations, watch
 from minout.streams import Data, Stream, ordered, pick_per_class, shuffled
 
 SEED = 0
@@ -108,12 +108,12 @@ def growth(data: Data, stored: int, more: int = 20) -> Growth:
     for x, y in zip(rows[:stored], labels[:stored].tolist(), strict=True):
         learner.teach(x, y)
     layer = learner.layer
-    board = Board(layer, everything, taught=rows[:stored])
+    tracked = TrackedActivations(layer, everything, taught=rows[:stored])
 
     start = time.perf_counter()
     for x, y in zip(rows[stored:], labels[stored:].tolist(), strict=True):
-        board.follow(x, learner.teach(x, y))
-        board.winners()
+        tracked.follow(x, learner.teach(x, y))
+        tracked.winners()
     seconds = time.perf_counter() - start
 
     start = time.perf_counter()

@@ -63,7 +63,7 @@ def test_readers_see_consistent_states_while_another_thread_teaches():
     def audit():
         while not done.is_set():
             found = learner.audit()
-            assert found.ok, found.complaints
+            assert found.ok, found.differences
 
     together(teach, read, read, audit)
 

@@ -20,7 +20,7 @@ from minout.metrics import accuracy
 class AuditRow(NamedTuple):
     """One full audit between two examples of the stream.
 
-    `agrees`: the audit has no complaint. `listed`: its misfits are those that the learner lists,
+    `agrees`: the audit has no difference. `listed`: its misfits are those that the learner lists,
     and those that the certificates of all steps so far add up to. `unsure` counts margins so close
     to 0 that rounding decides their side.
     """
@@ -28,7 +28,7 @@ class AuditRow(NamedTuple):
     stored: int
     agrees: bool
     listed: bool
-    complaint: str
+    difference: str
     misfits: int
     margins: int
     least_margin: float | None
@@ -218,7 +218,7 @@ def _audit(learner: Learner, certified: Iterable[Id]) -> AuditRow:
         audit.examples,
         audit.ok,
         listed == set(certified) and differing <= audit.too_close,
-        audit.complaints[0] if audit.complaints else "",
+        audit.differences[0] if audit.differences else "",
         len(listed),
         audit.margins,
         audit.least_margin if np.isfinite(audit.least_margin) else None,

@@ -105,7 +105,7 @@ def _audit_table(rows: list[AuditRow]) -> Table:
     lines = [
         (
             f"{row.stored:,}",
-            "yes" if row.agrees else f"NO: {row.complaint}",
+            "yes" if row.agrees else f"NO: {row.difference}",
             yes(row.listed),
             str(row.misfits),
             "–" if row.least_margin is None else f"{row.least_margin:.3f}",

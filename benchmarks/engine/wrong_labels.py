@@ -18,7 +18,7 @@ from minout.metrics import accuracy
 class WrongLabelsRow(NamedTuple):
     """Examples, some with wrong labels, taught in label order and consolidated.
 
-    `agrees`: the audit has no complaint, so all but the misfits are fitted. Of
+    `agrees`: the audit has no difference, so all but the misfits are fitted. Of
     `suspects(wrong)`, `suspects_wrong` have wrong labels; of as many chosen at random, `chance`
     would. `paper` is the accuracy of the paper's learner, where it was measured.
     """

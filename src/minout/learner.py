@@ -304,7 +304,7 @@ class Learner:
         Returns
         -------
         Audit
-            Its `ok` is True if nothing differs; otherwise `complaints` lists the differences.
+            Its `ok` is True if nothing differs; otherwise `differences` lists the differences.
         """
         return engine.audit(self._taught())
 

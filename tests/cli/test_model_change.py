@@ -24,7 +24,7 @@ def test_a_corrected_model_equals_one_that_was_taught_rightly(
     run("learn", tmp_path / "m", write_csv("wrong.csv", wrong), "--label", "kind", "--id", "bottle")
     suspects = [json.loads(line) for line in run("suspects", tmp_path / "m", "--json").splitlines()]
     assert suspects[0]["id"] == "b19"
-    assert suspects[0]["instead"] == "barolo"
+    assert suspects[0]["suggested_label"] == "barolo"
     assert len(suspects) <= 10
     told = run_json("correct", tmp_path / "m", "b19", "barolo")
     assert told["moved"]
@@ -118,15 +118,15 @@ def test_refused_changes_change_nothing(refused, wines):
 
 def test_suspects_print_a_table(run, wines):
     lines = run("suspects", wines, "-n", "3").splitlines()
-    assert lines[0] == "id,label,slack,instead"
+    assert lines[0] == "id,label,slack,suggested_label"
     assert len(lines) == 4
 
 
 def test_audit_says_what_it_found_by_its_exit_code(run, run_json, wines, monkeypatch):
     assert "everything agrees" in run("audit", wines)
     told = run_json("audit", wines)
-    assert (told["ok"], told["examples"], told["complaints"]) == (True, 178, [])
-    real = inspect_model.load_model(wines).audit()._replace(complaints=("The index is wrong.",))
+    assert (told["ok"], told["examples"], told["differences"]) == (True, 178, [])
+    real = inspect_model.load_model(wines).audit()._replace(differences=("The index is wrong.",))
     monkeypatch.setattr(Learner, "audit", lambda _: real)
     result = CliRunner().invoke(cli.app, ["audit", str(wines)])
     assert result.exit_code == 1

@@ -27,8 +27,8 @@ def bendable(kind="plain", *, apart=1.0, dtype="float64"):
     return taught_state(rows, labels.tolist(), dtype=dtype, **SETTINGS[kind])
 
 
-def complaints(state):
-    return engine.audit(state).complaints
+def differences(state):
+    return engine.audit(state).differences
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -40,7 +40,7 @@ def test_an_honest_learner_passes_and_the_numbers_are_those_of_a_scan(kind, dtyp
     if renewed:
         learner.consolidate()
     found, view = learner.audit(), learner.inspect()
-    assert found.ok, found.complaints
+    assert found.ok, found.differences
     margins, wrong = [], set()
     for example in learner.ids:
         mine = margins_by_label(view, *learner.example(example))
@@ -69,13 +69,13 @@ def test_any_weight_that_is_bent_is_noticed(kind):
         for k in range(4):
             kept = W[pair, k]
             W[pair, k] = -kept if kept else 1.0
-            assert complaints(state)
+            assert differences(state)
             W[pair, k] = kept * (1.0 + 1e-3) + 1e-3
-            assert complaints(state)
+            assert differences(state)
             W[pair, k] = kept
         kept = b[pair]
         b[pair] = kept + 1e-2
-        assert any("separator of" in each for each in complaints(state))
+        assert any("separator of" in each for each in differences(state))
         b[pair] = kept
     assert engine.audit(state).ok
 
@@ -86,7 +86,7 @@ def test_any_count_of_violations_that_is_bent_is_noticed(apart):
     for place in range(60):
         for change in (1, -1):
             state.separators.violations[place] += change
-            said = complaints(state)
+            said = differences(state)
             assert any(f"'e{place}'" in each and "index" in each for each in said)
             state.separators.violations[place] -= change
     assert engine.audit(state).ok
@@ -102,10 +102,10 @@ def test_a_list_of_misfits_that_is_bent_is_noticed():
                 del listed[digest]
             else:
                 listed[digest] = bent
-            assert any("list of misfits" in each for each in complaints(state))
+            assert any("list of misfits" in each for each in differences(state))
             listed[digest] = count
     listed[1] = 1
-    assert any("list of misfits" in each for each in complaints(state))
+    assert any("list of misfits" in each for each in differences(state))
     del listed[1]
     assert engine.audit(state).ok
 
@@ -117,7 +117,7 @@ def test_any_bit_of_a_stored_row_that_turns_is_noticed(dtype):
     for bit in range(0, 8 * len(blob), 5):
         blob[bit // 8] ^= 1 << bit % 8
         with np.errstate(all="ignore"):
-            said = complaints(state)
+            said = differences(state)
         assert any("row of example 'e17'" in each for each in said)
         blob[bit // 8] ^= 1 << bit % 8
     assert engine.audit(state).ok
@@ -129,7 +129,7 @@ def test_any_label_that_is_bent_is_noticed():
     for place in range(60):
         kept = classes[place]
         classes[place] = (kept + 1) % 3
-        assert any("differs from the stored examples" in each for each in complaints(state))
+        assert any("differs from the stored examples" in each for each in differences(state))
         classes[place] = kept
     assert engine.audit(state).ok
 
@@ -143,7 +143,7 @@ def test_any_alpha_that_is_bent_is_noticed(kind, apart):
             kept = pool.alpha[i]
             for bent in (kept + 0.1 * max(pool.alpha.max(), 1.0), 0.5 * kept if kept else 1.0):
                 pool.alpha[i] = bent
-                assert any("separator of" in each for each in complaints(state))
+                assert any("separator of" in each for each in differences(state))
             pool.alpha[i] = kept
     assert engine.audit(state).ok
 
@@ -151,19 +151,19 @@ def test_any_alpha_that_is_bent_is_noticed(kind, apart):
 def test_a_row_that_vanished_is_noticed():
     state = bendable()
     state.examples.wipe(np.array([5]))
-    assert any("ids do not match" in each for each in complaints(state))
+    assert any("ids do not match" in each for each in differences(state))
 
 
 def test_an_id_that_leads_elsewhere_is_noticed():
     state = bendable()
     state.place_of["e3"] = state.place_of["e4"]
-    assert any("ids do not match" in each for each in complaints(state))
+    assert any("ids do not match" in each for each in differences(state))
 
 
 def test_a_member_that_is_missing_from_its_class_is_noticed():
     state = bendable()
     state.classes.members[1].count -= 1
-    assert any("list of class" in each for each in complaints(state))
+    assert any("list of class" in each for each in differences(state))
 
 
 def test_an_example_that_leans_on_nothing_is_noticed():
@@ -171,7 +171,7 @@ def test_an_example_that_leans_on_nothing_is_noticed():
     pools = state.separators.pools
     free = next(p for p in range(60) if all(p not in pool.places for pool in pools))
     state.examples.table[free] = state.frame.geometry.origin
-    assert any(f"'e{free}' has a margin below" in each for each in complaints(state))
+    assert any(f"'e{free}' has a margin below" in each for each in differences(state))
 
 
 def test_the_audit_asks_no_kernel_for_a_margin(monkeypatch):
@@ -187,7 +187,7 @@ def test_margins_nearer_to_zero_than_rounding_are_counted_not_complained_of():
     learner.teach([0.0, 0.0], 1)
     learner.consolidate()
     found = learner.audit()
-    assert found.ok, found.complaints
+    assert found.ok, found.differences
     assert set(found.misfits) | set(learner.misfits) == {0, 1}
     margins = [margins_by_label(learner.inspect(), [0.0, 0.0], y)[1 - y] for y in (0, 1)]
     near = sum(abs(m) <= error for m, error in margins)

@@ -46,7 +46,7 @@ def refused(learner, call, *args, **kwargs):
 def assert_sound(learner):
     """Assert that each example is fitted or a misfit, by the audit and by the predictions."""
     audit = learner.audit()
-    assert audit.ok, audit.complaints
+    assert audit.ok, audit.differences
     view, misfits = learner.inspect(), set(learner.misfits)
     for each in view.separators.values():
         assert np.isfinite(each.w).all()

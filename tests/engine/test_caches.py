@@ -26,7 +26,7 @@ def drop_products(state):
     pools = state.separators.pools
     for number, old in enumerate(pools):
         pools[number] = Pool.restored(
-            old.prior, old.places, old.signs, old.alpha, old.idle, *old.carried()
+            old.prior, old.places, old.signs, old.alpha, old.idle, *old.saved_warm_start()
         )
 
 

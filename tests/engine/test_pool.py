@@ -202,7 +202,7 @@ def test_a_pool_keeps_what_there_is_room_for(monkeypatch, cheap, separators, is_
     made.solve(here)
     assert made.is_small(here) == (cheap > 0)
     made.trim(here._replace(separators=separators))
-    assert [each is not None for each in made.carried()] == [is_kept, False, False]
+    assert [each is not None for each in made.saved_warm_start()] == [is_kept, False, False]
     made.join(np.arange(6, 9), np.ones(3))
     made.solve(here)
     assert_optimal(made, here)

@@ -38,7 +38,7 @@ def test_slack_is_how_far_the_slow_reference_stays_short(lda, apart):
         i = int(each.id[1:])
         assert each.label == labels[i]
         least = min(margins[i].values())
-        assert margins[i][each.instead] == pytest.approx(least, abs=1e-6)
+        assert margins[i][each.suggested_label] == pytest.approx(least, abs=1e-6)
 
 
 @pytest.mark.parametrize("n", [0, 1, 5, np.int64(2)], ids=["0", "1", "5", "numpy"])
@@ -72,7 +72,7 @@ def test_a_corrected_suspect_is_no_longer_one():
     learner.consolidate()
     first = learner.suspects(1)[0]
     assert first.id in wrong
-    learner.correct(first.id, first.instead)
+    learner.correct(first.id, first.suggested_label)
     assert first.id not in {each.id for each in learner.suspects(3)}
 
 

@@ -190,7 +190,7 @@ class Walk(RuleBasedStateMachine):
         if not self.is_taught:
             return
         audit = self.learner.audit()
-        assert audit.ok, audit.complaints
+        assert audit.ok, audit.differences
         assert audit.examples == len(self.known)
         misfits = self.learner.misfits
         assert len(set(misfits)) == len(misfits)

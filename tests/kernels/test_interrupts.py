@@ -112,7 +112,7 @@ def cases():
 
     return {
         "least_of": lambda: kernels.least_of(a, columns),
-        "pull": lambda: kernels.pull(a, columns[:-1], targets, 0.5, 0.1),
+        "gradient_step": lambda: kernels.gradient_step(a, columns[:-1], targets, 0.5, 0.1),
         "clipped": lambda: kernels.clipped(a, np.arange(6), 0.0, 3_000),
         "bits": lambda: kernels.bits(words, words),
         "newton_primal": primal,
@@ -121,7 +121,7 @@ def cases():
 
 @needs_timer
 @compiled_only
-@pytest.mark.parametrize("name", ["least_of", "pull", "clipped", "bits", "newton_primal"])
+@pytest.mark.parametrize("name", ["least_of", "gradient_step", "clipped", "bits", "newton_primal"])
 def test_an_interrupted_kernel_raises_the_interruption(name):
     call = cases()[name]
     call()  # compiles

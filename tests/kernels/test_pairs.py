@@ -11,7 +11,7 @@ from minout import kernels, maths
 from minout.maths import Geometry, Prior
 from oracle.eighths import drawn
 
-PRICES = np.array([1.0, 0.1, 0.01])
+LAMS = np.array([1.0, 0.1, 0.01])
 
 
 @settings(max_examples=30)
@@ -23,14 +23,14 @@ def test_scores_are_the_least_margins_over_the_pairs(classes, leans, seed):
     X, others = drawn(rng, int(start[-1]), 3), drawn(rng, 5, 3)
     means = np.array([X[a:b].mean(axis=0) for a, b in itertools.pairwise(start)])
     middle, scale = drawn(rng, classes, classes), drawn(rng, classes, classes) * leans
-    leaning = kernels.Leaning(
+    priors = kernels.ClassPriors(
         np.ascontiguousarray(means @ X.T), np.ascontiguousarray(means @ others.T), middle, scale
     )
-    found = np.empty((len(PRICES), len(others), classes))
+    found = np.empty((len(LAMS), len(others), classes))
     to_others = np.ascontiguousarray(X @ others.T)
-    assert kernels.pair_scores(X @ X.T, to_others, start, leaning, PRICES, found)
+    assert kernels.pair_scores(X @ X.T, to_others, start, priors, LAMS, found)
     plain = Geometry(np.zeros(3), np.ones(3), None)
-    for lam, scores in zip(PRICES.tolist(), found, strict=True):
+    for lam, scores in zip(LAMS.tolist(), found, strict=True):
         wanted = np.full((len(others), classes), np.inf)
         for a in range(classes):
             for b in range(a + 1, classes):
@@ -47,7 +47,7 @@ def test_scores_are_the_least_margins_over_the_pairs(classes, leans, seed):
 
 def test_what_cannot_be_solved_is_said():
     start, nothing = np.array([0, 1, 2]), np.zeros((2, 2))
-    leaning = kernels.Leaning(nothing, np.zeros((2, 1)), nothing, nothing)
+    priors = kernels.ClassPriors(nothing, np.zeros((2, 1)), nothing, nothing)
     H = np.full((2, 2), np.nan)
     found = np.empty((1, 1, 2))
-    assert not kernels.pair_scores(H, np.zeros((2, 1)), start, leaning, PRICES[:1], found)
+    assert not kernels.pair_scores(H, np.zeros((2, 1)), start, priors, LAMS[:1], found)

@@ -56,12 +56,12 @@ def test_products_are_handed_back_whatever_was_known(known):
     kernels.settle_pools(
         0,
         1,
-        kernels.Standing(table, origin, table, 0.1),
+        kernels.Problem(table, origin, table, 0.1),
         pools,
         np.zeros((1, d)),
         np.zeros(1),
         sides,
-        kernels.Asked(0.5, 1e-3, 30),
+        kernels.Limits(0.5, 1e-3, 30),
         np.empty(1, dtype=np.int64),
         np.empty(1),
     )

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from minout import kernels
-from minout.kernels import Pull, Sets, Tally
+from minout.kernels import GradientStep, Sets, Tally
 
 NEURONS, STORED = 2, 4
 ROWS = st.sets(st.integers(0, STORED - 1)).map(sorted)
@@ -29,19 +29,19 @@ def test_tally_equals_a_dull_count(walk):
     sums = Tally(
         np.zeros((NEURONS, STORED + 1)), *(np.zeros(STORED + 1, dtype=bool) for _ in range(3))
     )
-    pulls = [[0.0] * (STORED + 1) for _ in range(NEURONS)]
+    weight_changes = [[0.0] * (STORED + 1) for _ in range(NEURONS)]
     interfered, exact, rehearsed = set(), set(), set()
     for rows, winners, amounts, sets in walk:
-        pull = Pull(ints(rows), ints(winners), np.array(amounts), ints([]))
-        missed, leaked = kernels.tally(sums, pull, Sets(*(ints(each) for each in sets)))
+        taken = GradientStep(ints(rows), ints(winners), np.array(amounts), ints([]))
+        missed, leaked = kernels.tally(sums, taken, Sets(*(ints(each) for each in sets)))
         chosen = set(rows) - {STORED}
         for row, winner, amount in zip(rows, winners, amounts, strict=True):
-            pulls[winner][row] += amount
+            weight_changes[winner][row] += amount
         interfered |= set(sets[0])
         exact |= set(sets[1])
         rehearsed |= chosen
         assert missed == len(set(sets[1]) - chosen)
         assert leaked == bool((set(sets[2]) ^ set(sets[3])) - chosen)
-    assert sums.pulls.tolist() == pulls
+    assert sums.weight_changes.tolist() == weight_changes
     for kept, truth in zip(sums[1:], (interfered, exact, rehearsed), strict=True):
         assert set(np.flatnonzero(kept).tolist()) == truth

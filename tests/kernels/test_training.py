@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from minout import kernels, maths
-from minout.kernels import Pull
+from minout.kernels import GradientStep
 from oracle.eighths import arrays, drawn
 from oracle.units import first_least
 
@@ -45,44 +45,44 @@ def choices(draw):
     st.sampled_from([1.0, 0.5, 1 / 3]),
     st.sampled_from([2.0**-30, 0.01, 0.1, 0.7, 3.0]),
 )
-def test_pull_is_the_twin_of_winner_and_step(case, rehearsal_weight, rate):
+def test_gradient_step_is_the_twin_of_winner_and_step(case, rehearsal_weight, rate):
     a, chosen, targets = case
-    pull = kernels.pull(a, chosen, targets, rehearsal_weight, rate)
+    taken = kernels.gradient_step(a, chosen, targets, rehearsal_weight, rate)
     used = np.append(chosen, len(targets) - 1)
     weights = np.append(np.full(len(chosen), rehearsal_weight), 1.0)
     winners = maths.minout_winner(a[:, used].T)
     steps = maths.step(a[:, used].min(axis=0), targets[used], weights, rate)
-    assert pull.rows.tolist() == used.tolist()
-    assert pull.winners.tolist() == winners.tolist()
-    assert pull.steps.tolist() == steps.tolist()
-    assert pull.moved.tolist() == sorted(set(winners[steps != 0.0].tolist()))
+    assert taken.rows.tolist() == used.tolist()
+    assert taken.winners.tolist() == winners.tolist()
+    assert taken.steps.tolist() == steps.tolist()
+    assert taken.moved.tolist() == sorted(set(winners[steps != 0.0].tolist()))
 
 
-def test_pull_agrees_with_step_on_every_eighth():
+def test_gradient_step_agrees_with_step_on_every_eighth():
     a = np.arange(-400, 401)[None] / 8
     for target in (True, False):
         targets = np.full(a.shape[1], target)
-        pull = kernels.pull(a, np.arange(800), targets, 1.0, 0.37)
-        assert (pull.steps == maths.step(a[0], targets, np.ones(801), 0.37)).all()
+        taken = kernels.gradient_step(a, np.arange(800), targets, 1.0, 0.37)
+        assert (taken.steps == maths.step(a[0], targets, np.ones(801), 0.37)).all()
 
 
 @given(st.integers(0, 2**32), st.integers(1, 3), st.integers(1, 6), st.integers(0, 12))
-def test_follow_moves_the_activations_as_the_weights_move(seed, k, n, pulls):
+def test_follow_moves_the_activations_as_the_weights_move(seed, k, n, rows_used):
     rng = np.random.default_rng(seed)
     W, b, rows = drawn(rng, k, 3), drawn(rng, k), drawn(rng, n, 3)
-    pull = Pull(
-        rows=rng.integers(0, n, pulls),
-        winners=rng.integers(0, k, pulls),
-        steps=rng.integers(-2, 3, pulls) * rng.choice([0.125, 2.0**-24], pulls),
+    taken = GradientStep(
+        rows=rng.integers(0, n, rows_used),
+        winners=rng.integers(0, k, rows_used),
+        steps=rng.integers(-2, 3, rows_used) * rng.choice([0.125, 2.0**-24], rows_used),
         moved=np.arange(k),
     )
-    pull = pull._replace(moved=np.unique(pull.winners[pull.steps != 0.0]))
+    taken = taken._replace(moved=np.unique(taken.winners[taken.steps != 0.0]))
     a = np.full((k, n + 2), 7.0)
     a[:, :n] = maths.activations(W, b, rows).T
     products = np.full((n + 2, n + 2), np.nan)
     products[:n, :n] = rows @ rows.T + 1.0
-    kernels.follow(a, products, pull, n)
-    for row, winner, step in zip(*pull[:3], strict=True):
+    kernels.follow(a, products, taken, n)
+    for row, winner, step in zip(*taken[:3], strict=True):
         W[winner] += step * rows[row]
         b[winner] += step
     assert (a[:, :n] == maths.activations(W, b, rows).T).all()

@@ -285,4 +285,4 @@ def test_rows_too_large_to_multiply_are_refused_or_reported():
             except InvalidInputError:
                 continue
             learned = all(unit.loss < 0.1 for unit in report.units)
-            assert learned or report.hit_the_cap, f"losses {report.losses}, and no word of it"
+            assert learned or report.reached_max_steps, f"losses {report.losses}, and no word of it"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from minout.kernels import Pull
+from minout.kernels import GradientStep
 from minout.paper import Closed, Conditional, GradientRule, NoRehearsal, PaperLearner
 from oracle.sets import clipped_hard, three_sets
 
@@ -22,14 +22,14 @@ class ForgetsOne:
 
 
 class WrongNeuron(GradientRule):
-    """Breaks the update on purpose: the new row pulls a neuron that nobody asked about."""
+    """Breaks the update on purpose: the new row moves a neuron that nobody asked about."""
 
-    def pull(self, a, chosen, targets):
-        pull = super().pull(a, chosen, targets)
-        winners = pull.winners.copy()
+    def gradient_step(self, a, chosen, targets):
+        step = super().gradient_step(a, chosen, targets)
+        winners = step.winners.copy()
         winners[-1] = (winners[-1] + 1) % len(a)
-        moved = np.unique(winners[pull.steps != 0.0])
-        return Pull(pull.rows, winners, pull.steps, moved)
+        moved = np.unique(winners[step.steps != 0.0])
+        return GradientStep(step.rows, winners, step.steps, moved)
 
 
 def eighths(rng, *shape):

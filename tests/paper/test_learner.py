@@ -69,7 +69,7 @@ def test_learner_is_the_specification_to_the_last_bit(policy, clip, reduction, p
             assert unit.loss == pytest.approx(trace.loss, rel=1e-14)
         assert learner.layer.W.tobytes() == layer.W.tobytes()
         assert learner.layer.b.tobytes() == layer.b.tobytes()
-        caps += report.hit_the_cap
+        caps += report.reached_max_steps
     assert (learner.scores(rows) == maths.scores(layer, rows)).all()
     assert caps > 0
 
@@ -211,7 +211,7 @@ def test_interfered_says_what_the_first_step_of_teaching_will_find(clip, policy)
 def test_a_learner_of_one_class_learns_it():
     learner = PaperLearner(["only"], rule=GradientRule(neurons=2, learning_rate=0.5))
     report = learner.teach([1.0, 2.0], "only")
-    assert not report.hit_the_cap
+    assert not report.reached_max_steps
     assert learner.predict([[1.0, 2.0], [5.0, 5.0]]).tolist() == ["only", "only"]
 
 

@@ -10,9 +10,9 @@ from minout.paper import (
     NoRehearsal,
     PaperLearner,
     PaperReport,
-    Pulls,
     Uniform,
     UnitReport,
+    WeightChanges,
 )
 from oracle.loss import cross_entropy
 from oracle.recording import Recording, stream
@@ -68,12 +68,12 @@ def test_a_report_says_what_happened(policy, clip):
             assert one.loss_before == pytest.approx(cross_entropy(least, positive), rel=1e-12)
             assert one.loss == pytest.approx(loss, rel=1e-12)
             assert report.losses[unit] == pytest.approx(loss, rel=1e-12)
-            assert one.hit_the_cap == (loss >= 0.1)
-            assert one.steps == 30 if one.hit_the_cap else one.steps <= 30
-            assert_pulls_make_the_difference(one.pulls, rows, before, after, unit)
+            assert one.reached_max_steps == (loss >= 0.1)
+            assert one.steps == 30 if one.reached_max_steps else one.steps <= 30
+            assert_weight_changes_make_the_difference(one.weight_changes, rows, before, after, unit)
             sums["leaks"] += one.leaks
             sums["missed"] += one.mean_missed
-            sums["caps"] += one.hit_the_cap
+            sums["caps"] += one.reached_max_steps
         assert not choices
         before = after
     assert sums["caps"] > 0
@@ -104,13 +104,13 @@ def assert_says(report, steps):
     for step in steps:
         for place, push in step.pushes.items():
             total[place] = total.get(place, 0.0) + push
-    neurons, ids, amounts = (each.tolist() for each in report.pulls)
+    neurons, ids, amounts = (each.tolist() for each in report.weight_changes)
     assert dict(zip(zip(neurons, ids, strict=True), amounts, strict=True)) == total
 
 
-def assert_pulls_make_the_difference(pulls, rows, before, after, unit):
+def assert_weight_changes_make_the_difference(weight_changes, rows, before, after, unit):
     W, b = before.W[unit].copy(), before.b[unit].copy()
-    for neuron, example, amount in zip(*(each.tolist() for each in pulls), strict=True):
+    for neuron, example, amount in zip(*(each.tolist() for each in weight_changes), strict=True):
         W[neuron] += amount * rows[example]
         b[neuron] += amount
     assert (after.W[unit] == W).all()
@@ -120,9 +120,11 @@ def assert_pulls_make_the_difference(pulls, rows, before, after, unit):
 def test_the_cap_is_reported_with_the_loss_that_was_left():
     learner = PaperLearner([0, 1], rule=GradientRule(neurons=2, learning_rate=0.001, max_steps=3))
     report = learner.teach([1.0, 1.0], 0)
-    assert report.hit_the_cap
+    assert report.reached_max_steps
     assert [unit.steps for unit in report.units] == [3, 3]
-    assert all(unit.hit_the_cap and 0.1 <= unit.loss < unit.loss_before for unit in report.units)
+    assert all(
+        unit.reached_max_steps and 0.1 <= unit.loss < unit.loss_before for unit in report.units
+    )
     assert report.losses.tolist() == [unit.loss for unit in report.units]
 
 
@@ -133,8 +135,8 @@ def test_a_unit_that_learns_at_its_last_step_has_not_hit_the_cap():
 
     needed = report(10_000).steps
     assert needed > 2
-    assert not report(needed).hit_the_cap
-    assert report(needed - 1).hit_the_cap
+    assert not report(needed).reached_max_steps
+    assert report(needed - 1).reached_max_steps
 
 
 def test_a_loss_that_equals_the_bound_is_not_below_it():
@@ -151,10 +153,10 @@ def test_steps_too_small_for_the_grid_move_nothing_and_hit_the_cap():
     learner.teach([1.0, 1.0], 0)
     before = learner.layer
     report = learner.teach([1.0, -1.0], 1)
-    assert report.hit_the_cap
+    assert report.reached_max_steps
     assert report.neurons_moved == 0
     assert (learner.layer.W == before.W).all()
-    assert all(len(unit.pulls.neurons) == len(unit.moved) == 0 for unit in report.units)
+    assert all(len(unit.weight_changes.neurons) == len(unit.moved) == 0 for unit in report.units)
     learner._check()
 
 
@@ -163,7 +165,7 @@ def unit_report(unit, moved, interfered, rehearsed, *, steps=1, cap=False):
     return UnitReport(
         unit=unit,
         steps=steps,
-        hit_the_cap=cap,
+        reached_max_steps=cap,
         loss_before=1.0,
         loss=0.05,
         moved=np.array(moved),
@@ -175,7 +177,7 @@ def unit_report(unit, moved, interfered, rehearsed, *, steps=1, cap=False):
         mean_missed=0.0,
         leaks=0,
         wrong=np.array(moved, dtype=np.int64) + 10,
-        pulls=Pulls(nothing, nothing, np.empty(0)),
+        weight_changes=WeightChanges(nothing, nothing, np.empty(0)),
     )
 
 
@@ -190,8 +192,8 @@ def test_a_step_report_sums_up_its_units():
     assert report.interfered.tolist() == [0, 3, 4]
     assert report.rehearsed.tolist() == [1, 9]
     assert report.wrong.tolist() == [11, 12]
-    assert report.hit_the_cap
-    assert not PaperReport(6, "a", units[:1], np.zeros(3)).hit_the_cap
+    assert report.reached_max_steps
+    assert not PaperReport(6, "a", units[:1], np.zeros(3)).reached_max_steps
 
 
 def test_a_step_that_moved_nothing_reports_empty_sets():
@@ -199,4 +201,4 @@ def test_a_step_that_moved_nothing_reports_empty_sets():
     assert report.steps == report.neurons_moved == 0
     assert report.rehearsed.tolist() == report.interfered.tolist() == []
     assert report.rehearsed.dtype == report.interfered.dtype == np.int64
-    assert not report.hit_the_cap
+    assert not report.reached_max_steps

@@ -1,4 +1,4 @@
-"""The gradient rule: settings that make sense, the paper's loss, and how rows pull."""
+"""The gradient rule: settings that make sense, the paper's loss, and its gradient steps."""
 
 import dataclasses
 
@@ -67,13 +67,13 @@ def test_loss_of_a_huge_number_is_finite(least, positive):
 def test_rehearsed_rows_weigh_1_each_or_1_together(reduction, together, rehearsed):
     rule = GradientRule(learning_rate=0.25, reduction=reduction)
     a, targets = np.zeros((2, 5)), np.ones(4, dtype=bool)
-    pull = rule.pull(a, np.arange(rehearsed), targets)
+    step = rule.gradient_step(a, np.arange(rehearsed), targets)
     each = 1.0 if together is None or not rehearsed else together / rehearsed
     expected = [np.rint(0.125 * each * 2**24) / 2**24] * rehearsed + [0.125]
-    assert pull.rows.tolist() == [*range(rehearsed), 3]
-    assert pull.winners.tolist() == [0] * (rehearsed + 1)
-    assert pull.steps.tolist() == expected
-    assert pull.moved.tolist() == [0]
+    assert step.rows.tolist() == [*range(rehearsed), 3]
+    assert step.winners.tolist() == [0] * (rehearsed + 1)
+    assert step.steps.tolist() == expected
+    assert step.moved.tolist() == [0]
 
 
 def test_initial_weights_come_from_the_generator_alone():
@@ -85,10 +85,10 @@ def test_initial_weights_come_from_the_generator_alone():
         assert (layer.b == 0.0).all()
 
 
-def test_pull_does_not_touch_what_it_is_given():
+def test_a_gradient_step_does_not_touch_what_it_is_given():
     a = drawn(np.random.default_rng(0), 3, 4)
     before, chosen, targets = a.copy(), np.array([0, 2]), np.array([True, False, True, False])
-    GradientRule().pull(a, chosen, targets)
+    GradientRule().gradient_step(a, chosen, targets)
     assert (a == before).all()
     assert chosen.tolist() == [0, 2]
     assert targets.tolist() == [True, False, True, False]

@@ -47,7 +47,7 @@ def test_a_table_by_row_forgets_nothing(seed, rehearse):
     learner = TableLearner(by_row, 4, rehearse=rehearse, learning_rate=1.0)
     for x, y in zip(rows, labels.tolist(), strict=True):
         report = learner.teach(x, y)
-        assert (report.at_risk, report.rehearsed, report.hit_the_cap) == (0, 0, False)
+        assert (report.at_risk, report.rehearsed, report.reached_max_steps) == (0, 0, False)
     assert learner.predict(rows).tolist() == labels.tolist()
     assert learner.predict(rows + 0.0625).tolist() == [0] * len(rows)  # and generalises nothing
 

@@ -62,7 +62,7 @@ def test_curves_equal_a_dull_measurement_after_every_example(policy, clip):
         ("neurons_moved", lambda report: sum(len(unit.moved) for unit in report.units)),
         ("steps", lambda report: sum(unit.steps for unit in report.units)),
         ("leaks", lambda report: sum(unit.leaks for unit in report.units)),
-        ("caps", lambda report: sum(unit.hit_the_cap for unit in report.units)),
+        ("caps", lambda report: sum(unit.reached_max_steps for unit in report.units)),
     ]:
         expected = [count(report) for report in reports]
         assert getattr(curves, name).tolist() == expected, name

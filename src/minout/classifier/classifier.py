@@ -457,7 +457,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         Audit
-            Its `ok` is True if nothing differs; otherwise `complaints` lists the differences.
+            Its `ok` is True if nothing differs; otherwise `differences` lists the differences.
         """
         return self._fitted().learner.audit()
 

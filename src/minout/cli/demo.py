@@ -157,7 +157,7 @@ def _print_results(console: Console, made: DemoData, done: DemoResults) -> None:
         console,
         f"Audit: {plural(audit.margins, 'margin')} of {plural(audit.examples, 'example')} computed "
         f"again by plain arithmetic; {plural(len(audit.misfits), 'misfit')}; "
-        f"{'everything agrees' if audit.ok else '; '.join(audit.complaints)}.",
+        f"{'everything agrees' if audit.ok else '; '.join(audit.differences)}.",
     )
 
 

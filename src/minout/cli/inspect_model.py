@@ -26,8 +26,8 @@ def suspects(
 
     A separator is the linear function between two labels. The margin of an example is its value,
     positive on the side of the example's label; the target is 1. Slack is the sum of the amounts
-    by which the margins of an example fall short of 1; `instead` is the label against which it is
-    largest. Correctly labelled data fills the list too, with the examples closest to another
+    by which the margins of an example fall short of 1; `suggested_label` is the label against
+    which it is largest. Correctly labelled examples are listed too, if they are close to another
     label: a slack below 1 is seldom a wrong label, from 1 on it is worth checking. With many labels
     slack adds up; begin with the examples that stand out.
 
@@ -38,7 +38,7 @@ def suspects(
         for each in found:
             print_json(each._asdict())
         return
-    print_table(["id", "label", "slack", "instead"], [list(each) for each in found])
+    print_table(["id", "label", "slack", "suggested_label"], [list(each) for each in found])
 
 
 @command
@@ -66,8 +66,8 @@ def audit(model: options.Model, as_json: options.Json = False) -> None:
                 "verdict": "everything agrees" if found.ok else "something does not agree",
             }
         )
-        for complaint in found.complaints:
-            print_text(complaint)
+        for difference in found.differences:
+            print_text(difference)
     if not found.ok:
         raise typer.Exit(1)
 
@@ -120,7 +120,7 @@ def info(model: options.Model, as_json: options.Json = False) -> None:
             "id column": notes.id or "none",
             "columns": columns,
             "feature map": learner.features.fingerprint,
-            "chosen": ", ".join(chosen) or "plain",
+            "chosen": ", ".join(chosen) or "none",
             "C": "none" if choice is None else choice.C,
             "bytes": size,
         }

@@ -11,7 +11,7 @@ from minout.learner import Learner
 from minout.streams.files import Example
 
 
-class Found(NamedTuple):
+class FoundSuspects(NamedTuple):
     """The first suspects, as many as there are wrong labels, and those with a wrong label.
 
     `by_chance` is how many of as many random examples would have a wrong label.
@@ -30,11 +30,11 @@ class Forgotten(NamedTuple):
     is_as_if_never_taught: bool
 
 
-def find(learner: Learner, wrong_labels: Mapping[str, str]) -> Found:
+def find(learner: Learner, wrong_labels: Mapping[str, str]) -> FoundSuspects:
     """Find the suspects, and those among them whose label is wrong."""
     suspects = learner.suspects(len(wrong_labels))
     wrong = [suspect for suspect in suspects if suspect.id in wrong_labels]
-    return Found(suspects, wrong, len(suspects) * len(wrong_labels) / len(learner))
+    return FoundSuspects(suspects, wrong, len(suspects) * len(wrong_labels) / len(learner))
 
 
 def correct(learner: Learner, wrong: Sequence[Suspect], wrong_labels: Mapping[str, str]) -> None:

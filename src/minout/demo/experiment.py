@@ -33,7 +33,7 @@ class DemoResults(NamedTuple):
 
     rows: list[results.Row]
     ends: dict[str, Accuracies]
-    found: edits.Found
+    found: edits.FoundSuspects
     corrected: Accuracies
     forgotten: edits.Forgotten
     audit: Audit

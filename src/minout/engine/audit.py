@@ -6,10 +6,10 @@ import numpy as np
 
 from minout import maths
 from minout._typing import Floats, Id, Ints
-from minout.engine.check import OFF
+from minout.engine.check import MARGIN_TOLERANCE
 from minout.engine.separators import all_pairs
 from minout.engine.state import State
-from minout.engine.step import LEFT_ALONE
+from minout.engine.step import SUFFICIENT_MARGIN
 
 BLOCK = 4_096
 
@@ -31,7 +31,7 @@ class Audit(NamedTuple):
         An upper bound on the rounding error of all margins.
     too_close : int
         The number of margins that are closer to 0 than their own rounding error.
-    complaints : tuple of str
+    differences : tuple of str
         One sentence for each difference between what was computed and what the learner stores.
     """
 
@@ -41,17 +41,17 @@ class Audit(NamedTuple):
     misfits: tuple[Id, ...]
     rounding_error: float
     too_close: int
-    complaints: tuple[str, ...]
+    differences: tuple[str, ...]
 
     @property
     def ok(self) -> bool:
-        """Whether there are no complaints."""
-        return not self.complaints
+        """Whether there are no differences."""
+        return not self.differences
 
 
 def audit(state: State) -> Audit:
     """Compute all margins of all stored examples again, and compare."""
-    complaints = [*_rows(state), *_membership(state), *_weights(state), *_index(state)]
+    differences = [*_rows(state), *_membership(state), *_weights(state), *_index(state)]
     examples, violations = state.examples, state.separators.violations
     places = examples.places()
     wrong = np.zeros(examples.end, dtype=np.int64)
@@ -70,14 +70,16 @@ def audit(state: State) -> Audit:
             least = min(least, float(margins[right].min(initial=np.inf)))
             wrong[block] = np.count_nonzero(~right, axis=1)
             unsure[block] = np.count_nonzero(np.abs(margins) <= error, axis=1)
-            low = (margins + slacks[block] < LEFT_ALONE - error - OFF).any(axis=1)
-            complaints += [
-                f"Example {state.ids[place]!r} has a margin below {LEFT_ALONE}, "
+            low = (margins + slacks[block] < SUFFICIENT_MARGIN - error - MARGIN_TOLERANCE).any(
+                axis=1
+            )
+            differences += [
+                f"Example {state.ids[place]!r} has a margin below {SUFFICIENT_MARGIN}, "
                 "and no slack that makes up for it."
                 for place in block[low].tolist()
             ]
     differs = np.abs(wrong - violations[: examples.end]) > unsure
-    complaints += [
+    differences += [
         f"Example {state.ids[place]!r} is on the wrong side of {wrong[place]} separators; "
         f"the index says {violations[place]}."
         for place in np.flatnonzero(differs).tolist()
@@ -89,7 +91,7 @@ def audit(state: State) -> Audit:
         state.names(examples.equal_to(np.flatnonzero(wrong))),
         rounding,
         int(unsure.sum()),
-        tuple(complaints),
+        tuple(differences),
     )
 
 
@@ -127,16 +129,16 @@ def _rows(state: State) -> list[str]:
 
 
 def _membership(state: State) -> list[str]:
-    complaints = []
+    differences = []
     places = state.examples.places()
     for c, members in enumerate(state.classes.members):
         kept = places[state.examples.classes[places] == c]
         if not np.array_equal(np.sort(members.places), kept):
             label = state.classes.labels[c]
-            complaints.append(f"The list of class {label!r} differs from the stored examples.")
+            differences.append(f"The list of class {label!r} differs from the stored examples.")
     if sorted(state.place_of.values()) != places.tolist():
-        complaints.append("The ids do not match the stored examples.")
-    return complaints
+        differences.append("The ids do not match the stored examples.")
+    return differences
 
 
 def _index(state: State) -> list[str]:
@@ -151,7 +153,7 @@ def _index(state: State) -> list[str]:
 
 def _weights(state: State) -> list[str]:
     # w must be w0 + Σ sα K(x - origin), the sum over its support vectors.
-    complaints = []
+    differences = []
     exact = state.examples.dtype == np.float64
     for pair, low, high in all_pairs(len(state.classes)):
         w, b, pool, *_ = state.separators[pair]
@@ -165,8 +167,8 @@ def _weights(state: State) -> list[str]:
         rounding = 1e-7 if exact and pool.solved_by_alpha() else 1e-5
         if off > rounding * size or shift > 1e-5 * (np.abs(signed).sum() + abs(pool.prior.b)):
             labels = state.classes.labels
-            complaints.append(
+            differences.append(
                 f"The separator of {labels[low]!r} and {labels[high]!r} "
                 "does not follow from its examples and prior."
             )
-    return complaints
+    return differences

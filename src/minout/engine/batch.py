@@ -14,7 +14,7 @@ WORTH_DIVIDING = 50_000_000
 """Batches of fewer multiplications are not divided between threads."""
 
 
-class Measured(NamedTuple):
+class SolvedPool(NamedTuple):
     """A pool's separator, and the margins of all examples of its two classes.
 
     `is_settled` is true if all margins are above 0, and all are at or above the bound except those
@@ -34,7 +34,7 @@ def solve_and_measure(
     problem: Problem,
     bound: float,
     tolerance: float,
-) -> list[Measured | None]:
+) -> list[SolvedPool | None]:
     """Solve each pool and compute the margins of both of its sides; None where that failed.
 
     The results equal those of `Pool.solve` and `Pool.weights` on a pool without caches. Members
@@ -43,26 +43,26 @@ def solve_and_measure(
     flat = _end_to_end(pools)
     images, which = problem.images.of(problem.table, flat.places)
     flat = flat._replace(which=which)
-    standing = kernels.Standing(problem.table, problem.geometry.origin, images, problem.lam)
-    stood = _both_sides(sides)
+    shared = kernels.Problem(problem.table, problem.geometry.origin, images, problem.lam)
+    examples = _both_sides(sides)
     W, b = np.array([pool.prior.w for pool in pools]), np.array([pool.prior.b for pool in pools])
     verdicts, least = np.empty(len(pools), dtype=np.int64), np.empty(len(pools))
-    asked = kernels.Asked(bound, tolerance, IDLE)
+    limits = kernels.Limits(bound, tolerance, IDLE)
     kernels.in_threads(
         lambda part: kernels.settle_pools(
-            *part, standing, flat, W, b, stood, asked, verdicts, least
+            *part, shared, flat, W, b, examples, limits, verdicts, least
         ),
-        _parts(flat.start, stood.start, W.shape[1]),
+        _parts(flat.start, examples.start, W.shape[1]),
     )
-    found: list[Measured | None] = []
-    ends, everybody = stood.start.tolist(), stood.margins
+    found: list[SolvedPool | None] = []
+    ends, everybody = examples.start.tolist(), examples.margins
     for p, (pool, members) in enumerate(zip(pools, _parted(flat), strict=True)):
         if verdicts[p] == kernels.UNSOLVED:
             found.append(None)
             continue
         pool.take(*members, problem)
         is_settled, margins = verdicts[p] == kernels.SETTLED, everybody[ends[p] : ends[p + 1]]
-        found.append(Measured(W[p], float(b[p]), bool(is_settled), float(least[p]), margins))
+        found.append(SolvedPool(W[p], float(b[p]), bool(is_settled), float(least[p]), margins))
     return found
 
 

@@ -13,7 +13,7 @@ from minout.errors import NotConverged
 
 WORST = 24
 """At most this many examples, or half the size of the pool if larger, are added per round."""
-OFF = 1e-3
+MARGIN_TOLERANCE = 1e-3
 """The tolerance for the margins of the members of a solved pool."""
 WASTED = 6
 """A reference is computed again once one in this many of its rows could not be bounded."""
@@ -21,7 +21,7 @@ MANY = 2_000
 """The number of examples from which bounding margins first is faster."""
 
 
-class Found(NamedTuple):
+class CheckResult(NamedTuple):
     """The result of a check.
 
     `places` and `signs` are the examples to add to the pool; `misfits` the places at a margin of 0
@@ -44,7 +44,7 @@ def check(
     bound: float,
     reference: Reference,
     sketch: Sketch | None,
-) -> Found:
+) -> CheckResult:
     """Find the examples below the bound, and the worst of them that are not pooled yet.
 
     Members of the pool below the bound must have a slack that covers the difference; otherwise the
@@ -69,7 +69,7 @@ def judge(
     pool: Pool,
     problem: Problem,
     bound: float,
-) -> Found:
+) -> CheckResult:
     """Compare the margins of some examples with the bound; those of the first side come first."""
     places, signs = np.concatenate(sides), _signs(sides)
     pooled = np.zeros(len(problem.table), dtype=bool)
@@ -84,7 +84,7 @@ def judge(
         below = below[np.lexsort((places[below], margins[below]))[:most]]
     right = margins > 0.0
     least = float(margins[right].min(initial=np.inf))
-    return Found(places[below], signs[below], places[~right], least, len(places))
+    return CheckResult(places[below], signs[below], places[~right], least, len(places))
 
 
 def _expect_slack(
@@ -93,11 +93,11 @@ def _expect_slack(
     order = np.argsort(pool.places)
     which = order[np.searchsorted(pool.places, places, sorter=order)]
     short = bound - margins - problem.lam * pool.alpha[which]
-    doubtful = np.flatnonzero(short > OFF)
+    doubtful = np.flatnonzero(short > MARGIN_TOLERANCE)
     if len(doubtful):
         Z = np.abs(problem.table[places[doubtful]] - problem.geometry.origin)
         rounding = (len(w) + 4) * 2.0**-52 * (Z @ np.abs(w) + abs(b))
-        if (short[doubtful] > OFF + rounding).any():
+        if (short[doubtful] > MARGIN_TOLERANCE + rounding).any():
             raise NotConverged("a separator did not settle")
 
 

@@ -111,24 +111,25 @@ def choose(
     folds = (digests >> np.uint64(7)) % np.uint64(FOLDS)
     products = {each: _products(X, each) for each in {shape.standardize for shape in shapes}}
     tried = kernels.in_threads(
-        lambda s: _fared(products[s.standardize], X.shape[1], labels, folds, s, lams), shapes
+        lambda s: _held_out_results(products[s.standardize], X.shape[1], labels, folds, s, lams),
+        shapes,
     )
-    shapes = tuple(shape for shape, fared in zip(shapes, tried, strict=True) if fared) or shapes
-    fared = [each for each in tried if each]
-    if not fared:
+    shapes = tuple(shape for shape, results in zip(shapes, tried, strict=True) if results) or shapes
+    solved = [each for each in tried if each]
+    if not solved:
         return Choice(*shapes[0], C=strengths[0])
-    at = [_plainest([each.probable for each in of_shape], by=WORTH) for of_shape in fared]
-    found = [of_shape[i] for of_shape, i in zip(fared, at, strict=True)]
-    leaning = [i for i, shape in enumerate(shapes) if shape.lda_prior and not shape.whiten]
-    others = [i for i in range(len(shapes)) if i not in leaning] or leaning
+    at = [_plainest([each.probable for each in of_shape], by=WORTH) for of_shape in solved]
+    found = [of_shape[i] for of_shape, i in zip(solved, at, strict=True)]
+    means_only = [i for i, shape in enumerate(shapes) if shape.lda_prior and not shape.whiten]
+    others = [i for i in range(len(shapes)) if i not in means_only] or means_only
     best = others[_plainest([np.clip(found[i].margins, -1.0, 1.0) for i in others])]
-    for i in leaning:
+    for i in means_only:
         if _is_more(found[i].probable, found[best].probable, by=WORTH):
             best = i
     return Choice(*shapes[best], C=strengths[at[best]], sharpness=found[best].sharpness)
 
 
-class _Held(NamedTuple):
+class _HeldOutFold(NamedTuple):
     """Held-out rows of one fold: their numbers, their scores, and the column of their own class."""
 
     rows: Ints
@@ -136,7 +137,7 @@ class _Held(NamedTuple):
     own: Ints
 
 
-class _Fared:
+class _HeldOutResults:
     """The results on held-out rows.
 
     `margins` are their smallest margins in their own class, -1 for rows whose class is not in the
@@ -144,7 +145,7 @@ class _Fared:
     `sharpness` that maximises the likelihood.
     """
 
-    def __init__(self, parts: list[_Held], n: int) -> None:
+    def __init__(self, parts: list[_HeldOutFold], n: int) -> None:
         self.margins, self.probable = np.full(n, -1.0), np.zeros(n)
         self.sharpness = _sharpness(parts) if parts else 1.0
         for rows, scores, own in parts:
@@ -153,7 +154,7 @@ class _Fared:
             self.probable[rows] = softmax(self.sharpness * scores)[each, own]
 
 
-def _sharpness(parts: list[_Held]) -> float:
+def _sharpness(parts: list[_HeldOutFold]) -> float:
     # Each label counts as wrong with a small probability, as one in this many might be. Without
     # this, the optimum would be infinite where all are right.
     doubt = 1.0 / (2.0 + sum(len(part.own) for part in parts))
@@ -171,12 +172,12 @@ def _sharpness(parts: list[_Held]) -> float:
     return float(np.exp(found.x))
 
 
-def _fared(
+def _held_out_results(
     G: Floats, width: int, labels: Ints, folds: Words, shape: Shape, lams: tuple[float, ...]
-) -> list[_Fared]:
+) -> list[_HeldOutResults]:
     # The results on rows with separators found without their fold, per λ; nothing if the
     # separators of this shape cannot be solved for these numbers.
-    parts: list[list[_Held]] = [[] for _ in lams]
+    parts: list[list[_HeldOutFold]] = [[] for _ in lams]
     for fold in range(FOLDS):
         held = np.flatnonzero(folds == fold)
         classes = np.unique(labels[folds != fold])
@@ -189,8 +190,8 @@ def _fared(
         except (NotConverged, np.linalg.LinAlgError):
             return []
         for part, at_lam in zip(parts, scores, strict=True):
-            part.append(_Held(held[known], at_lam[known], own))
-    return [_Fared(part, len(labels)) for part in parts]
+            part.append(_HeldOutFold(held[known], at_lam[known], own))
+    return [_HeldOutResults(part, len(labels)) for part in parts]
 
 
 def softmax(scores: Floats) -> Floats:
@@ -232,14 +233,15 @@ def _scores(
     rows, held = np.flatnonzero(train), np.flatnonzero(~train)
     by_class = rows[np.argsort(labels[rows], kind="stable")]
     start = np.searchsorted(labels[by_class], [*classes.tolist(), classes[-1] + 1])
-    leaning = kernels.Leaning(_turned(to_means[by_class]), _turned(to_means[held]), middle, scale)
+    inside, outside = _turned(to_means[by_class]), _turned(to_means[held])
+    priors = kernels.ClassPriors(inside, outside, middle, scale)
     largest_first = np.argsort(lams)[::-1]
     found = np.empty((len(lams), len(held), len(classes)))
     if not kernels.pair_scores(
         H[np.ix_(by_class, by_class)],
         H[np.ix_(by_class, held)],
         start,
-        leaning,
+        priors,
         np.array(lams)[largest_first],
         found,
     ):
@@ -271,11 +273,11 @@ def _measured(
     return np.asarray(H / scale) if scale > TINY else H
 
 
-def _priors(between: Floats, leans: bool) -> tuple[Floats, Floats]:
+def _priors(between: Floats, lda_prior: bool) -> tuple[Floats, Floats]:
     # Middles and scales of discriminants that are at +1 on the mean of one class, at -1 on the
     # other's; from the inner products between the means.
     squares = between.diagonal()
     half = (squares[:, None] - 2.0 * between + squares) / 2.0
-    apart = (half > NOISE) & leans
+    apart = (half > NOISE) & lda_prior
     scale = np.where(apart, 1.0 / np.where(apart, half, 1.0), 0.0)
     return (squares[:, None] - squares) / 2.0, scale

@@ -49,7 +49,7 @@ def consolidate(old: State) -> tuple[State, Consolidation]:
     _round_caches(new)
     new.last_move, new.consolidated = None, True
     trim_heap()
-    refresh = Refresh(time.perf_counter() - start, new.frame.choice, chosen_anew=True)
+    refresh = Refresh(time.perf_counter() - start, new.frame.choice, chose_settings=True)
     return new, Consolidation(certificate, refresh)
 
 

@@ -51,7 +51,7 @@ class Schedule(NamedTuple):
         """Return whether the priors of class c are due when it has this many examples."""
         return settings.refresh == "auto" and members >= self.prior_at[c]
 
-    def chooses_anew(self, examples: int, classes: int) -> bool:
+    def choice_due(self, examples: int, classes: int) -> bool:
         """Return whether a refresh now chooses the settings again."""
         return examples >= 4 * self.chosen_at[0] or classes > 1.5 * self.chosen_at[1]
 

@@ -11,7 +11,7 @@ from minout import kernels
 from minout._typing import Floats, Id, Ints, Label
 from minout.engine.separators import classes_of, pair_number
 from minout.engine.state import State
-from minout.engine.step import LEFT_ALONE, renewal_due
+from minout.engine.step import SUFFICIENT_MARGIN, renewal_due
 from minout.errors import InvalidInputError
 from minout.maths import partition as partition_of
 
@@ -75,7 +75,7 @@ def what_if(state: State, x: Floats, label: Label) -> WhatIf:
         return WhatIf(neurons, due)
     margins = state.margins(x, c)
     for o in others:
-        if margins[o] < LEFT_ALONE or due:
+        if margins[o] < SUFFICIENT_MARGIN or due:
             for unit, neuron in ((c, o), (o, c)):
                 at_risk = _at_risk(state, unit, neuron)
                 neurons[labels[unit], labels[neuron]] = state.names(at_risk)

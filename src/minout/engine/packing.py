@@ -148,7 +148,7 @@ def _pools(pools: Sequence[Pool]) -> Arrays:
     if any(pool.prior.w.any() for pool in pools):
         arrays["prior.W"] = np.array([pool.prior.w for pool in pools])
     for number, pool in enumerate(pools):
-        factor, sums, u = pool.carried()
+        factor, sums, u = pool.saved_warm_start()
         if factor is not None:
             n = int(factor.size[0])
             arrays[f"factor.{number}"] = _lower(factor.L[:n, :n])

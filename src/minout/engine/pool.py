@@ -19,9 +19,9 @@ SMALL_ROOM = 200_000_000
 """The bytes that all small pools together may use for inner products and factors."""
 LARGE_ROOM = 4_000_000_000
 """The bytes that all large pools together may use for inner products and factors."""
-CARRIED_TOO_FAR = 1e-9
+RECOMPUTE_RESIDUAL = 1e-9
 """The residual above which updated sums are computed again."""
-UNSETTLED = 1e-6
+UNSOLVED_RESIDUAL = 1e-6
 """The residual above which a separator counts as not solved."""
 
 
@@ -35,7 +35,7 @@ class Problem(NamedTuple):
     separators: int = 1
 
 
-class Kept(NamedTuple):
+class WarmStart(NamedTuple):
     """Warm-start data from one solve to the next; without it results differ by rounding only.
 
     If solved for α: inner products of the first `known` members, and the factor. If solved for w:
@@ -52,7 +52,7 @@ class Kept(NamedTuple):
     products: Floats | None = None
 
 
-NOTHING = Kept()
+NOTHING = WarmStart()
 
 
 class PoolRows(NamedTuple):
@@ -71,7 +71,7 @@ class Pool:
     pool that is part of a state is not changed; a step works on a `fork` of it.
     """
 
-    __slots__ = ("_kept", "alpha", "idle", "places", "prior", "signs")
+    __slots__ = ("_warm_start", "alpha", "idle", "places", "prior", "signs")
 
     def __init__(self, prior: Prior) -> None:
         self.prior = prior
@@ -79,7 +79,7 @@ class Pool:
         self.signs: Floats = np.empty(0)
         self.alpha: Floats = np.empty(0)
         self.idle: Ints = np.empty(0, dtype=np.int64)
-        self._kept = NOTHING
+        self._warm_start = NOTHING
 
     @classmethod
     def restored(
@@ -96,20 +96,20 @@ class Pool:
         """Return a pool restored from saved values."""
         pool = cls(prior)
         pool.places, pool.signs, pool.alpha, pool.idle = places, signs, alpha, idle
-        pool._kept = Kept(factor=factor, sums=sums, u=u)
+        pool._warm_start = WarmStart(factor=factor, sums=sums, u=u)
         return pool
 
-    def carried(self) -> tuple[Factor | None, Sums | None, Floats | None]:
+    def saved_warm_start(self) -> tuple[Factor | None, Sums | None, Floats | None]:
         """Return the warm-start data whose rounding depends on all earlier solves."""
-        return self._kept.factor, self._kept.sums, self._kept.u
+        return self._warm_start.factor, self._warm_start.sums, self._warm_start.u
 
     def solved_by_alpha(self) -> bool:
         """Return whether the weights are computed from α and images, not solved for directly."""
-        return self._kept.u is None
+        return self._warm_start.u is None
 
     def forget_products(self) -> None:
         """Drop inner products and their factor, because the images have changed."""
-        self._kept = self._kept._replace(gram=None, known=0, factor=None, products=None)
+        self._warm_start = self._warm_start._replace(gram=None, known=0, factor=None, products=None)
 
     def fork(self) -> "Pool":
         """Return a copy that may be changed without changing this pool.
@@ -119,12 +119,12 @@ class Pool:
         twin = Pool(self.prior)
         twin.places, twin.signs = self.places, self.signs
         twin.alpha, twin.idle = self.alpha, self.idle
-        factor, sums = self._kept.factor, self._kept.sums
+        factor, sums = self._warm_start.factor, self._warm_start.sums
         if factor is not None:
             factor = Factor(factor.L.copy(), factor.order.copy(), factor.size.copy())
         if sums is not None:
             sums = Sums(sums.H.copy(), sums.q.copy(), sums.inside.copy())
-        twin._kept = self._kept._replace(factor=factor, sums=sums)
+        twin._warm_start = self._warm_start._replace(factor=factor, sums=sums)
         return twin
 
     def support(self, prior: Prior) -> "Pool":
@@ -133,7 +133,7 @@ class Pool:
 
     def drop_products(self) -> None:
         """Free the inner products of a small pool; they can be computed again, to the same bits."""
-        self._kept = self._kept._replace(products=None)
+        self._warm_start = self._warm_start._replace(products=None)
 
     def sorted_by(self, rank: Ints) -> "Pool":
         """Return a pool of the rows with α > 0, in the order of their places' ranks."""
@@ -144,7 +144,7 @@ class Pool:
     def restart(self, prior: Prior) -> None:
         """Replace the prior; the inner products stay as they are."""
         self.prior = prior
-        self._kept = self._kept._replace(r=None, sums=None, u=None)
+        self._warm_start = self._warm_start._replace(r=None, sums=None, u=None)
 
     def join(self, places: Ints, signs: Floats) -> None:
         """Add rows, with α = 0."""
@@ -152,16 +152,16 @@ class Pool:
         self.signs = np.concatenate([self.signs, signs])
         self.alpha = np.concatenate([self.alpha, np.zeros(len(places))])
         self.idle = np.concatenate([self.idle, np.zeros(len(places), dtype=np.int64)])
-        sums = self._kept.sums
+        sums = self._warm_start.sums
         if sums is not None:
             outside = np.zeros(len(places), dtype=bool)
             sums = sums._replace(inside=np.concatenate([sums.inside, outside]))
-            self._kept = self._kept._replace(sums=sums)
+            self._warm_start = self._warm_start._replace(sums=sums)
 
     def leave(self, places: Ints) -> None:
         """Remove rows, whatever their α."""
         self._keep(~np.isin(self.places, places))
-        self._kept = self._kept._replace(factor=None, sums=None)
+        self._warm_start = self._warm_start._replace(factor=None, sums=None)
 
     def is_small(self, problem: Problem) -> bool:
         """Return whether it is solved for α and its inner products are cheap to compute."""
@@ -169,28 +169,28 @@ class Pool:
 
     def products(self) -> Floats | None:
         """Return the known inner products of a small pool: the lower half, row by row."""
-        return self._kept.products
+        return self._warm_start.products
 
     def take(self, rows: PoolRows, products: Floats, problem: Problem) -> None:
         """Replace rows by those solved in a batch; keep inner products if the limit allows."""
         self.places, self.signs, self.alpha, self.idle = rows
         has_room = products.nbytes * problem.separators <= SMALL_ROOM
-        self._kept = Kept(products=products) if has_room else NOTHING
+        self._warm_start = WarmStart(products=products) if has_room else NOTHING
 
     def solve(self, problem: Problem) -> None:
         """Move α to the optimum over the members; raise NotConverged if that fails."""
-        kept, self._kept = self._kept, NOTHING
-        r = self._targets(problem, kept.r)
+        warm, self._warm_start = self._warm_start, NOTHING
+        r = self._targets(problem, warm.r)
         if self.goes_by_alpha(problem):
-            kept = self._solve_by_alpha(problem, kept, r)
+            warm = self._solve_by_alpha(problem, warm, r)
         else:
-            kept = self._solve_by_w(problem, kept, r)
+            warm = self._solve_by_w(problem, warm, r)
         self.idle = np.where(self.alpha > 0.0, 0, self.idle + 1)
-        self._kept = kept
+        self._warm_start = warm
 
     def weights(self, problem: Problem) -> tuple[Floats, float]:
         """Return w and b of the separator that the last solve found."""
-        u = self._kept.u
+        u = self._warm_start.u
         if u is not None:
             return self.prior.w + u[:-1], self.prior.b + float(u[-1])
         w = self.prior.w.copy()
@@ -208,9 +208,9 @@ class Pool:
             self._keep(self.idle <= IDLE)
         # By the number of members, not by the allocated size: a pool that was loaded from a file
         # has another spare capacity, and must drop its factor at the same step.
-        kept = 2 * 8 * _room(len(self.places)) ** 2
-        if kept * problem.separators > (SMALL_ROOM if self._is_cheap() else LARGE_ROOM):
-            self._kept = self._kept._replace(gram=None, known=0, factor=None)
+        size = 2 * 8 * _room(len(self.places)) ** 2
+        if size * problem.separators > (SMALL_ROOM if self._is_cheap() else LARGE_ROOM):
+            self._warm_start = self._warm_start._replace(gram=None, known=0, factor=None)
 
     def _is_cheap(self) -> bool:
         return len(self.places) ** 2 * len(self.prior.w) < CHEAP
@@ -230,26 +230,26 @@ class Pool:
         )
         return np.concatenate([known, 1.0 - self.signs[late] * f0])
 
-    def _solve_by_alpha(self, problem: Problem, kept: Kept, r: Floats) -> Kept:
-        gram = self._gram(problem, kept)
-        if kept.factor is None:
+    def _solve_by_alpha(self, problem: Problem, warm: WarmStart, r: Floats) -> WarmStart:
+        gram = self._gram(problem, warm)
+        if warm.factor is None:
             factor = kernels.empty_factor(len(gram))
         else:
-            factor = _resized(kept.factor, kept.factor.order, len(gram))
+            factor = _resized(warm.factor, warm.factor.order, len(gram))
         alpha = self.alpha.copy()
         if kernels.newton(gram, r, problem.lam, alpha, factor):
             self.alpha = alpha
-            return Kept(r=r, gram=gram, known=len(r), factor=factor)
+            return WarmStart(r=r, gram=gram, known=len(r), factor=factor)
         exact = Images(problem.geometry, np.dtype(np.float64))
-        gram = self._gram(problem._replace(images=exact), Kept())
+        gram = self._gram(problem._replace(images=exact), WarmStart())
         alpha = self.alpha.copy()
         if not kernels.newton(gram, r, problem.lam, alpha, kernels.empty_factor(len(gram))):
             raise NotConverged("a separator did not settle")
         self.alpha = alpha
-        return Kept(r=r)
+        return WarmStart(r=r)
 
-    def _gram(self, problem: Problem, kept: Kept) -> Floats:
-        n, known, gram = len(self.places), kept.known, kept.gram
+    def _gram(self, problem: Problem, warm: WarmStart) -> Floats:
+        n, known, gram = len(self.places), warm.known, warm.gram
         if gram is None or len(gram) < n:
             old, gram = gram, np.empty((_room(n), _room(n)))
             if old is not None:
@@ -260,26 +260,26 @@ class Pool:
             kernels.gram(images, which, problem.table, self.places, origin, self.signs, known, gram)
         return gram
 
-    def _solve_by_w(self, problem: Problem, kept: Kept, r: Floats) -> Kept:
+    def _solve_by_w(self, problem: Problem, warm: WarmStart, r: Floats) -> WarmStart:
         precision, size = problem.geometry.precision, len(self.prior.w) + 1
         assert precision is not None
         P = np.zeros((size, size))
         P[:-1, :-1] = np.diag(precision) if precision.ndim == 1 else precision
         P[-1, -1] = 1.0
         rows = Rows(problem.table, self.places, problem.geometry.origin, self.signs, r)
-        u = np.zeros(size) if kept.u is None else kept.u.copy()
-        sums = _no_sums(len(r), size) if kept.sums is None else kept.sums
+        u = np.zeros(size) if warm.u is None else warm.u.copy()
+        sums = _no_sums(len(r), size) if warm.sums is None else warm.sums
         try:
             residual, alpha = kernels.newton_primal(rows, P, problem.lam, u, sums)
-            if residual > CARRIED_TOO_FAR and kept.sums is not None:
+            if residual > RECOMPUTE_RESIDUAL and warm.sums is not None:
                 sums = _no_sums(len(r), size)
                 residual, alpha = kernels.newton_primal(rows, P, problem.lam, u, sums)
         except np.linalg.LinAlgError as error:
             raise NotConverged("a separator did not settle") from error
-        if not residual <= UNSETTLED:
+        if not residual <= UNSOLVED_RESIDUAL:
             raise NotConverged("a separator did not settle")
         self.alpha = alpha
-        return Kept(r=r, sums=sums, u=u)
+        return WarmStart(r=r, sums=sums, u=u)
 
     def _picked(self, which: Ints, prior: Prior) -> "Pool":
         twin = Pool(prior)
@@ -288,7 +288,7 @@ class Pool:
         return twin
 
     def _keep(self, stays: Bools) -> None:
-        r, gram, known, factor, sums, u, _ = self._kept
+        r, gram, known, factor, sums, u, _ = self._warm_start
         if gram is not None and known == len(self.places):
             gram = np.ascontiguousarray(gram[np.ix_(stays.nonzero()[0], stays.nonzero()[0])])
             known = len(gram)
@@ -298,7 +298,7 @@ class Pool:
         if sums is not None:
             sums = sums._replace(inside=sums.inside[stays])
         r = None if r is None else r[stays[: len(r)]]
-        self._kept = Kept(r, gram, known, factor, sums, u)
+        self._warm_start = WarmStart(r, gram, known, factor, sums, u)
         self.places, self.signs = self.places[stays], self.signs[stays]
         self.alpha, self.idle = self.alpha[stays], self.idle[stays]
 

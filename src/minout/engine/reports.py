@@ -48,13 +48,13 @@ class Refresh(NamedTuple):
         Its duration.
     choice : Choice
         The settings in use from now on.
-    chosen_anew : bool
+    chose_settings : bool
         Whether the settings were chosen again, by cross-validation.
     """
 
     seconds: float
     choice: Choice
-    chosen_anew: bool
+    chose_settings: bool
 
 
 class Consolidation(NamedTuple):

@@ -8,7 +8,7 @@ import numpy as np
 from minout import kernels
 from minout._typing import Floats, Ints
 from minout.engine.batch import solve_and_measure
-from minout.engine.check import MANY, OFF, Found, check, judge
+from minout.engine.check import MANY, MARGIN_TOLERANCE, CheckResult, check, judge
 from minout.engine.pool import Pool, Problem
 from minout.engine.reference import Reference
 from minout.engine.sketch import Sketch
@@ -42,7 +42,7 @@ class Settled(NamedTuple):
     job: Job
     w: Floats
     b: float
-    found: Found
+    found: CheckResult
 
 
 def settle(
@@ -75,13 +75,13 @@ def _settle_small(
     # A job whose pool outgrows this, or cannot be solved here, is left for _settle_large.
     while jobs:
         pools, sides = [job.pool for job in jobs], [job.sides for job in jobs]
-        measured = solve_and_measure(pools, sides, problem, bound, OFF)
+        measured = solve_and_measure(pools, sides, problem, bound, MARGIN_TOLERANCE)
         unsettled = []
         for job, one in zip(jobs, measured, strict=True):
             if one is None:
                 continue
             if one.is_settled:
-                found = Found(NO_PLACES, NO_SIGNS, NO_PLACES, one.least, len(one.margins))
+                found = CheckResult(NO_PLACES, NO_SIGNS, NO_PLACES, one.least, len(one.margins))
             else:
                 found = judge(one.w, one.b, job.sides, one.margins, job.pool, problem, bound)
             if not len(found.places):

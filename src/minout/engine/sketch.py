@@ -26,7 +26,7 @@ in blocks less than 100 deep, which is 6e-6; directions and rows rounded to floa
 """
 
 
-class Move(NamedTuple):
+class WeightChange(NamedTuple):
     """A change of weights: its components, and the length of the remainder at each level.
 
     `shift` is the change of the activation of a row at the sketch's origin.
@@ -85,13 +85,13 @@ class Sketch:
             return np.asarray(Z @ self._directions)
         return np.hstack(kernels.in_threads(Z.__matmul__, self._halves))
 
-    def split(self, v: Floats) -> Move:
+    def split(self, v: Floats) -> WeightChange:
         """Return the components of v, and the lengths of its remainders, rounded up."""
         along = np.asarray(v.astype(np.float32) @ self._directions, dtype=np.float32)
         square = float(v @ v)
         left = [square - float(along[:level] @ along[:level]) for level in LEVELS]
         rest = np.sqrt(np.maximum(left, 0.0) + ROUNDING * square)
-        return Move(along, rest, float(v @ self._offset))
+        return WeightChange(along, rest, float(v @ self._offset))
 
     def longest(self, places: Ints) -> float:
         """Return an upper bound on the norms of some rows."""
@@ -99,7 +99,13 @@ class Sketch:
         return farthest + float(np.linalg.norm(self._origin))
 
     def doubtful(
-        self, known: Floats, places: Ints, move: Move, shift: float, sign: float, bound: float
+        self,
+        known: Floats,
+        places: Ints,
+        move: WeightChange,
+        shift: float,
+        sign: float,
+        bound: float,
     ) -> Ints:
         """Return the i whose margin may be below the bound.
 

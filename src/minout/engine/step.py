@@ -16,7 +16,7 @@ from minout.engine.settle import Job
 from minout.engine.state import Delta, State
 from minout.errors import NotConverged
 
-LEFT_ALONE = 0.5
+SUFFICIENT_MARGIN = 0.5
 """While streaming, a separator does not move as long as all margins in it reach this."""
 
 
@@ -56,7 +56,7 @@ def teach(
     c = state.classes.number.get(label)
     if c is not None and not renewal_due(state, c):
         least = state.least_margin(x, c)
-        if least >= LEFT_ALONE:
+        if least >= SUFFICIENT_MARGIN:
             return _stored(state, x, c, example_id, least, next_id)
     with kernels.one_blas_thread():
         try:
@@ -82,7 +82,7 @@ def relabel(state: State, place: int, label: Label) -> Delta:
     seen = one[one < moments.seen]
     moments = moments.with_rows(state.examples.table, seen, np.full(len(seen), c))
     draft.frame = draft.frame._replace(moments=moments)
-    draft.settle(_jobs_of(draft, left), LEFT_ALONE)
+    draft.settle(_jobs_of(draft, left), SUFFICIENT_MARGIN)
     return draft.delta(_settle_around(draft, place, c))
 
 
@@ -101,7 +101,7 @@ def forget(state: State, places: Ints) -> Delta:
     draft.frame = draft.frame._replace(moments=moments)
     left = draft.leave(places)
     draft.remove(places)
-    draft.settle(_jobs_of(draft, left), LEFT_ALONE)
+    draft.settle(_jobs_of(draft, left), SUFFICIENT_MARGIN)
     return draft.delta()
 
 
@@ -187,7 +187,7 @@ def _settle_around(draft: Draft, place: int, c: int) -> Refresh | None:
         if o == c:
             continue
         old = draft.separator(pair_number(low, high)).pool
-        short, fresh = margins[o] < LEFT_ALONE, not len(old.places)
+        short, fresh = margins[o] < SUFFICIENT_MARGIN, not len(old.places)
         if not (short or renewed or fresh):
             continue
         pool = old.fork()
@@ -197,7 +197,7 @@ def _settle_around(draft: Draft, place: int, c: int) -> Refresh | None:
         if (short or fresh) and place not in pool.places:
             pool.join(np.array([place]), np.array([1.0 if c < o else -1.0]))
         jobs.append(draft.job(low, high, pool))
-    draft.settle(jobs, LEFT_ALONE)
+    draft.settle(jobs, SUFFICIENT_MARGIN)
     return None
 
 
@@ -217,12 +217,12 @@ def _refresh(draft: Draft) -> Refresh:
     start, settings = time.perf_counter(), draft.state.settings
     rows, classes = draft.rows(), len(draft.labels)
     frame = None
-    if draft.frame.schedule.chooses_anew(len(rows.order), classes):
+    if draft.frame.schedule.choice_due(len(rows.order), classes):
         frame = chosen(draft.frame, settings, rows, classes)
         draft.frame = frame or draft.frame
     draft.catch_up()
     trim_heap()  # each of these steps needs much memory, not at the same time
     draft.frame = measured(draft.frame, rows, draft.examples.dtype)
     trim_heap()
-    settle_all(draft, LEFT_ALONE)
+    settle_all(draft, SUFFICIENT_MARGIN)
     return Refresh(time.perf_counter() - start, draft.frame.choice, frame is not None)

@@ -19,14 +19,14 @@ class Suspect(NamedTuple):
     slack : float
         The sum of its slacks λα over the separators of its class: the total by which its margins
         fall short of the target, 1.
-    instead : int or str
+    suggested_label : int or str
         The label against which its slack is largest: a guess at the right label.
     """
 
     id: Id
     label: Label
     slack: float
-    instead: Label
+    suggested_label: Label
 
 
 def suspects(state: State, n: int) -> list[Suspect]:

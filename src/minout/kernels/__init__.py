@@ -14,38 +14,46 @@ from minout.kernels.grams import combine, gram
 from minout.kernels.interrupts import restoring_interrupts
 from minout.kernels.margins import activations, class_margins, scores
 from minout.kernels.newton import Factor, empty_factor, newton
-from minout.kernels.pairs import Leaning, pair_scores
+from minout.kernels.pairs import ClassPriors, pair_scores
 from minout.kernels.primal import Rows, Sums, newton_primal
 from minout.kernels.products import add_multiples, products, products_by_column
 from minout.kernels.rows import add_to, digest
 from minout.kernels.settling import (
     SETTLED,
     UNSOLVED,
-    Asked,
+    Limits,
     Pools,
+    Problem,
     Sides,
-    Standing,
     settle_pools,
 )
 from minout.kernels.tally import Sets, Tally, tally
 from minout.kernels.threads import in_threads, one_blas_thread
-from minout.kernels.training import Pull, clipped, follow, follow_and_clip, least, least_of, pull
+from minout.kernels.training import (
+    GradientStep,
+    clipped,
+    follow,
+    follow_and_clip,
+    gradient_step,
+    least,
+    least_of,
+)
 
 __all__ = [
     "LEVELS",
     "SETTLED",
     "TOLERANCE",
     "UNSOLVED",
-    "Asked",
     "Bitmaps",
+    "ClassPriors",
     "Factor",
-    "Leaning",
+    "GradientStep",
+    "Limits",
     "Pools",
-    "Pull",
+    "Problem",
     "Rows",
     "Sets",
     "Sides",
-    "Standing",
     "Sums",
     "Tally",
     "activations",
@@ -62,6 +70,7 @@ __all__ = [
     "empty_factor",
     "follow",
     "follow_and_clip",
+    "gradient_step",
     "gram",
     "in_threads",
     "interfered",
@@ -73,7 +82,6 @@ __all__ = [
     "pair_scores",
     "products",
     "products_by_column",
-    "pull",
     "replace",
     "restoring_interrupts",
     "roughly",

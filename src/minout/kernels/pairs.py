@@ -9,7 +9,7 @@ from minout.kernels._compiled import compiled
 from minout.kernels.newton import Factor, newton
 
 
-class Leaning(NamedTuple):
+class ClassPriors(NamedTuple):
     """The priors of all pairs of classes a, b: f0 = scale·(to[a] - to[b] - middle).
 
     inside (m, n) has the inner products of class means with the rows that separators are found on,
@@ -24,12 +24,12 @@ class Leaning(NamedTuple):
 
 @compiled
 def pair_scores(
-    H: Floats, to_others: Floats, start: Ints, leaning: Leaning, lams: Floats, out: Floats
+    H: Floats, to_others: Floats, start: Ints, priors: ClassPriors, lams: Floats, out: Floats
 ) -> bool:
     """Set out[p, i, c] to the least margin of the other row i in class c, at lams[p].
 
     H (n, n) holds inner products of the rows, class by class: those of c are start[c] …
-    start[c + 1] - 1; to_others (n, h) those with the others. Prices go down: each is solved from
+    start[c + 1] - 1; to_others (n, h) those with the others. λ goes down: each is solved from
     where the last one ended. False if one is not solved.
     """
     out[:] = np.inf
@@ -40,9 +40,9 @@ def pair_scores(
             )
             signs = np.ones(pool.shape[0])
             signs[start[a + 1] - start[a] :] = -1.0
-            middle, scale = leaning.middle[a, b], leaning.scale[a, b]
-            f0 = scale * (leaning.outside[a] - leaning.outside[b] - middle)
-            r = 1.0 - signs * scale * ((leaning.inside[a] - leaning.inside[b])[pool] - middle)
+            middle, scale = priors.middle[a, b], priors.scale[a, b]
+            f0 = scale * (priors.outside[a] - priors.outside[b] - middle)
+            r = 1.0 - signs * scale * ((priors.inside[a] - priors.inside[b])[pool] - middle)
             if not _of_pair(H, to_others, pool, signs, r, f0, lams, out[:, :, a], out[:, :, b]):
                 return False
     return True

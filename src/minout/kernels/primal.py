@@ -75,23 +75,23 @@ def _newton_primal(
 @compiled
 def _residual(rows: Rows, P: Floats, u: Floats, alpha: Floats) -> float:
     d = rows.origin.shape[0]
-    pull = P @ u
-    size = np.abs(pull)
+    gradient = P @ u
+    size = np.abs(gradient)
     for i in range(alpha.shape[0]):
         if alpha[i] > 0.0:
             x, amount = rows.table[rows.places[i]], rows.signs[i] * alpha[i]
             for k in range(d):
                 part = amount * (x[k] - rows.origin[k])
-                pull[k] -= part
+                gradient[k] -= part
                 size[k] += abs(part)
-            pull[d] -= amount
+            gradient[d] -= amount
             size[d] += abs(amount)
     length = np.sqrt(np.dot(u, P @ u))  # |(Pu)_k| is at most √P_kk times this
     worst = 0.0
     for k in range(d + 1):
         whole = size[k] + np.sqrt(P[k, k]) * length
         if whole > 0.0:
-            worst = max(worst, abs(pull[k]) / whole)
+            worst = max(worst, abs(gradient[k]) / whole)
     return worst
 
 

@@ -19,7 +19,7 @@ FEW = 3
 """From so many unknown rows on, the faster way to inner products is worth its preparations."""
 
 
-class Standing(NamedTuple):
+class Problem(NamedTuple):
     """The problem of all pools: rows (n, d), their origin, images (m, d), λ."""
 
     table: Floats
@@ -57,7 +57,7 @@ class Sides(NamedTuple):
     margins: Floats
 
 
-class Asked(NamedTuple):
+class Limits(NamedTuple):
     """The bound on margins, the tolerance, and the idle solves after which rows leave."""
 
     bound: float
@@ -69,12 +69,12 @@ class Asked(NamedTuple):
 def settle_pools(
     first: int,
     last: int,
-    standing: Standing,
+    problem: Problem,
     pools: Pools,
     W: Floats,
     b: Floats,
     sides: Sides,
-    asked: Asked,
+    limits: Limits,
     verdicts: Ints,
     least: Floats,
 ) -> None:
@@ -90,7 +90,7 @@ def settle_pools(
         most = max(most, pools.start[p + 1] - pools.start[p])
     G, lower = np.empty((most, most)), np.empty((most, most))
     order, size = np.empty(most, np.int64), np.zeros(1, np.int64)
-    table, origin, images, lam = standing
+    table, origin, images, lam = problem
     for p in range(first, last):
         mine = slice(pools.start[p], pools.start[p + 1])
         places, which = pools.places[mine], pools.which[mine]
@@ -123,9 +123,9 @@ def settle_pools(
         for i in range(margins.shape[0]):
             margins[i] *= sides.signs[theirs][i]
             least[p] = min(least[p], margins[i])
-        verdicts[p] = _verdict(everybody, margins, places, lam * alpha, asked)
+        verdicts[p] = _verdict(everybody, margins, places, lam * alpha, limits)
         if verdicts[p] == SETTLED:
-            pools.staying[p] = _without_idle(places, signs, alpha, idle, asked.idle, order)
+            pools.staying[p] = _without_idle(places, signs, alpha, idle, limits.idle, order)
         else:
             for i in range(places.shape[0]):
                 order[i] = i
@@ -165,14 +165,16 @@ def _without_idle(
 
 
 @compiled
-def _verdict(everybody: Ints, margins: Floats, pooled: Ints, private: Floats, asked: Asked) -> int:
+def _verdict(
+    everybody: Ints, margins: Floats, pooled: Ints, private: Floats, limits: Limits
+) -> int:
     for i in range(everybody.shape[0]):
-        if margins[i] >= asked.bound:
+        if margins[i] >= limits.bound:
             continue
         made_up_for = False
         for j in range(pooled.shape[0]):
             if pooled[j] == everybody[i]:
-                made_up_for = asked.bound - margins[i] - private[j] <= asked.tolerance
+                made_up_for = limits.bound - margins[i] - private[j] <= limits.tolerance
         if not made_up_for or not margins[i] > 0.0:
             return IN_DOUBT
     return SETTLED

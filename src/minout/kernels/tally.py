@@ -6,13 +6,13 @@ import numpy as np
 
 from minout._typing import Bools, Floats, Ints
 from minout.kernels._compiled import compiled
-from minout.kernels.training import Pull
+from minout.kernels.training import GradientStep
 
 
 class Tally(NamedTuple):
-    """The sums: pulls (k, n) by neuron and row, and which rows were ever in which set (n,)."""
+    """The sums: weight changes (k, n) by neuron and row, and which rows were ever in a set (n,)."""
 
-    pulls: Floats
+    weight_changes: Floats
     interfered: Bools
     exact: Bools
     rehearsed: Bools
@@ -28,16 +28,16 @@ class Sets(NamedTuple):
 
 
 @compiled
-def tally(sums: Tally, pull: Pull, sets: Sets) -> tuple[int, bool]:
+def tally(sums: Tally, taken: GradientStep, sets: Sets) -> tuple[int, bool]:
     """Record one step; return how many of the exact set were not rehearsed, and if one leaked.
 
     A leak is a row, not rehearsed, that is in S1 before the step and not after, or the other way
     round.
     """
     now = np.zeros(sums.rehearsed.shape[0], dtype=np.bool_)
-    for i in range(pull.rows.shape[0]):
-        sums.pulls[pull.winners[i], pull.rows[i]] += pull.steps[i]
-    for row in pull.rows[:-1]:
+    for i in range(taken.rows.shape[0]):
+        sums.weight_changes[taken.winners[i], taken.rows[i]] += taken.steps[i]
+    for row in taken.rows[:-1]:
         now[row] = True
         sums.rehearsed[row] = True
     missed = 0

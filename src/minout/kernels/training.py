@@ -15,7 +15,7 @@ from minout.kernels._compiled import compiled
 from minout.maths.loss import GRID
 
 
-class Pull(NamedTuple):
+class GradientStep(NamedTuple):
     """For each row, the new one last, the neuron it moves and how far; and which moved."""
 
     rows: Ints
@@ -54,9 +54,9 @@ def _least_of(a: Floats, columns: Ints, winners: Ints, values: Floats) -> None:
                 winners[i], values[i] = j, value
 
 
-def pull(
+def gradient_step(
     a: Floats, chosen: Ints, targets: Bools, rehearsal_weight: float, learning_rate: float
-) -> Pull:
+) -> GradientStep:
     """Twin of minout_winner and step, for the chosen columns of a (k, ≥ n) and the new one.
 
     `targets` (n,) says of every column whether it is a positive; the new column is the last, n - 1.
@@ -64,21 +64,21 @@ def pull(
     count, k = len(chosen) + 1, len(a)
     rows, winners = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
     steps, moved = np.empty(count), np.empty(k, dtype=np.int64)
-    out = Pull(rows, winners, steps, moved)
-    found = _pull(a, chosen, targets, rehearsal_weight, learning_rate, out)
-    return Pull(rows, winners, steps, moved[:found])
+    out = GradientStep(rows, winners, steps, moved)
+    found = _gradient_step(a, chosen, targets, rehearsal_weight, learning_rate, out)
+    return GradientStep(rows, winners, steps, moved[:found])
 
 
 @compiled
-def _pull(
+def _gradient_step(
     a: Floats,
     chosen: Ints,
     targets: Bools,
     rehearsal_weight: float,
     learning_rate: float,
-    out: Pull,
+    out: GradientStep,
 ) -> int:
-    """Write the pull, and return how many neurons have moved."""
+    """Write the step, and return how many neurons have moved."""
     rows, winners, steps, moved = out.rows, out.winners, out.steps, out.moved
     count = rows.shape[0]
     rows[:-1] = chosen
@@ -101,30 +101,30 @@ def _pull(
 
 
 @compiled
-def follow(a: Floats, products: Floats, pull: Pull, n: int) -> None:
-    """Update the activations a (k, ≥ n) of all n columns after a pull of the weights.
+def follow(a: Floats, products: Floats, taken: GradientStep, n: int) -> None:
+    """Update the activations a (k, ≥ n) of all n columns after a step.
 
-    products[r, i] is x_r·x_i + 1, the one for the bias. Rows that pull the same neuron are added
+    products[r, i] is x_r·x_i + 1, the one for the bias. Rows that move the same neuron are added
     four at a time, so that the neuron's activations are read and written a fourth as often.
     """
-    mine = np.empty(pull.rows.shape[0], dtype=np.int64)
-    for neuron in pull.moved:
+    mine = np.empty(taken.rows.shape[0], dtype=np.int64)
+    for neuron in taken.moved:
         count = 0
-        for i in range(pull.rows.shape[0]):
-            if pull.winners[i] == neuron:
+        for i in range(taken.rows.shape[0]):
+            if taken.winners[i] == neuron:
                 mine[count] = i
                 count += 1
         moved = a[neuron]
         fours = count - count % 4
         for i in range(0, fours, 4):
             i0, i1, i2, i3 = mine[i], mine[i + 1], mine[i + 2], mine[i + 3]
-            s0, s1, s2, s3 = pull.steps[i0], pull.steps[i1], pull.steps[i2], pull.steps[i3]
-            p0, p1 = products[pull.rows[i0]], products[pull.rows[i1]]
-            p2, p3 = products[pull.rows[i2]], products[pull.rows[i3]]
+            s0, s1, s2, s3 = taken.steps[i0], taken.steps[i1], taken.steps[i2], taken.steps[i3]
+            p0, p1 = products[taken.rows[i0]], products[taken.rows[i1]]
+            p2, p3 = products[taken.rows[i2]], products[taken.rows[i3]]
             for c in range(n):
                 moved[c] += s0 * p0[c] + s1 * p1[c] + s2 * p2[c] + s3 * p3[c]
         for i in range(fours, count):
-            step, product = pull.steps[mine[i]], products[pull.rows[mine[i]]]
+            step, product = taken.steps[mine[i]], products[taken.rows[mine[i]]]
             for c in range(n):
                 moved[c] += step * product[c]
 
@@ -145,10 +145,12 @@ def _clip(a: Floats, neurons: Ints, threshold: float, out: Bools) -> None:
             said[column] = row[column] <= threshold
 
 
-def follow_and_clip(a: Floats, products: Floats, pull: Pull, n: int, threshold: float) -> Bools:
-    """Follow a pull and return which of the columns before the last its neurons clip now."""
-    follow(a, products, pull, n)
-    return clipped(a, pull.moved, threshold, n - 1)
+def follow_and_clip(
+    a: Floats, products: Floats, taken: GradientStep, n: int, threshold: float
+) -> Bools:
+    """Follow a step and return which of the columns before the last its neurons clip now."""
+    follow(a, products, taken, n)
+    return clipped(a, taken.moved, threshold, n - 1)
 
 
 @compiled

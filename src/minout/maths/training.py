@@ -108,10 +108,10 @@ def _train_unit(
         steps = step(
             least[used], targets[used], _weights(len(chosen), training), training.learning_rate
         )
-        pull = np.zeros((len(W), len(used)))
-        pull[winners[used], np.arange(len(used))] = steps
-        W += pull @ rows[used]
-        b += pull.sum(axis=1)
+        coefficients = np.zeros((len(W), len(used)))
+        coefficients[winners[used], np.arange(len(used))] = steps
+        W += coefficients @ rows[used]
+        b += coefficients.sum(axis=1)
         rehearsed.append(chosen)
         moved.append(np.unique(winners[used][steps != 0.0]))
 

@@ -7,7 +7,7 @@
 from minout.paper.index import Index, Partition
 from minout.paper.learner import PaperLearner
 from minout.paper.rehearsal import AtRisk, Closed, Conditional, NoRehearsal, Policy, Uniform
-from minout.paper.report import PaperReport, Pulls, UnitReport
+from minout.paper.report import PaperReport, UnitReport, WeightChanges
 from minout.paper.rule import GradientRule
 from minout.paper.sharing import TableLearner, TableReport
 
@@ -22,9 +22,9 @@ __all__ = [
     "PaperReport",
     "Partition",
     "Policy",
-    "Pulls",
     "TableLearner",
     "TableReport",
     "Uniform",
     "UnitReport",
+    "WeightChanges",
 ]

@@ -5,7 +5,7 @@ import numpy as np
 from minout import kernels
 from minout._typing import Bools, Floats, Ints
 from minout.errors import InvalidInputError
-from minout.kernels import Pull
+from minout.kernels import GradientStep
 
 LIMIT = 20_000
 """The largest number of stored rows: the table of inner products (n² numbers) takes 3.2 GB."""
@@ -55,12 +55,12 @@ class Activations:
         """Copy the activations of all neurons at one row: (units, neurons)."""
         return np.array(self._a[:, :, row])
 
-    def follow(self, unit: int, pull: Pull, threshold: float) -> Bools:
-        """Update a unit's activations after a pull of its weights.
+    def follow(self, unit: int, step: GradientStep, threshold: float) -> Bools:
+        """Update a unit's activations after a step.
 
         Return which rows, except the last, the moved neurons clip now: (moved, n - 1).
         """
-        return kernels.follow_and_clip(self._a[unit], self._products, pull, self.n, threshold)
+        return kernels.follow_and_clip(self._a[unit], self._products, step, self.n, threshold)
 
     def clipped(self, unit: int, neurons: Ints, threshold: float, n: int) -> Bools:
         """Return which of the first n rows some neurons of a unit clip: (neurons, n)."""

@@ -10,7 +10,7 @@ from minout import kernels
 from minout._typing import Bools, Floats, Ints
 from minout.errors import InvalidInputError
 from minout.inputs import many_rows, one_row
-from minout.kernels import Pull
+from minout.kernels import GradientStep
 from minout.maths import Layer
 from minout.metrics import accuracy
 from minout.paper.learner import PaperLearner
@@ -96,15 +96,15 @@ def watch(
     n = len(stream.rows)
     rows = np.concatenate([stream.rows, many_rows(test_rows, stream.rows.shape[1])])
     labels = np.concatenate([stream.labels, test_labels])
-    board: Board | None = None
+    tracked: TrackedActivations | None = None
     curves = np.empty((n, len(Curves._fields)))
     for i, (x, y) in enumerate(zip(stream.rows, stream.labels.tolist(), strict=True)):
         report = learner.teach(x, y)
-        if board is None:
-            board = Board(learner.layer, rows, taught=stream.rows[:1])
+        if tracked is None:
+            tracked = TrackedActivations(learner.layer, rows, taught=stream.rows[:1])
         else:
-            board.follow(x, report)
-        right = learner.classes[board.winners()] == labels
+            tracked.follow(x, report)
+        right = learner.classes[tracked.winners()] == labels
         known = np.isin(test_labels, stream.labels[: i + 1])
         curves[i] = [*_accuracies(right, n, i + 1, known), *_costs(report)]
         tick()
@@ -131,7 +131,7 @@ def _costs(report: PaperReport) -> list[float]:
         report.neurons_moved,
         report.steps,
         sum(u.leaks for u in units),
-        sum(u.hit_the_cap for u in units),
+        sum(u.reached_max_steps for u in units),
     ]
 
 
@@ -195,12 +195,12 @@ def task_matrix(
     return R
 
 
-class Board:
+class TrackedActivations:
     """The activation of every neuron at n fixed rows, updated from each report.
 
-    A report lists the pulls of an example, W[j] += amount·x(id), so the activations here move by
-    amount·(x(id)·x + 1). That takes n multiplications for a pull; evaluating the neuron again would
-    take n·d.
+    A report lists the weight changes of an example, W[j] += amount·x(id), so the activations here
+    move by amount·(x(id)·x + 1). That takes n multiplications per change; evaluating the neuron
+    again would take n·d.
 
     Parameters
     ----------
@@ -229,14 +229,14 @@ class Board:
         """Update from the report on teaching x; every example taught must be followed, in order."""
         if report.example_id != self._taught:
             raise InvalidInputError(
-                f"This board has followed {self._taught} examples; "
-                f"it cannot follow example {report.example_id} next."
+                f"These activations have followed {self._taught} examples; "
+                f"they cannot follow example {report.example_id} next."
             )
         self._remember(one_row(x, len(self._columns)))
         for unit in report.units:
-            a, (neurons, ids, amounts) = self._a[unit.unit], unit.pulls
-            pull = Pull(rows=ids, winners=neurons, steps=amounts, moved=unit.moved)
-            kernels.follow(a, self._products, pull, self._columns.shape[1])
+            a, (neurons, ids, amounts) = self._a[unit.unit], unit.weight_changes
+            step = GradientStep(rows=ids, winners=neurons, steps=amounts, moved=unit.moved)
+            kernels.follow(a, self._products, step, self._columns.shape[1])
             self._least[unit.unit] = a.min(axis=0)
 
     def winners(self) -> Ints:

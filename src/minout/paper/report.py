@@ -7,7 +7,7 @@ import numpy as np
 from minout._typing import Floats, Ints, Label
 
 
-class Pulls(NamedTuple):
+class WeightChanges(NamedTuple):
     """The change of one unit's weights, as multiples of stored rows.
 
     For each i, ``W[neurons[i]] += amounts[i] * x(ids[i])`` and ``b[neurons[i]] += amounts[i]``.
@@ -36,7 +36,7 @@ class UnitReport(NamedTuple):
         The number of the unit: the place of its label in ``classes``.
     steps : int
         The number of gradient steps.
-    hit_the_cap : bool
+    reached_max_steps : bool
         Whether the unit stopped at ``max_steps`` before the example was learned.
     loss_before, loss : float
         The loss of the new example before the first step and after the last one.
@@ -58,13 +58,13 @@ class UnitReport(NamedTuple):
     wrong : int64 array
         The stored examples that are on the wrong side of the unit when it stops. A learning rate
         that is too large for the data shows here.
-    pulls : Pulls
+    weight_changes : WeightChanges
         The change of the weights.
     """
 
     unit: int
     steps: int
-    hit_the_cap: bool
+    reached_max_steps: bool
     loss_before: float
     loss: float
     moved: Ints
@@ -76,7 +76,7 @@ class UnitReport(NamedTuple):
     mean_missed: float
     leaks: int
     wrong: Ints
-    pulls: Pulls
+    weight_changes: WeightChanges
 
 
 class PaperReport(NamedTuple):
@@ -125,9 +125,9 @@ class PaperReport(NamedTuple):
         return _union([unit.interfered for unit in self.units])
 
     @property
-    def hit_the_cap(self) -> bool:
+    def reached_max_steps(self) -> bool:
         """Whether some unit stopped at ``max_steps`` before the example was learned."""
-        return any(unit.hit_the_cap for unit in self.units)
+        return any(unit.reached_max_steps for unit in self.units)
 
 
 def _union(sets: list[Ints]) -> Ints:

@@ -9,7 +9,7 @@ import numpy as np
 from minout import kernels
 from minout._typing import Bools, Floats, Ints
 from minout.errors import InvalidInputError
-from minout.kernels import Pull
+from minout.kernels import GradientStep
 from minout.maths import HARD_CLIP, SIGMOID_CLIP, Layer, initial_layer
 
 
@@ -84,7 +84,7 @@ class GradientRule:
         z = -least if positive else least
         return max(z, 0.0) + math.log1p(math.exp(-abs(z)))
 
-    def pull(self, a: Floats, chosen: Ints, targets: Bools) -> Pull:
+    def gradient_step(self, a: Floats, chosen: Ints, targets: Bools) -> GradientStep:
         """Return which neuron each row moves and by how much of itself; the new row comes last.
 
         a (k, ≥ n) holds the unit's activations, a column per row, the new one in column n - 1;
@@ -92,5 +92,5 @@ class GradientRule:
         """
         rehearsed = len(chosen)
         weight = 1.0 / rehearsed if self.reduction == "mean" and rehearsed else 1.0
-        pull: Pull = kernels.pull(a, chosen, targets, weight, self.learning_rate)
-        return pull
+        step: GradientStep = kernels.gradient_step(a, chosen, targets, weight, self.learning_rate)
+        return step

@@ -22,14 +22,14 @@ class TableReport(NamedTuple):
         The number of stored examples of the same group.
     rehearsed : int
         How many of them were rehearsed; 0 if no step was taken.
-    hit_the_cap : bool
+    reached_max_steps : bool
         Whether training stopped at ``max_steps`` before the example was learned.
     """
 
     steps: int
     at_risk: int
     rehearsed: int
-    hit_the_cap: bool
+    reached_max_steps: bool
 
 
 class TableLearner:
@@ -95,11 +95,11 @@ class TableLearner:
         examples = [*(stored if self.rehearse else []), (x, int(y))]
         rows = np.array([row for row, _ in examples])
         targets = np.eye(self.classes)[[label for _, label in examples]]
-        steps, hit_the_cap = self._train(theta, rows, targets)
+        steps, reached_max_steps = self._train(theta, rows, targets)
         self._features = len(x)
         self._table[key] = theta
         self._stored[key] = [*stored, examples[-1]]
-        return TableReport(steps, len(stored), (len(examples) - 1) * (steps > 0), hit_the_cap)
+        return TableReport(steps, len(stored), (len(examples) - 1) * (steps > 0), reached_max_steps)
 
     def predict(self, X: Floats) -> Ints:
         """Return the most probable class for each row of X (n, d)."""

@@ -8,11 +8,11 @@ import numpy as np
 from minout import kernels
 from minout._typing import Bools, Ints
 from minout.errors import InvalidInputError
-from minout.kernels import Pull, Sets, Tally
+from minout.kernels import GradientStep, Sets, Tally
 from minout.paper.activations import Activations
 from minout.paper.index import Index
 from minout.paper.rehearsal import AtRisk, Policy
-from minout.paper.report import Pulls, UnitReport
+from minout.paper.report import UnitReport, WeightChanges
 from minout.paper.rule import GradientRule
 
 OVERFLOW = "The steps overflowed; take a smaller learning rate or scale the features."
@@ -33,7 +33,7 @@ def train_unit(parts: Parts, unit: int, targets: Bools) -> UnitReport:
     """Take gradient steps until the unit has learned the new example.
 
     Activations and index follow every step. The caller moves the weights: the sum of all steps is
-    in the report, as `pulls`. targets (n,) says which rows are positives of this unit.
+    in the report, as `weight_changes`. targets (n,) says which rows are positives of this unit.
     """
     rule, activations, index = parts.rule, parts.activations, parts.index
     a = activations.of_unit(unit)
@@ -57,11 +57,11 @@ def train_unit(parts: Parts, unit: int, targets: Bools) -> UnitReport:
         asked = index.interfered(unit, [neuron])
         at_risk = AtRisk(neuron, _read_only(asked), told, interfered, winners, chosen)
         chosen = _checked(parts.policy.choose(at_risk, parts.rng), new)
-        pull = rule.pull(a, chosen, targets)
-        exact, inside_before = index.interfered(unit, pull.moved), inside
-        index.replace(unit, pull.moved, activations.follow(unit, pull, rule.threshold))
+        step = rule.gradient_step(a, chosen, targets)
+        exact, inside_before = index.interfered(unit, step.moved), inside
+        index.replace(unit, step.moved, activations.follow(unit, step, rule.threshold))
         inside = index.unclipped(unit)
-        log.note(pull, Sets(asked, exact, inside_before, inside))
+        log.note(step, Sets(asked, exact, inside_before, inside))
         neuron, value = kernels.least(a, new)
         loss = rule.loss(value, positive)
         if not math.isfinite(value):
@@ -97,24 +97,24 @@ class _Log:
         flags = np.zeros((3, rows), dtype=bool)
         self._sums = Tally(np.zeros((neurons, rows)), flags[0], flags[1], flags[2])
 
-    def note(self, pull: Pull, sets: Sets) -> None:
-        """Add one step: its pull, and the sets before and after."""
-        missed, leaked = kernels.tally(self._sums, pull, sets)
+    def note(self, step: GradientStep, sets: Sets) -> None:
+        """Add one step, and the sets before and after."""
+        missed, leaked = kernels.tally(self._sums, step, sets)
         self.steps += 1
-        self._rehearsed += len(pull.rows) - 1
+        self._rehearsed += len(step.rows) - 1
         self._exact += len(sets.exact)
         self._missed += missed
         self._leaks += leaked
 
     def report(
-        self, unit: int, losses: tuple[float, float], hit_the_cap: bool, wrong: Ints
+        self, unit: int, losses: tuple[float, float], reached_max_steps: bool, wrong: Ints
     ) -> UnitReport:
         """Return the report on all steps."""
-        neurons, ids = np.nonzero(self._sums.pulls)
+        neurons, ids = np.nonzero(self._sums.weight_changes)
         return UnitReport(
             unit=unit,
             steps=self.steps,
-            hit_the_cap=hit_the_cap,
+            reached_max_steps=reached_max_steps,
             loss_before=losses[0],
             loss=losses[1],
             moved=np.unique(neurons),
@@ -126,5 +126,5 @@ class _Log:
             mean_missed=self._missed / self.steps,
             leaks=self._leaks,
             wrong=wrong,
-            pulls=Pulls(neurons, ids, self._sums.pulls[neurons, ids]),
+            weight_changes=WeightChanges(neurons, ids, self._sums.weight_changes[neurons, ids]),
         )

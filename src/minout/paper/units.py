@@ -97,7 +97,7 @@ class Units:
         """Store x, move the weights as the reports say, and add x to the index."""
         example_id = self.memory.add(x, unit)
         for report in reports:
-            neurons, ids, amounts = report.pulls
+            neurons, ids, amounts = report.weight_changes
             self.memory.add_multiples(self.layer.W[report.unit], neurons, ids, amounts)
             np.add.at(self.layer.b[report.unit], neurons, amounts)
         self.index.add(example_id, self.activations.of_row(example_id) <= self.rule.threshold)

@@ -10,7 +10,7 @@ from minout.maths import perceptron
 from minout.maths.sharing import by_nearest, for_all
 from minout.paper import TableLearner
 from minout.paper.figures.fig8 import figure, line, run
-from minout.paper.figures.fig8.claims import TABLES, spots
+from minout.paper.figures.fig8.claims import TABLES, point_runs
 from minout.paper.figures.fig8.settings import PAPER, TESTING
 from minout.paper.figures.task import Task
 
@@ -34,17 +34,17 @@ def test_every_point_is_planned_with_and_without_rehearsal():
 
 def test_a_table_by_row_forgets_nothing_and_knows_nothing_else(rows):
     for rehearsing in (True, False):
-        [spot] = spots(rows, "rows", rehearsing=rehearsing)
-        assert [spot.mean(name) for name in ("forgetting", "train", "test")] == [0, 1, 0.1]
-        assert [spot.mean(name) for name in ("shared", "rehearsed", "idle")] == [0, 0, 0]
+        [runs] = point_runs(rows, "rows", rehearsing=rehearsing)
+        assert [runs.mean(name) for name in ("forgetting", "train", "test")] == [0, 1, 0.1]
+        assert [runs.mean(name) for name in ("shared", "rehearsed", "idle")] == [0, 0, 0]
 
 
 def test_one_theta_and_one_neuron_share_everything(rows):
     for rehearsing in (True, False):
         shared = [
-            spot.mean("shared")
-            for spot in spots(rows, "all", "minout", "network", rehearsing=rehearsing)
-            if spot.size != 8
+            runs.mean("shared")
+            for runs in point_runs(rows, "all", "minout", "network", rehearsing=rehearsing)
+            if runs.size != 8
         ]
         assert shared == [1, 1, 1]
 
@@ -52,14 +52,18 @@ def test_one_theta_and_one_neuron_share_everything(rows):
 def test_more_is_shared_from_point_to_point(rows):
     for kinds in (TABLES, ("minout",)):
         for rehearsing in (True, False):
-            shared = [spot.mean("shared") for spot in spots(rows, *kinds, rehearsing=rehearsing)]
+            shared = [
+                runs.mean("shared") for runs in point_runs(rows, *kinds, rehearsing=rehearsing)
+            ]
             assert shared == sorted(set(shared))
 
 
 def test_only_the_rehearsing_rehearse_and_forget_less(rows):
     for kind in ("groups", "all", "minout", "network"):
         pairs = zip(
-            spots(rows, kind, rehearsing=True), spots(rows, kind, rehearsing=False), strict=True
+            point_runs(rows, kind, rehearsing=True),
+            point_runs(rows, kind, rehearsing=False),
+            strict=True,
         )
         for rehearsing, alone in pairs:
             assert rehearsing.mean("rehearsed") > 0 == alone.mean("rehearsed")
@@ -92,15 +96,15 @@ def test_a_table_tells_how_many_of_the_group_were_there_before():
     learner = TableLearner(by_nearest(np.array([[-1.0], [1.0]])), 2, learning_rate=0.1)
     table = line.Table(learner)
     told = [table.teach(np.array([x]), y) for x, y in ((-1, 0), (1, 1), (-2, 1), (-2, 1), (2, 0))]
-    assert [lesson.at_risk for lesson in told] == [(0,), (0,), (1,), (), (1,)]
-    assert [lesson.rehearsed for lesson in told] == [0, 0, 1, 0, 1]
-    assert [lesson.caps for lesson in told] == [0, 0, 0, 0, 0]
+    assert [report.at_risk for report in told] == [(0,), (0,), (1,), (), (1,)]
+    assert [report.rehearsed for report in told] == [0, 0, 1, 0, 1]
+    assert [report.caps for report in told] == [0, 0, 0, 0, 0]
 
 
 def test_a_table_tells_whom_it_could_not_learn_in_time():
     table = line.Table(TableLearner(for_all, 2, max_steps=1))
     told = [table.teach(np.array([0.5]), y) for y in (0, 1)]
-    assert [lesson.caps for lesson in told] == [1, 1]
+    assert [report.caps for report in told] == [1, 1]
 
 
 @pytest.mark.parametrize("rehearse", [True, False])
@@ -119,9 +123,9 @@ def test_a_network_steps_on_the_new_and_then_on_each_stored_example(rehearse):
         for i in order.permutation(n) if rehearse else []:
             perceptron.sgd_step(start, xs[i], labels[i], 0.1)
     assert all((a == b).all() for a, b in zip(start, network.net, strict=True))
-    assert [lesson.rehearsed for lesson in told] == ([0, 1, 2, 3, 4, 5] if rehearse else [0] * 6)
-    assert [lesson.at_risk for lesson in told] == [(float(n),) for n in range(6)]
-    assert [lesson.caps for lesson in told] == [1] * 6
+    assert [report.rehearsed for report in told] == ([0, 1, 2, 3, 4, 5] if rehearse else [0] * 6)
+    assert [report.at_risk for report in told] == [(float(n),) for n in range(6)]
+    assert [report.caps for report in told] == [1] * 6
 
 
 def test_a_network_that_knows_an_example_leaves_it_at_that():
@@ -129,19 +133,19 @@ def test_a_network_that_knows_an_example_leaves_it_at_that():
     net = perceptron.initial((2, 4, 3), rng)
     network = line.Network(net, rehearse=True, learning_rate=0.1, max_steps=1_000, rng=rng)
     x = np.array([1.0, -1.0])
-    assert network.teach(x, 2) == line.Lesson((0.0,), (0.0,), 0, 0)
+    assert network.teach(x, 2) == line.ExampleReport((0.0,), (0.0,), 0, 0)
     assert perceptron.loss(net, x, 2) < 0.1
-    assert network.teach(x, 2) == line.Lesson((), (), 0, 0)
+    assert network.teach(x, 2) == line.ExampleReport((), (), 0, 0)
 
 
 def test_lessons_are_averaged_over_what_moved():
-    lessons = [
-        line.Lesson((0.0, 0.0), (0.0, 0.0), 0, 0),
-        line.Lesson((1.0,), (1.0,), 1, 1),
-        line.Lesson((), (), 0, 0),
-        line.Lesson((0.0, 1.5), (3.0, 3.0), 2, 0),
+    reports = [
+        line.ExampleReport((0.0, 0.0), (0.0, 0.0), 0, 0),
+        line.ExampleReport((1.0,), (1.0,), 1, 1),
+        line.ExampleReport((), (), 0, 0),
+        line.ExampleReport((0.0, 1.5), (3.0, 3.0), 2, 0),
     ]
-    told = run._told(lessons)
+    told = run._told(reports)
     assert told["shared"] == 0.5  # 1 of 1, 0 of 3 and 1.5 of 3
     assert told["shared_exactly"] == 1
     assert told["at_risk"] == 0.5

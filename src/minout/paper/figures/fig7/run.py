@@ -98,7 +98,7 @@ def _totals(reports: Sequence[PaperReport]) -> dict[str, int]:
         "lessons": len(units),
         "steps": sum(unit.steps for unit in units),
         "leaks": sum(unit.leaks for unit in units),
-        "caps": sum(unit.hit_the_cap for unit in units),
+        "caps": sum(unit.reached_max_steps for unit in units),
     }
 
 

@@ -13,7 +13,7 @@ from minout.results import Row
 TABLES = ("rows", "groups", "all")
 
 
-class Spot(NamedTuple):
+class PointRuns(NamedTuple):
     """The runs of one point of the line, a row per seed."""
 
     kind: str
@@ -29,22 +29,22 @@ class Spot(NamedTuple):
         return float(self.values(name).mean())
 
 
-def spots(rows: Sequence[Row], *kinds: str, rehearsing: bool) -> list[Spot]:
+def point_runs(rows: Sequence[Row], *kinds: str, rehearsing: bool) -> list[PointRuns]:
     """Return the points of some kinds in the order of the plan."""
     found: dict[tuple[str, int], list[Row]] = {}
     for row in rows:
         values = row.values
         if values["kind"] in kinds and values["rehearsing"] == rehearsing:
             found.setdefault((values["kind"], values["size"]), []).append(row)
-    return [Spot(kind, size, seeds) for (kind, size), seeds in found.items()]
+    return [PointRuns(kind, size, seeds) for (kind, size), seeds in found.items()]
 
 
 def claims(rows: Sequence[Row]) -> list[Claim]:
     """Check both ends of the line, the points in between, and where minout is on it."""
-    tables, tables_alone = (spots(rows, *TABLES, rehearsing=each) for each in (True, False))
-    units, units_alone = (spots(rows, "minout", rehearsing=each) for each in (True, False))
-    (network,) = spots(rows, "network", rehearsing=True)
-    (network_alone,) = spots(rows, "network", rehearsing=False)
+    tables, tables_alone = (point_runs(rows, *TABLES, rehearsing=each) for each in (True, False))
+    units, units_alone = (point_runs(rows, "minout", rehearsing=each) for each in (True, False))
+    (network,) = point_runs(rows, "network", rehearsing=True)
+    (network_alone,) = point_runs(rows, "network", rehearsing=False)
     return [
         _nothing_shared(tables[0]),
         _everything_shared(network_alone),
@@ -55,7 +55,7 @@ def claims(rows: Sequence[Row]) -> list[Claim]:
     ]
 
 
-def _nothing_shared(table: Spot) -> Claim:
+def _nothing_shared(table: PointRuns) -> Claim:
     forgetting, train, test = (table.values(name) for name in ("forgetting", "train", "test"))
     return Claim(
         paper="a table with a θ for every input shares nothing, forgets nothing and generalises "
@@ -66,7 +66,7 @@ def _nothing_shared(table: Spot) -> Claim:
     )
 
 
-def _everything_shared(network: Spot) -> Claim:
+def _everything_shared(network: PointRuns) -> Claim:
     return Claim(
         paper="a network whose θ is shared by all examples forgets catastrophically "
         "(more than half)",
@@ -76,10 +76,10 @@ def _everything_shared(network: Spot) -> Claim:
     )
 
 
-def _in_between(tables: Sequence[Spot], units: Sequence[Spot]) -> Claim:
-    lost = [np.array([100 * spot.mean("forgetting") for spot in line]) for line in (tables, units)]
+def _in_between(tables: Sequence[PointRuns], units: Sequence[PointRuns]) -> Claim:
+    lost = [np.array([100 * runs.mean("forgetting") for runs in line]) for line in (tables, units)]
     table, minout = (", ".join(f"{each:.0f}" for each in line) for line in lost)
-    sizes = ", ".join(str(spot.size) for spot in units)
+    sizes = ", ".join(str(runs.size) for runs in units)
     return Claim(
         paper="reducing the level of parameter sharing reduces forgetting",
         measured=f"without rehearsal, forgetting is {table} points from T[x] to one θ, and "
@@ -88,9 +88,9 @@ def _in_between(tables: Sequence[Spot], units: Sequence[Spot]) -> Claim:
     )
 
 
-def _rehearsed(line: Sequence[Spot]) -> Claim:
-    kept = min(float(spot.values("train").min()) for spot in line)
-    most = max(line, key=lambda spot: spot.mean("forgetting"))
+def _rehearsed(line: Sequence[PointRuns]) -> Claim:
+    kept = min(float(runs.values("train").min()) for runs in line)
+    most = max(line, key=lambda runs: runs.mean("forgetting"))
     return Claim(
         paper="rehearsing the interfered examples prevents forgetting, if the model has enough "
         "capacity (training accuracy 100 % at the end)",
@@ -100,7 +100,7 @@ def _rehearsed(line: Sequence[Spot]) -> Claim:
     )
 
 
-def _best_of_both(unit: Spot, network: Spot) -> Claim:
+def _best_of_both(unit: PointRuns, network: PointRuns) -> Claim:
     behind = 100 * (network.values("test") - unit.values("test"))
     worse = 100 * (unit.values("forgetting") - network.values("forgetting"))
     return Claim(
@@ -113,7 +113,7 @@ def _best_of_both(unit: Spot, network: Spot) -> Claim:
     )
 
 
-def _limited(unit: Spot, theta: Spot) -> Claim:
+def _limited(unit: PointRuns, theta: PointRuns) -> Claim:
     fewer = (unit.values("at_risk") < theta.values("at_risk")).all()
     cheaper = (unit.values("rehearsed") < theta.values("rehearsed")).all()
     return Claim(
@@ -126,5 +126,5 @@ def _limited(unit: Spot, theta: Spot) -> Claim:
     )
 
 
-def _points(spot: Spot, name: str) -> str:
-    return in_words(100 * spot.values(name))
+def _points(runs: PointRuns, name: str) -> str:
+    return in_words(100 * runs.values(name))

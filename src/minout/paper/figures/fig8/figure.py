@@ -7,7 +7,7 @@ import numpy as np
 
 from minout import drawing
 from minout._typing import Floats
-from minout.paper.figures.fig8.claims import TABLES, Spot, claims, spots
+from minout.paper.figures.fig8.claims import TABLES, PointRuns, claims, point_runs
 from minout.results import Row
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def draw(rows: Sequence[Row]) -> "Figure":
         _frame(axes)
     known, forgotten, cost = panels
     for kinds in FAMILIES:
-        filled, hollow = (spots(rows, *kinds, rehearsing=each) for each in (True, False))
+        filled, hollow = (point_runs(rows, *kinds, rehearsing=each) for each in (True, False))
         for axes, name in ((known, "test"), (forgotten, "forgetting")):
             _curve(axes, filled, 100 * _values(filled, name))
             _curve(axes, hollow, 100 * _values(hollow, name), hollow=True)
@@ -66,16 +66,18 @@ def _root(x: Floats) -> Floats:
     return np.asarray(np.sign(x) * np.sqrt(np.abs(x)))
 
 
-def _values(line: Sequence[Spot], name: str) -> Floats:
-    return np.array([spot.values(name) for spot in line])
+def _values(line: Sequence[PointRuns], name: str) -> Floats:
+    return np.array([runs.values(name) for runs in line])
 
 
-def _curve(axes: "Axes", line: Sequence[Spot], values: Floats, *, hollow: bool = False) -> None:
+def _curve(
+    axes: "Axes", line: Sequence[PointRuns], values: Floats, *, hollow: bool = False
+) -> None:
     """Draw values (points, seeds); hollow and dashed is without rehearsal."""
     colour, marker = LOOKS.get(line[0].kind, TABLE_LOOK)
     mean = values.mean(axis=1)
     axes.errorbar(
-        [_x(spot) for spot in line], mean,
+        [_x(runs) for runs in line], mean,
         yerr=np.abs([values.min(axis=1) - mean, values.max(axis=1) - mean]),
         color=colour, marker=marker, markersize=5.5,
         markerfacecolor="white" if hollow else colour, elinewidth=1,
@@ -83,45 +85,45 @@ def _curve(axes: "Axes", line: Sequence[Spot], values: Floats, *, hollow: bool =
     )  # fmt: skip
 
 
-def _x(spot: Spot) -> float:
-    shared = spot.mean("shared")
-    return ASIDE.get(spot.kind, 1.0) if shared == 1 else shared
+def _x(runs: PointRuns) -> float:
+    shared = runs.mean("shared")
+    return ASIDE.get(runs.kind, 1.0) if shared == 1 else shared
 
 
 def _name_the_points(axes: "Axes", rows: Sequence[Row]) -> None:
     """Label each point with rehearsal."""
-    row, *groups, last, one = spots(rows, *TABLES, rehearsing=True)
+    row, *groups, last, one = point_runs(rows, *TABLES, rehearsing=True)
     _say(axes, "$T[x]$, a θ for every row: chance", _at(row, "test", 100), drawing.INK, (9, 0))
-    for spot in groups:
-        words = f"{spot.size}\ngroups" if spot == groups[0] else str(spot.size)
-        _say(axes, words, _at(spot, "test", 100), drawing.INK, (-4, 5), ha="right")
+    for runs in groups:
+        words = f"{runs.size}\ngroups" if runs == groups[0] else str(runs.size)
+        _say(axes, words, _at(runs, "test", 100), drawing.INK, (-4, 5), ha="right")
     _say(axes, f"{last.size} groups", _at(last, "test", 100), drawing.INK, (2, -9))
     _say(axes, "one θ", _at(one, "test", 100), drawing.INK, (-3, 6), ha="right")
-    first, *units = spots(rows, "minout", rehearsing=True)
+    first, *units = point_runs(rows, "minout", rehearsing=True)
     words = f"minout, $k$ = {first.size}"
     _say(axes, words, _at(first, "test", 100), drawing.CONDITIONAL, (6, 8), ha="right")
-    for spot in units:
-        height = -9 if spot == units[-1] else 8
+    for runs in units:
+        height = -9 if runs == units[-1] else 8
         _say(
             axes,
-            str(spot.size),
-            _at(spot, "test", 100),
+            str(runs.size),
+            _at(runs, "test", 100),
             drawing.CONDITIONAL,
             (0, height),
             ha="center",
         )
-    (network,) = spots(rows, "network", rehearsing=True)
+    (network,) = point_runs(rows, "network", rehearsing=True)
     _say(axes, "network", _at(network, "test", 100), drawing.SGD, (6, 10), ha="right")
 
 
 def _name_the_curves(known: "Axes", forgotten: "Axes", rows: Sequence[Row]) -> None:
     """Explain the curves without rehearsal, and the minout that forgets least without it."""
-    near = {each: spots(rows, "groups", rehearsing=each)[-2] for each in (True, False)}
+    near = {each: point_runs(rows, "groups", rehearsing=each)[-2] for each in (True, False)}
     _say(known, "with rehearsal", _at(near[True], "test", 100), GREY, (10, -4))
     _say(known, "without rehearsal", _at(near[False], "test", 100), GREY, (10, 5))
     _say(forgotten, "with rehearsal", _at(near[True], "forgetting", 100), GREY, (10, 6))
     _say(forgotten, "without rehearsal", _at(near[False], "forgetting", 100), GREY, (10, -4))
-    unit, *_ = spots(rows, "minout", rehearsing=False)
+    unit, *_ = point_runs(rows, "minout", rehearsing=False)
     for axes, name in ((known, "test"), (forgotten, "forgetting")):
         words, at = f"$k$ = {unit.size}", _at(unit, name, 100)
         _say(axes, words, at, drawing.CONDITIONAL, (-7, 0), ha="right")
@@ -129,18 +131,18 @@ def _name_the_curves(known: "Axes", forgotten: "Axes", rows: Sequence[Row]) -> N
 
 def _name_the_steps(axes: "Axes", rows: Sequence[Row]) -> None:
     """Add the number rehearsed in one step, where it differs."""
-    unit, *_ = spots(rows, "minout", rehearsing=True)
-    (theta,) = spots(rows, "all", rehearsing=True)
-    for spot, what, colour in (
+    unit, *_ = point_runs(rows, "minout", rehearsing=True)
+    (theta,) = point_runs(rows, "all", rehearsing=True)
+    for runs, what, colour in (
         (unit, "a unit", drawing.CONDITIONAL),
         (theta, "this θ", drawing.INK),
     ):
-        words = f"in a step of {what}: {spot.mean('at_risk'):.0f}"
-        _say(axes, words, _at(spot, "rehearsed"), colour, (-7, 5), ha="right")
+        words = f"in a step of {what}: {runs.mean('at_risk'):.0f}"
+        _say(axes, words, _at(runs, "rehearsed"), colour, (-7, 5), ha="right")
 
 
-def _at(spot: Spot, name: str, scale: float = 1) -> tuple[float, float]:
-    return _x(spot), scale * spot.mean(name)
+def _at(runs: PointRuns, name: str, scale: float = 1) -> tuple[float, float]:
+    return _x(runs), scale * runs.mean(name)
 
 
 def _say(

@@ -15,7 +15,7 @@ from minout.paper.figures import comparison
 from minout.paper.figures.fig8.settings import Settings
 
 
-class Lesson(NamedTuple):
+class ExampleReport(NamedTuple):
     """The report on one example.
 
     `at_risk` has a number for each thing that moved (a θ, a unit): how many stored examples the
@@ -32,7 +32,7 @@ class Lesson(NamedTuple):
 class Point(Protocol):
     """A learner that reports on each example."""
 
-    def teach(self, x: Floats, y: int) -> Lesson:
+    def teach(self, x: Floats, y: int) -> ExampleReport:
         """Learn one row x (d,) under the label y."""
         ...
 
@@ -73,17 +73,17 @@ def point(
     )
 
 
-class Diary:
+class ReportLog:
     """Teach one example after the other and collect the reports."""
 
     def __init__(self, point: Point) -> None:
-        self.lessons: list[Lesson] = []
+        self.reports: list[ExampleReport] = []
         self.predict = point.predict
         self._point = point
 
     def teach(self, x: Floats, y: int) -> None:
         """Learn one row x (d,) under the label y."""
-        self.lessons.append(self._point.teach(x, y))
+        self.reports.append(self._point.teach(x, y))
 
 
 class Table:
@@ -93,11 +93,11 @@ class Table:
         self.predict = learner.predict
         self._learner = learner
 
-    def teach(self, x: Floats, y: int) -> Lesson:
+    def teach(self, x: Floats, y: int) -> ExampleReport:
         """Learn one row; the rest of its group is at risk."""
         report = self._learner.teach(x, y)
         at_risk = (float(report.at_risk),) if report.steps else ()
-        return Lesson(at_risk, at_risk, report.rehearsed, int(report.hit_the_cap))
+        return ExampleReport(at_risk, at_risk, report.rehearsed, int(report.reached_max_steps))
 
 
 class Minout:
@@ -107,15 +107,18 @@ class Minout:
         self.predict = learner.predict
         self._learner = learner
 
-    def teach(self, x: Floats, y: int) -> Lesson:
+    def teach(self, x: Floats, y: int) -> ExampleReport:
         """Learn one row; examples that are not rehearsed are still at risk."""
         report = self._learner.teach(x, y)
         exact = tuple(unit.mean_exact for unit in report.units)
         rehearsed = tuple(unit.mean_rehearsed for unit in report.units)
         # Without rehearsal a step moves one neuron, and the two sets are the same.
         at_risk = rehearsed if len(report.rehearsed) else exact
-        return Lesson(
-            at_risk, exact, len(report.rehearsed), sum(unit.hit_the_cap for unit in report.units)
+        return ExampleReport(
+            at_risk,
+            exact,
+            len(report.rehearsed),
+            sum(unit.reached_max_steps for unit in report.units),
         )
 
 
@@ -143,7 +146,7 @@ class Network:
         self.rng = rng
         self._stored: list[tuple[Floats, int]] = []
 
-    def teach(self, x: Floats, y: int) -> Lesson:
+    def teach(self, x: Floats, y: int) -> ExampleReport:
         """Learn one row; everything stored is at risk."""
         steps = 0
         while (unfit := self._loss(x, y) >= self.stop_loss) and steps < self.max_steps:
@@ -152,7 +155,7 @@ class Network:
         stored = len(self._stored)
         self._stored.append((x.copy(), y))
         at_risk = (float(stored),) if steps else ()
-        return Lesson(at_risk, at_risk, stored if steps and self.rehearse else 0, int(unfit))
+        return ExampleReport(at_risk, at_risk, stored if steps and self.rehearse else 0, int(unfit))
 
     def predict(self, X: Floats) -> Ints:
         """Return the most probable class for each row of X (n, d)."""

@@ -10,7 +10,7 @@ from minout import results, streams
 from minout._typing import Floats, Ints
 from minout.metrics import accuracy, average_accuracy_at_end, forgetting_from_best
 from minout.paper.evaluate import task_matrix
-from minout.paper.figures.fig8.line import Diary, Lesson, point
+from minout.paper.figures.fig8.line import ExampleReport, ReportLog, point
 from minout.paper.figures.fig8.settings import PAPER, TESTING, Settings
 from minout.paper.figures.task import Source, Task
 from minout.streams import Stream
@@ -90,7 +90,7 @@ def drawn(settings: Settings, seed: int, source: Source) -> Examples:
 def _measured(task: Task, examples: Examples, judges: tuple[Floats, Ints]) -> dict[str, Any]:
     kind, size, how = task.variant.split()
     stream = examples.stream
-    diary = Diary(
+    log = ReportLog(
         point(
             task.settings, kind, int(size),
             rehearse=how == "rehearsed", prototypes=examples.prototypes, seed=task.seed,
@@ -98,28 +98,28 @@ def _measured(task: Task, examples: Examples, judges: tuple[Floats, Ints]) -> di
     )  # fmt: skip
     rows, labels = judges
     tests = [(rows[labels == label], labels[labels == label]) for label in np.unique(stream.labels)]
-    R = task_matrix(diary, stream, tests)
+    R = task_matrix(log, stream, tests)
     return {
         "kind": kind,
         "size": int(size),
         "rehearsing": how == "rehearsed",
         "test": average_accuracy_at_end(R),
-        "train": accuracy(diary.predict(stream.rows), stream.labels),
+        "train": accuracy(log.predict(stream.rows), stream.labels),
         "forgetting": forgetting_from_best(R),
-        **_told(diary.lessons),
+        **_told(log.reports),
     }
 
 
-def _told(lessons: Sequence[Lesson]) -> dict[str, float]:
+def _told(reports: Sequence[ExampleReport]) -> dict[str, float]:
     """Sum up the reports: what was shared, as a fraction of what was stored before each."""
-    later = list(enumerate(lessons))[1:]
+    later = list(enumerate(reports))[1:]
     return {
-        "shared": _mean([n / stored for stored, lesson in later for n in lesson.at_risk]),
-        "shared_exactly": _mean([n / stored for stored, lesson in later for n in lesson.exact]),
-        "at_risk": _mean([n for lesson in lessons for n in lesson.at_risk]),
-        "rehearsed": _mean([lesson.rehearsed for lesson in lessons]),
-        "idle": sum(not lesson.at_risk for lesson in lessons),
-        "caps": sum(lesson.caps for lesson in lessons),
+        "shared": _mean([n / stored for stored, report in later for n in report.at_risk]),
+        "shared_exactly": _mean([n / stored for stored, report in later for n in report.exact]),
+        "at_risk": _mean([n for report in reports for n in report.at_risk]),
+        "rehearsed": _mean([report.rehearsed for report in reports]),
+        "idle": sum(not report.at_risk for report in reports),
+        "caps": sum(report.caps for report in reports),
     }
 
 
