@@ -11,12 +11,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-import typer
-
 import minout
 import minout.engine
 import minout.paper
-from minout.cli.app import app
+from minout.cli.app import COMMANDS, load_command
 
 FILE = Path(__file__).with_name("reference.md")
 START = """\
@@ -123,8 +121,8 @@ def _members(cls: type) -> Iterator[Line]:
 
 
 def _commands() -> Iterator[str]:
-    group: Any = typer.main.get_command(app)
-    for name, command in group.commands.items():
+    for name in COMMANDS:
+        command: Any = load_command(name)
         arguments = [_argument(each) for each in command.params if _is_argument(each)]
         options = [_option(each) for each in command.params if not _is_argument(each)]
         yield f"### `{' '.join(['minout', name, *arguments])}`\n"

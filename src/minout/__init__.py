@@ -1,15 +1,16 @@
 """Learn from a stream, one example at a time, and report what each example disturbs."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from minout._version import __version__
-from minout.engine import Audit, Certificate, StepReport
 from minout.errors import InvalidInputError, MinoutError
-from minout.features import Encoder, Identity, RandomFourier, Scattering
-from minout.learner import Learner
 
 if TYPE_CHECKING:
     from minout.classifier import MinoutClassifier
+    from minout.engine import Audit, Certificate, StepReport
+    from minout.features import Encoder, Identity, RandomFourier, Scattering
+    from minout.learner import Learner
 
 __all__ = [
     "Audit",
@@ -26,11 +27,26 @@ __all__ = [
     "__version__",
 ]
 
+_MODULES = {
+    "Audit": "minout.engine",
+    "Certificate": "minout.engine",
+    "Encoder": "minout.features",
+    "Identity": "minout.features",
+    "Learner": "minout.learner",
+    "MinoutClassifier": "minout.classifier",
+    "RandomFourier": "minout.features",
+    "Scattering": "minout.features",
+    "StepReport": "minout.engine",
+}
+"""The modules of names that are imported on first use: NumPy, numba and scikit-learn take time."""
 
-def __getattr__(name: str) -> Any:
-    # Import scikit-learn, which imports pandas, only when the classifier is used.
-    if name == "MinoutClassifier":
-        from minout.classifier import MinoutClassifier
+if not TYPE_CHECKING:  # with a `__getattr__`, type checkers would accept any name
 
-        return MinoutClassifier
-    raise AttributeError(f"module 'minout' has no attribute {name!r}")
+    def __getattr__(name: str) -> Any:
+        if name not in _MODULES:
+            raise AttributeError(f"module 'minout' has no attribute {name!r}")
+        value = globals()[name] = getattr(import_module(_MODULES[name]), name)
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

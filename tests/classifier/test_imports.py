@@ -14,8 +14,23 @@ def loaded_by(code: str) -> set[str]:
     return set(done.stdout.split())
 
 
-def test_minout_alone_brings_nothing_heavy():
-    assert not loaded_by("import minout").intersection(HEAVY)
+def test_the_learner_brings_nothing_heavy():
+    assert not loaded_by("from minout import Learner").intersection(HEAVY)
+
+
+def test_minout_alone_brings_nothing_that_takes_time():
+    assert not loaded_by("import minout").intersection({*HEAVY, "numpy", "numba", "scipy"})
+
+
+def test_every_public_name_is_imported_when_it_is_used_and_listed_before():
+    code = (
+        "import minout\n"
+        "assert set(minout.__all__) <= set(dir(minout))\n"
+        "for name in minout.__all__: getattr(minout, name)\n"
+        "from minout import *\n"
+        "assert Learner is minout.Learner and vars(minout)['Learner'] is Learner"
+    )
+    assert "minout.classifier" in loaded_by(code)
 
 
 def test_the_classifier_brings_only_what_scikit_learn_brings():
@@ -43,7 +58,7 @@ def test_a_name_that_minout_does_not_have_is_named():
         minout.Nobody  # noqa: B018
 
 
-def test_importing_minout_takes_less_than_half_as_long_again_as_scikit_learn_and_numba():
+def test_importing_the_learner_takes_less_than_half_as_long_again_as_scikit_learn_and_numba():
     code = (
         "import time; start = time.perf_counter()\n{}\n"
         "end = time.perf_counter()\nimport sys; sys.modules['seconds=' + str(end - start)] = None"
@@ -58,4 +73,4 @@ def test_importing_minout_takes_less_than_half_as_long_again_as_scikit_learn_and
         ]
         return min(found)
 
-    assert seconds("import minout") < 1.5 * seconds("import sklearn, numba")
+    assert seconds("from minout import Learner") < 1.5 * seconds("import sklearn, numba")

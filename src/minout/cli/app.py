@@ -2,55 +2,143 @@
 
 import signal
 import sys
-from collections.abc import Callable
+from importlib import import_module
 from types import FrameType
-from typing import Annotated
+from typing import Annotated, Any, NamedTuple
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 import minout
-from minout.cli import (
-    demo,
-    edit,
-    explain,
-    inspect_model,
-    learn,
-    predict,
-    reproduce,
-    score,
-    transfer,
-    what_if,
-)
-from minout.cli.output import print_error
+from minout.cli.output import print_error, print_note
+from minout.cli.stop import raise_interrupts
 from minout.errors import MinoutError
 
+
+class Command(NamedTuple):
+    """Where a command is, and the first line of its help."""
+
+    module: str
+    function: str
+    help: str
+
+
+OWN_FILES = {
+    "learn": Command(
+        "learn",
+        "learn",
+        "Teach a model the rows of a file, one by one; create the model if there is none.",
+    ),
+    "predict": Command(
+        "predict",
+        "predict",
+        "Predict a label for each row of a file, with its probability and the score of each class.",
+    ),
+    "score": Command(
+        "score", "score", "Measure the accuracy on the rows of a file, overall and per class."
+    ),
+    "what_if": Command(
+        "what_if", "what_if", "Show what teaching each row alone would disturb; teach nothing."
+    ),
+    "explain": Command(
+        "explain",
+        "explain",
+        "Explain a prediction: the separator that decides, the margin, and the support vectors.",
+    ),
+    "correct": Command("edit", "correct", "Change the label of a stored example."),
+    "forget": Command(
+        "edit",
+        "forget",
+        "Remove stored examples; the consolidated model equals one that was never taught them.",
+    ),
+    "consolidate": Command(
+        "edit", "consolidate", "Compute a model again from its set of stored examples."
+    ),
+    "suspects": Command(
+        "inspect_model",
+        "suspects",
+        "List the stored examples that are most likely to have a wrong label.",
+    ),
+    "audit": Command(
+        "inspect_model",
+        "audit",
+        "Compute all margins of all stored examples again with plain NumPy, and compare.",
+    ),
+    "info": Command(
+        "inspect_model",
+        "info",
+        "Show the contents of a model: examples, classes, misfits, columns and settings.",
+    ),
+    "export": Command(
+        "transfer",
+        "export",
+        "Write a model to one file, which `minout import` and `Learner.load` read.",
+    ),
+    "import": Command(
+        "transfer",
+        "import_",
+        "Make a model folder from a file that was exported, or saved by `Learner.save`.",
+    ),
+}
+SHOWCASES = {
+    "demo": Command(
+        "demo",
+        "demo",
+        "Show in a minute what minout does: digits in label order, compared with SGD.",
+    ),
+    "reproduce": Command(
+        "reproduce",
+        "reproduce",
+        "Run the experiments of the paper and show its claims beside what was measured.",
+    ),
+}
+COMMANDS = {**OWN_FILES, **SHOWCASES}
+
+
+class Group(TyperGroup):
+    """Commands whose modules are imported when they are used, so that `minout --help` is fast."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that the arguments name, with its own arguments and options."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command and load_command(str(name)), rest
+
+
+class RunningCommand(TyperCommand):
+    """A command that can be interrupted while it runs."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; Ctrl-C ends it with one line and exit code 130."""
+        try:
+            raise_interrupts()
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            print_note("Stopped.")
+            raise typer.Exit(130) from None
+
+
+def load_command(name: str) -> TyperCommand:
+    """Import the module of a command and make the command."""
+    module = import_module(f"minout.cli.{COMMANDS[name].module}")
+    alone = typer.Typer(add_completion=False, rich_markup_mode="markdown")
+    alone.command(name, cls=RunningCommand)(getattr(module, COMMANDS[name].function))
+    command = typer.main.get_command(alone)
+    assert isinstance(command, TyperCommand)
+    return command
+
+
 app = typer.Typer(
+    cls=Group,
     no_args_is_help=True,
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
-OWN_FILES: dict[str, Callable[..., None]] = {
-    "learn": learn.learn,
-    "predict": predict.predict,
-    "score": score.score,
-    "what_if": what_if.what_if,
-    "explain": explain.explain,
-    "correct": edit.correct,
-    "forget": edit.forget,
-    "consolidate": edit.consolidate,
-    "suspects": inspect_model.suspects,
-    "audit": inspect_model.audit,
-    "info": inspect_model.info,
-    "export": transfer.export,
-    "import": transfer.import_,
-}
-for name, run in OWN_FILES.items():
-    app.command(name, rich_help_panel="Models of your own files")(run)
-SHOWCASES = "Demo and experiments"
-app.command("demo", rich_help_panel=SHOWCASES)(demo.demo)
-app.command("reproduce", rich_help_panel=SHOWCASES)(reproduce.reproduce)
+PANELS = {"Models of your own files": OWN_FILES, "Demo and experiments": SHOWCASES}
+for panel, commands in PANELS.items():
+    for name, each in commands.items():  # for the list in the help; see `Group`
+        app.command(name, help=each.help, rich_help_panel=panel)(lambda: None)
 
 
 @app.callback(invoke_without_command=True)

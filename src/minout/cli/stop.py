@@ -1,5 +1,6 @@
-"""Record Ctrl-C and SIGTERM, and act on them between two examples."""
+"""Record Ctrl-C and SIGTERM, and act on them between two examples, or at once at the start."""
 
+import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +10,36 @@ from typing import Self, TypeVar
 T = TypeVar("T")
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextmanager
+def stop_at_once() -> Iterator[None]:
+    """End the process on Ctrl-C, with a line and no traceback, until `raise_interrupts` is called.
+
+    This is for the imports at the start. There an exception would be raised inside a library that
+    is being imported, which may drop it or make another error of it; and nothing has been written
+    yet that must be cleaned up.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.default_int_handler:  # not if the signal is ignored, as under nohup
+        signal.signal(signal.SIGINT, _stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def raise_interrupts() -> None:
+    """Raise KeyboardInterrupt on Ctrl-C from now on, as Python does by default."""
+    if signal.getsignal(signal.SIGINT) is _stop:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _stop(number: int, _frame: FrameType | None) -> None:
+    try:
+        os.write(2, b"Stopped.\n")
+    finally:  # also if standard error is closed
+        os._exit(128 + number)
 
 
 class Stop:
