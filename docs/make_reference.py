@@ -6,15 +6,14 @@ left out of signatures, because Python versions print them differently; docstrin
 
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import minout
-import minout.engine
 import minout.paper
 from minout.cli.app import COMMANDS, load_command
+from minout.engine import Inspection
 
 FILE = Path(__file__).with_name("reference.md")
 START = """\
@@ -23,22 +22,15 @@ START = """\
 Made from the docstrings by `make reference`; do not edit. `help(minout.Learner)` in Python and
 `minout COMMAND --help` in a shell show all of a docstring.
 """
+RESULTS = """\
+Other types that the methods and attributes above return, alone or inside another.
+"""
 PAPER = """\
 The paper's system: minout units, gradient training, rehearsal. [figures.md](figures.md) uses it.
 """
-RESULTS = """\
-What the methods of `Learner` and `MinoutClassifier` return, besides what is in `minout`.
+PAPER_RESULTS = """\
+Other types that the methods and attributes of `minout.paper` return.
 """
-RETURNED = (
-    "Refresh",
-    "Consolidation",
-    "Choice",
-    "WhatIf",
-    "Sets",
-    "Explanation",
-    "Support",
-    "Suspect",
-)
 FIRST = ("MinoutClassifier", "Learner")
 
 
@@ -52,35 +44,76 @@ class Line(NamedTuple):
 def reference() -> str:
     """Return the text of docs/reference.md."""
     others = [each for each in minout.__all__ if each not in (*FIRST, "__version__")]
+    public = [getattr(minout, each) for each in (*FIRST, *others)]
+    paper = [getattr(minout.paper, each) for each in minout.paper.__all__]
+    results = _returned(public)
+    paper_results = _returned(paper, {*public, *results})
     parts = [
         START,
-        *_module(minout, [*FIRST, *others]),
-        "## Results\n",
-        RESULTS,
-        *_entries(minout.engine, RETURNED),
-        *_module(minout.paper, minout.paper.__all__, PAPER),
+        *_section("`minout`", public),
+        *_section("Results", results, RESULTS),
+        *_section("`minout.paper`", paper, PAPER),
+        *_section("Results of `minout.paper`", paper_results, PAPER_RESULTS),
         "## Command line\n",
         *_commands(),
     ]
     return "\n".join(parts)
 
 
-def _module(module: ModuleType, names: list[str], words: str = "") -> Iterator[str]:
-    yield f"## `{module.__name__}`\n"
+def _section(title: str, things: Iterable[Any], words: str = "") -> Iterator[str]:
+    yield f"## {title}\n"
     if words:
         yield words
-    yield from _entries(module, names)
-
-
-def _entries(module: ModuleType, names: Any) -> Iterator[str]:
-    for name in names:
-        thing = getattr(module, name)
-        yield f"### `{name}`\n"
+    for thing in things:
+        yield f"### `{thing.__name__}`\n"
         if _is_called(thing):
-            yield f"`{name}{_arguments(thing)}`\n"
+            yield f"`{thing.__name__}{_arguments(thing)}`\n"
         yield f"{_first_line(thing)}\n"
         if isinstance(thing, type):
-            yield from _table([*_attributes(thing), *_members(thing)])
+            attributes = list(_attributes(thing))
+            named = {name for line in attributes for name in line.name.split(", ")}
+            members = [each for each in _members(thing) if each.name.partition("(")[0] not in named]
+            yield from _table([*attributes, *members])
+
+
+def _returned(public: list[Any], listed: Iterable[Any] = ()) -> list[type]:
+    """Return the types of minout that public members and fields have, except the public ones."""
+    seen, found = {*public, *listed}, list(public)
+    for thing in found:  # it grows
+        if isinstance(thing, type) and thing is not Inspection:  # its parts may change
+            for cls in _types_of(thing):
+                if cls not in seen:
+                    seen.add(cls)
+                    found.append(cls)
+    return found[len(public) :]
+
+
+def _types_of(cls: type) -> Iterator[type]:
+    hints = [inspect.get_annotations(member).get("return") for _, member in _public(cls)]
+    hints += inspect.get_annotations(cls).values()
+    for hint in hints:  # it grows
+        hints += get_args(hint)
+        if isinstance(hint, type) and hint.__module__.startswith("minout"):
+            yield hint
+
+
+def _public(cls: type) -> Iterator[tuple[str, Any]]:
+    """Yield the public functions of a class and of its bases in minout, its own first.
+
+    Of values that only minout makes, these are the properties.
+    """
+    seen: set[str] = set()
+    is_value = cls.__module__.startswith(("minout.engine", "minout.kernels"))
+    for owner in cls.__mro__:
+        if owner.__module__.startswith("minout"):
+            for name, member in vars(owner).items():
+                is_property = isinstance(member, property)
+                if is_value and not is_property:
+                    continue
+                function = member.fget if is_property else getattr(member, "__func__", member)
+                if not name.startswith("_") and name not in seen and inspect.isfunction(function):
+                    seen.add(name)
+                    yield name, function
 
 
 def _is_called(thing: Any) -> bool:
@@ -101,23 +134,16 @@ def _attributes(cls: type) -> Iterator[Line]:
 
 
 def _members(cls: type) -> Iterator[Line]:
-    """Yield the public methods and properties that are defined in minout, the class's own first."""
-    fields = set(getattr(cls, "_fields", ()))
-    seen: set[str] = set()
-    for owner in cls.__mro__:
-        if not owner.__module__.startswith("minout"):
-            continue
-        for name, member in vars(owner).items():
-            if name.startswith("_") or name in seen | fields:
-                continue
-            seen.add(name)
-            bound = getattr(cls, name, member)
-            if isinstance(member, property):
-                yield Line(name, _first_line(member))
-            elif isinstance(member, classmethod | staticmethod):
-                yield Line(f"{cls.__name__}.{name}{_arguments(bound)}", _first_line(bound))
-            elif inspect.isfunction(member):
-                yield Line(f"{name}{_arguments(member)}", _first_line(member))
+    """Yield the public methods and properties."""
+    for name, function in _public(cls):
+        member = inspect.getattr_static(cls, name)
+        if isinstance(member, property):
+            yield Line(name, _first_line(member))
+        elif isinstance(member, classmethod | staticmethod):
+            bound = getattr(cls, name)
+            yield Line(f"{cls.__name__}.{name}{_arguments(bound)}", _first_line(bound))
+        else:
+            yield Line(f"{name}{_arguments(function)}", _first_line(function))
 
 
 def _commands() -> Iterator[str]:

@@ -126,7 +126,7 @@ def measure_start(times: int, progress: Progress) -> list[StartRow]:
         progress("importing", i, times + 1)
         ours.append(_import_seconds(OURS))
         theirs.append(_import_seconds(THEIRS))
-    loaded = _output_of("import minout, sys; print(*sys.modules)").split()
+    loaded = _output_of("from minout import Learner; import sys; print(*sys.modules)").split()
     unwanted = tuple(name for name in UNWANTED if name in loaded)
     sizes = {name: _installed_bytes(name) for name in sorted(_required_by("minout"))}
     return [StartRow(median(ours[1:]), median(theirs[1:]), unwanted, sizes)]
@@ -175,7 +175,7 @@ def start_tables(rows: Sequence[StartRow]) -> list[Table]:
         (OURS, f"{row.seconds:.2f} s"),
         (THEIRS, f"{row.theirs:.2f} s"),
         ("ratio", f"{row.seconds / row.theirs:.2f}"),
-        ("imported by `import minout`, though not needed", ", ".join(row.unwanted) or "nothing"),
+        ("imported with the learner, though not needed", ", ".join(row.unwanted) or "nothing"),
         ("default install", f"{total / 1e6:,.0f} MB in {len(row.sizes)} packages"),
         *((f"of which {name}", f"{size / 1e6:,.0f} MB") for name, size in largest),
     ]

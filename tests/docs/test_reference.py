@@ -1,8 +1,10 @@
 """The reference: docs/reference.md is what the docstrings make it."""
 
 import importlib.util
+import inspect
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -37,3 +39,42 @@ def test_every_entry_and_every_line_says_something(page):
     assert len(entries) > 40
     assert all(entries)
     assert re.findall(r"^\| `.*` \|  \|$", page, flags=re.M) == []
+
+
+def test_nothing_is_listed_twice(page):
+    entries = re.findall(r"^### `(.+?)`$", page, flags=re.M)
+    assert len(entries) == len(set(entries))
+    for entry in page.split("\n### ")[1:]:
+        cells = re.findall(r"^\| `(.+?)` \|", entry, flags=re.M)
+        names = [name for cell in cells for name in cell.partition("(")[0].split(", ")]
+        assert len(names) == len(set(names)), entry
+
+
+def test_every_type_that_a_public_method_returns_is_listed(page):
+    entries = set(re.findall(r"^### `(\w+)`$", page, flags=re.M))
+    public = {
+        *(getattr(minout, name) for name in minout.__all__),
+        *(getattr(minout.paper, name) for name in minout.paper.__all__),
+    }
+    returned = {
+        each.__name__
+        for cls in public
+        if isinstance(cls, type)
+        for name, member in inspect.getmembers_static(cls)
+        if not name.startswith("_")
+        for each in types_of(member)
+        if each.__module__.startswith("minout")
+    }
+    assert {"PairSeparator", "Inspection", "Suspect", "Choice", "Audit"} <= returned
+    assert returned <= entries
+    assert {"SupportVector", "Support", "Refresh"} <= entries  # in fields of these
+
+
+def types_of(member):
+    """Yield the types in the annotation of what a method or a property returns."""
+    function = getattr(member, "fget", None) or getattr(member, "__func__", member)
+    hints = [getattr(function, "__annotations__", {}).get("return")]
+    for hint in hints:
+        hints += get_args(hint)
+        if isinstance(hint, type):
+            yield hint
