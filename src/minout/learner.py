@@ -75,7 +75,7 @@ class Learner:
         "random_fourier", a map such as `Scattering(...)`, or a function of a batch that returns
         one row per example.
     refresh : {"auto", "manual"}, default="auto"
-        With "auto", origin, scale, metric, priors and the settings that are "auto" are computed
+        With "auto", scale, covariance, discriminants and the settings that are "auto" are computed
         again from time to time while examples are taught; with "manual", by `consolidate()` only.
 
     Notes
@@ -200,7 +200,7 @@ class Learner:
         Returns
         -------
         WhatIf
-            Its `interfered` lists the ids of the examples whose output could change.
+            Its `interfered` lists the ids of the examples whose scores, clipped at 0, could change.
         """
         label, row = self._label(y), self._inputs.row(x, self._state.widths)
         if self._state.widths.row is None:
@@ -330,7 +330,8 @@ class Learner:
     def partition(self) -> dict[tuple[Label, Label], Sets]:
         """Return the paper's sets S1, S2 and S3 for each neuron that the last call moved.
 
-        The separator of two labels is one neuron in the unit of each label (see docs/engine.md).
+        The sets divide the stored examples by whether the move could change the output of a unit;
+        see `Sets`. The separator of two labels is one neuron in the unit of each label.
 
         Returns
         -------

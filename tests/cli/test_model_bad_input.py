@@ -51,7 +51,7 @@ def test_every_command_explains_itself_with_an_example(name):
         ("learn", "random_fourier (scale the columns"),
         ("predict", "scores are all 0 or less. This is no outlier detector"),
         ("suspects", "The margin of an example is its value"),
-        ("suspects", "Correctly labelled data fills the list too"),
+        ("suspects", "Correctly labelled examples are listed too"),
         ("suspects", "from 1 on it is worth checking"),
         ("info", "C is the inverse strength"),
         ("explain", "A separator is the linear function"),

@@ -58,7 +58,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     standardize : bool or "auto", default="auto"
         Divide each column by its standard deviation first.
     refresh : {"auto", "manual"}, default="auto"
-        With "auto", origin, scale, metric, priors and the settings that are "auto" are computed
+        With "auto", scale, covariance, discriminants and the settings that are "auto" are computed
         again from time to time while examples are taught; with "manual", by `fit` and
         `consolidate` only.
     features : str, FeatureMap or callable, default="identity"
@@ -72,7 +72,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The labels, sorted, in the dtype in which they were passed.
+        The labels taught or passed as `classes`, sorted, in the dtype in which they were passed.
     n_features_in_ : int
         The number of columns of X.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -80,7 +80,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ids_ : list of int or str
         The ids that the last `fit` or `partial_fit` taught.
     all_ids_ : list of int or str
-        The ids of all stored examples.
+        The ids of all stored examples, in the order in which they were taught.
     misfits_ : list of int or str
         The ids of the stored examples on the wrong side of a separator of their class.
     certificate_ : Certificate
@@ -241,7 +241,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            Columns are in the order of `classes_`; 0 for a class that was only announced.
+            Columns are in the order of `classes_`; 0 for a class without examples.
         """
         model = self._fitted()
         return model.spread(*model.probabilities(model.check_rows(X)), 0.0)
@@ -274,8 +274,8 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
             Columns are in the order of `classes_`. For two classes, the score of the second, as
-            scikit-learn expects; the score of the first is its negative. A class that was only
-            announced has -inf, a single class has inf.
+            scikit-learn expects; the score of the first is its negative. A class without examples
+            has -inf, a single class has inf.
         """
         model = self._fitted()
         scores = model.spread(*model.scores(model.check_rows(X)), -np.inf)
@@ -294,7 +294,8 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         list of WhatIf
-            One per row; its `interfered` lists the ids of the examples whose output could change.
+            One per row; its `interfered` lists the ids of the examples whose scores, clipped at 0,
+            could change.
         """
         model = self._fitted()
         rows, labels, _ = model.check_rows_and_labels(X, y)
@@ -517,7 +518,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """The labels taught and announced, sorted, in the dtype in which they were passed."""
+        """The labels taught or passed as `classes`, sorted, in the dtype of the input."""
         model = self._has("classes_")
         return model.classes(model.learner.classes)
 

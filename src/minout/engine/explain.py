@@ -30,7 +30,7 @@ class Explanation(NamedTuple):
     margin : float
         The margin against the runner-up: the sum of `prior`, `bias` and the weights of `supports`.
     prior : float
-        The term of the linear discriminant (0 without `lda_prior`).
+        The term of the linear discriminant; 0 without `lda_prior`.
     bias : float
         The term of the bias.
     supports : tuple of Support

@@ -39,7 +39,10 @@ class SumsView(NamedTuple):
 
 
 class Inspection(NamedTuple):
-    """A copy of a state: labels in the order of their numbers, separators by pair of labels."""
+    """A copy of a learner's internal state, for tests and benchmarks; it may change.
+
+    `labels` are in the order of their class numbers; `separators` are by pair of labels.
+    """
 
     choice: Choice
     origin: Floats

@@ -42,9 +42,9 @@ class WhatIf(NamedTuple):
     Attributes
     ----------
     neurons : dict of (label, label) to tuple of id
-        For each neuron that would move, given by the label of its unit and the label that it
-        separates it from, the stored examples in S1 ∪ S2: those that the move can disturb. For a
-        new label, the neurons that would be added.
+        For each neuron that would move or be added, the stored examples for which the score of its
+        label, clipped at 0, could change (the paper's S1 ∪ S2). A neuron is a separator as one of
+        its two labels uses it; the key has that label first, then the other one.
     refresh : bool
         Whether origin, scale, metric or priors would also be computed again, which moves more
         separators.

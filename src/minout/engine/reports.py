@@ -9,9 +9,9 @@ from minout.engine.choice import Choice
 class Certificate(NamedTuple):
     """What a step moved and checked, and how the list of misfits changed.
 
-    Only examples of the two classes of a separator that moved are checked. Another fitted example
-    cannot be disturbed: in either unit it is clipped by the separator against its own class, which
-    did not move.
+    Only examples of the two classes of a separator that moved are checked. A fitted example of a
+    third class keeps its label: its separators from the two classes did not move, and by these the
+    scores of both classes are negative at it.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ NOTHING_MOVED = Certificate((), 0, float("inf"), (), ())
 
 
 class Refresh(NamedTuple):
-    """A long step in which origin, scale, metric and priors were computed again.
+    """A long step in which scale, metric and priors were computed again, and all separators solved.
 
     Attributes
     ----------
@@ -58,7 +58,15 @@ class Refresh(NamedTuple):
 
 
 class Consolidation(NamedTuple):
-    """The result of `consolidate()`: a certificate, and the settings that were chosen."""
+    """The result of `consolidate()`.
+
+    Attributes
+    ----------
+    certificate : Certificate
+        What moved, and how the list of misfits changed.
+    refresh : Refresh
+        The duration, and the settings that were chosen.
+    """
 
     certificate: Certificate
     refresh: Refresh
