@@ -27,7 +27,7 @@ from minout.engine import (
     State,
     StepReport,
     Suspect,
-    WayBack,
+    Undo,
     WhatIf,
 )
 from minout.engine.state import Move
@@ -172,16 +172,16 @@ class Learner:
         before = self._state
         state = self._started(rows)
         reports: list[StepReport] = []
-        way_back = WayBack(before)
+        undo = Undo(before)
         for row, label, each in zip(rows, labels, named_ids, strict=True):
             try:
                 delta, report = step(state, row, label, each)
             except InvalidInputError:
-                self._commit(before, way_back.delta())
+                self._commit(before, undo.delta())
                 raise
             if delta is not None:
                 if state is before:
-                    way_back.note(delta)
+                    undo.record(delta)
                 self._commit(state, self._with_widths(delta, X, rows))
             reports.append(report)
         return reports

@@ -26,7 +26,7 @@ from minout.engine.reports import (
     StepReport,
 )
 from minout.engine.settings import Settings
-from minout.engine.state import Delta, State, WayBack, Widths, apply, make_room
+from minout.engine.state import Delta, State, Undo, Widths, apply, make_room
 from minout.engine.step import forget, relabel, teach
 from minout.engine.suspects import Suspect, suspects
 from minout.engine.validation import MalformedError
@@ -50,7 +50,7 @@ __all__ = [
     "Support",
     "SupportVector",
     "Suspect",
-    "WayBack",
+    "Undo",
     "WhatIf",
     "Widths",
     "apply",

@@ -218,7 +218,7 @@ class Reduced(NamedTuple):
     separators: Separators
 
 
-class WayBack:
+class Undo:
     """Collect, over several steps of teaching, the change that restores the first state.
 
     Parameters
@@ -243,7 +243,7 @@ class WayBack:
         self._violations: dict[int, int] = {}
         self._listed: dict[int, int] = {}
 
-    def note(self, delta: Delta) -> None:
+    def record(self, delta: Delta) -> None:
         """Record the values that a change will replace, unless an earlier one replaced them."""
         classes, separators = self._state.classes, self._state.separators
         known = self._start.class_count or 0
