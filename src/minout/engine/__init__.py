@@ -26,9 +26,10 @@ from minout.engine.reports import (
     StepReport,
 )
 from minout.engine.settings import Settings
-from minout.engine.state import Delta, State, Undo, Widths, apply, make_room
+from minout.engine.state import Delta, State, Widths, apply, make_room
 from minout.engine.step import forget, relabel, teach
 from minout.engine.suspects import Suspect, suspects
+from minout.engine.undo import Undo
 from minout.engine.validation import MalformedError
 
 __all__ = [
