@@ -22,12 +22,12 @@ from minout.engine import (
     Explanation,
     Inspection,
     PairSeparator,
+    Rollback,
     Sets,
     Settings,
     State,
     StepReport,
     Suspect,
-    Undo,
     WhatIf,
 )
 from minout.engine.state import Move
@@ -172,16 +172,16 @@ class Learner:
         before = self._state
         state = self._started(rows)
         reports: list[StepReport] = []
-        undo = Undo(before)
+        rollback = Rollback(before)
         for row, label, each in zip(rows, labels, named_ids, strict=True):
             try:
                 delta, report = step(state, row, label, each)
             except InvalidInputError:
-                self._commit(before, undo.delta())
+                self._commit(before, rollback.delta())
                 raise
             if delta is not None:
                 if state is before:
-                    undo.record(delta)
+                    rollback.record(delta)
                 self._commit(state, self._with_widths(delta, X, rows))
             reports.append(report)
         return reports

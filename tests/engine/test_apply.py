@@ -1,4 +1,4 @@
-"""`apply` can be interrupted anywhere and made again; `Undo` goes back."""
+"""`apply` can be interrupted anywhere and made again; `Rollback` goes back."""
 
 import sys
 
@@ -75,13 +75,13 @@ def refreshing(state):
 
 def taking_back(state):
     """Teach rows that add classes and bring a refresh; return the change that leads back."""
-    undo = engine.Undo(state)
+    rollback = engine.Rollback(state)
     for i, (x, y) in enumerate(zip(ROWS[7:20], NAMES[7:20], strict=True)):
         label = "later" if i % 4 == 2 else y
         delta = engine.teach(state, x, label, f"more {i}")
-        undo.record(delta)
+        rollback.record(delta)
         engine.apply(state, delta)
-    back = undo.delta()
+    back = rollback.delta()
     assert back.class_count < len(state.classes)
     assert state.frame.schedule.refresh_at > back.frame.schedule.refresh_at
     return back
@@ -232,10 +232,10 @@ def test_a_change_that_is_taken_back_leaves_no_bit_behind(steps, kind, dtype):
         before = contents(state)
         other = "abcd"["dcba".index(label)]
         delta = engine.teach(state, (2.0 - x).astype(dtype), other, "another")
-        undo = engine.Undo(state)
-        undo.record(delta)
+        rollback = engine.Rollback(state)
+        rollback.record(delta)
         engine.apply(state, delta)
-        engine.apply(state, undo.delta())
+        engine.apply(state, rollback.delta())
         assert contents(state) == before
         assert state.ids == plain.ids
         for each in (state, plain):
@@ -251,14 +251,14 @@ def test_several_changes_are_taken_back_at_once(first, given_up, then, kind):
     for each in (state, plain):
         for i, (x, label) in enumerate(first):
             teach(each, x, label, i)
-    before, undo = contents(state), engine.Undo(state)
+    before, rollback = contents(state), engine.Rollback(state)
     for i, (x, label) in enumerate(given_up):
         delta = engine.teach(state, x, label.upper() if i % 3 else label, f"given up {i}")
-        undo.record(delta)
+        rollback.record(delta)
         engine.apply(state, delta)
-    engine.apply(state, undo.delta())
+    engine.apply(state, rollback.delta())
     assert contents(state) == before
-    engine.apply(state, undo.delta())
+    engine.apply(state, rollback.delta())
     assert contents(state) == before
     for each in (state, plain):
         for i, (x, label) in enumerate(then):

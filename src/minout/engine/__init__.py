@@ -25,11 +25,11 @@ from minout.engine.reports import (
     Refresh,
     StepReport,
 )
+from minout.engine.rollback import Rollback
 from minout.engine.settings import Settings
 from minout.engine.state import Delta, State, Widths, apply, make_room
 from minout.engine.step import forget, relabel, teach
 from minout.engine.suspects import Suspect, suspects
-from minout.engine.undo import Undo
 from minout.engine.validation import MalformedError
 
 __all__ = [
@@ -44,6 +44,7 @@ __all__ = [
     "MalformedError",
     "PairSeparator",
     "Refresh",
+    "Rollback",
     "Sets",
     "Settings",
     "State",
@@ -51,7 +52,6 @@ __all__ = [
     "Support",
     "SupportVector",
     "Suspect",
-    "Undo",
     "WhatIf",
     "Widths",
     "apply",

@@ -5,7 +5,7 @@ from minout.engine.separators import Separator, pair_count
 from minout.engine.state import Delta, State
 
 
-class Undo:
+class Rollback:
     """Collect, over several steps of teaching, the change that restores the first state.
 
     Parameters
