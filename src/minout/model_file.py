@@ -46,9 +46,11 @@ def read(path: Path, features: FeatureMap | None) -> tuple[FeatureMap, State]:
         )
     try:
         found = _found(path, about.get("features"), features)
-        return found, unpacked(about.get("state"), arrays)
+        state = unpacked(about.get("state"), arrays)
+        _expect_rows_of(found, state)
     except MalformedError as error:
         raise MissingDataError(damaged_message(path)) from error
+    return found, state
 
 
 def describe_features(features: FeatureMap) -> dict[str, Any]:
@@ -75,6 +77,17 @@ def make_features(described: dict[str, Any]) -> FeatureMap:
         return kind(**settings)
     except (TypeError, ValueError) as error:
         raise MalformedError("features") from error
+
+
+def _expect_rows_of(features: FeatureMap, state: State) -> None:
+    # The dtype and the lengths of the rows must be those that the map makes.
+    given, row = state.widths
+    if state.examples.dtype != features.dtype:
+        raise MalformedError("rows")
+    if (given is None) != (row is None or not isinstance(features, tuple(_MAPS.values()))):
+        raise MalformedError("widths")
+    if isinstance(features, Identity) and given != row:
+        raise MalformedError("widths")
 
 
 def _found(path: Path, described: Any, given: FeatureMap | None) -> FeatureMap:

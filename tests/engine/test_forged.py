@@ -148,3 +148,70 @@ def test_a_feature_map_whose_name_is_no_text_is_refused(whole, tmp_path, value):
     write_archive(tmp_path / "forged", about, whole[1], "The model")
     with pytest.raises(MissingDataError):
         Learner.load(tmp_path / "forged")
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """Return the facts and arrays of a model whose pools are solved for w, and of one by factor."""
+    folder, files = tmp_path_factory.mktemp("large"), []
+    for features, whiten in ((3, True), (500, False)):
+        rng = np.random.default_rng(features)
+        rows, labels = rng.normal(size=(200, features)), rng.integers(0, 2, 200).tolist()
+        learner = Learner(C=0.5, whiten=whiten, lda_prior=False, standardize=False)
+        learner.teach_many(rows, labels)
+        learner.save(folder / str(features))
+        files.append(read_archive(folder / str(features), "minout model", 2))
+    assert "newton.0.H" in files[0][1]
+    assert "factor.0" in files[1][1]
+    return files
+
+
+def refuse(path, about, arrays):
+    write_archive(path, about, arrays, "The model")
+    with pytest.raises(MissingDataError, match="was truncated or changed"):
+        Learner.load(path)
+
+
+HUGE = 10**400
+FACTS = {
+    "widths": [[3, -1], [3, 0], [3, 4], [3, 2**63], [3, HUGE], [3, None], [3, True]]
+    + [[-3, 3], [0, 3], [4, 3], [None, 3], [None, None], [True, 3]],
+    "choice.C": [0.0, -1.0, float("inf"), float("nan"), 1e-320, 1e308, HUGE, True, "auto"],
+    "choice.sharpness": [0.0, -1.0, float("inf"), float("nan"), HUGE, True],
+    "settings.C": [0.0, -1.0, float("inf"), float("nan"), HUGE, True, "x"],
+    "settings.whiten": [1, "x", None],
+    "next_id": [-1, HUGE, True],
+    "seen": [-1, 10**6, HUGE, True],
+    "scattered": [-1, 10**6, HUGE, True],
+    "schedule.refresh_at": [-1, HUGE, True],
+    "schedule.chosen_at": [[HUGE, 1], [1, HUGE], [1, True], [-1, 1]],
+    "corrected": [[["nobody", [1]]], [[3, ["text"]]]],
+}
+
+
+@pytest.mark.parametrize("name", FACTS)
+def test_a_fact_that_no_model_has_is_refused(whole, tmp_path, name):
+    for value in FACTS[name]:
+        about = copy.deepcopy(whole[0])
+        *above, last = name.split(".")
+        facts = about["state"]
+        for each in above:
+            facts = facts[each]
+        assert type(facts[last]) is not type(value) or facts[last] != value
+        facts[last] = value
+        refuse(tmp_path / "forged", about, whole[1])
+
+
+def test_arrays_of_another_type_or_shape_are_refused(whole, large, tmp_path):
+    names = set()
+    for about, arrays in (whole, *large):
+        for name in sorted(set(arrays) - names):
+            names.add(name)
+            array = arrays[name]
+            others = {np.dtype(each) for each in (">f8", "f4", "f2", ">i8", "i4", "i1", "u1", "?")}
+            with np.errstate(all="ignore"):
+                changed = [array.astype(each) for each in others - {array.dtype}]
+            changed += [array[..., None], array[None], np.concatenate([array, array])]
+            for each in changed:
+                refuse(tmp_path / "forged", about, {**arrays, name: each})
+    assert {"factor.0.order", "newton.0.q", "newton.0.u", "newton.0.inside", "pool.signs"} < names

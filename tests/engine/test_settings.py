@@ -1,10 +1,12 @@
 """The settings: what may be chosen, what is pinned, what is refused."""
 
+import copy
 import itertools
 
 import numpy as np
 import pytest
 
+from minout import Learner
 from minout.engine import Settings
 from minout.engine.choice import SHAPES, STRENGTHS, Shape
 from minout.errors import InvalidInputError
@@ -51,6 +53,24 @@ def test_a_pin_from_numpy_is_a_pin(whiten):
 
 
 @pytest.mark.parametrize(
+    "settings",
+    [{"C": np.float32(0.5)}, {"C": np.int64(2)}, {"C": np.longdouble(2)}, {"whiten": np.True_}],
+    ids=["float32", "int64", "longdouble", "bool"],
+)
+def test_settings_from_numpy_can_be_saved_and_copied(settings, tmp_path):
+    learner = Learner(**settings)
+    learner.teach_many([[0.0], [1.0], [2.0]], [0, 1, 0])
+    learner.save(tmp_path / "m")
+    assert Learner.load(tmp_path / "m").settings == learner.settings == Settings(**settings)
+    assert copy.deepcopy(learner).settings == learner.settings
+
+
+def _shown(setting):
+    name, value = setting
+    return f"{name}={value}" if not isinstance(value, int) or value < 2**64 else f"{name}=huge"
+
+
+@pytest.mark.parametrize(
     ("settings", "sentence"),
     [
         ({"C": 0.0}, "`C` must be a positive number"),
@@ -68,8 +88,10 @@ def test_a_pin_from_numpy_is_a_pin(whiten):
         ({"refresh": "never"}, "`refresh` must be "),
         ({"refresh": True}, "`refresh` must be "),
         ({"C": 1e-320}, "`C` must be a positive number"),
+        ({"C": 10**400}, "`C` must be a positive number"),
+        ({"C": 10**5000}, "`C` must be a positive number"),
     ],
-    ids=lambda each: "" if isinstance(each, str) else " ".join(f"{k}={v}" for k, v in each.items()),
+    ids=lambda each: "" if isinstance(each, str) else " ".join(map(_shown, each.items())),
 )
 def test_settings_that_mean_nothing_are_refused_in_a_sentence(settings, sentence):
     with pytest.raises(InvalidInputError, match=rf"^{sentence}.*\.$"):

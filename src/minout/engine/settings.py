@@ -1,6 +1,7 @@
 """The settings that a user may set; the others are chosen from the data."""
 
 import math
+import sys
 from dataclasses import dataclass
 from typing import Literal
 
@@ -23,9 +24,16 @@ class Settings:
     refresh: Literal["auto", "manual"] = "auto"
 
     def __post_init__(self) -> None:
-        """Check the settings."""
+        """Check the settings; NumPy's numbers become Python's, which a file can hold."""
+        for name, value in vars(self).items():
+            if isinstance(value, np.floating):
+                object.__setattr__(self, name, float(value))
+            elif isinstance(value, np.generic):
+                object.__setattr__(self, name, value.item())
+            elif isinstance(value, int) and value > sys.float_info.max:
+                object.__setattr__(self, name, math.inf)
         if not _is_auto(self.C) and not (
-            isinstance(self.C, int | float | np.integer | np.floating)
+            isinstance(self.C, int | float)
             and not isinstance(self.C, bool)
             and 0 < self.C < math.inf
             and 0 < 1.0 / (2.0 * float(self.C)) < math.inf
@@ -33,7 +41,7 @@ class Settings:
             raise InvalidInputError(f'`C` must be a positive number or "auto", not {self.C!r}.')
         for name in ("whiten", "lda_prior", "standardize"):
             value = getattr(self, name)
-            if not isinstance(value, bool | np.bool_) and not _is_auto(value):
+            if not isinstance(value, bool) and not _is_auto(value):
                 raise InvalidInputError(f'`{name}` must be True, False or "auto", not {value!r}.')
         if not isinstance(self.refresh, str) or self.refresh not in ("auto", "manual"):
             raise InvalidInputError(f'`refresh` must be "auto" or "manual", not {self.refresh!r}.')

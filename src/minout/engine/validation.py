@@ -11,9 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from minout.engine.separators import pair_count
+from minout.engine.settings import Settings
+from minout.errors import InvalidInputError
 
 Arrays = Mapping[str, NDArray[Any]]
 
+REAL, INT, WORD = np.dtype(np.float64), np.dtype(np.int64), np.dtype(np.uint64)
+FLAG, SIGN = np.dtype(np.bool_), np.dtype(np.int8)
 FINITE = ("rows", "W", "b", "origin", "pool.alpha")
 """Arrays that a state never has infinite numbers in; caches of unused rows may overflow."""
 
@@ -25,35 +29,38 @@ class MalformedError(ValueError):
 def validate(about: Any, arrays: Arrays) -> None:
     """Raise MalformedError unless `packed` could have returned these values."""
     _about(about)
-    rows = _array(arrays, "rows", "f", 2)
+    rows = arrays.get("rows")
+    _expect(rows is not None and rows.dtype in (REAL, np.float32) and rows.ndim == 2, "rows")
+    assert rows is not None
     n, d = rows.shape
-    _expect(rows.dtype in (np.float64, np.float32), "rows")
     classes, pairs = len(about["labels"]), pair_count(len(about["labels"]))
-    for name, kind, shape in (
-        ("class", "i", (n,)),
-        ("digest", "u", (n,)),
-        ("stored", "b", (n,)),
-        ("W", "f", (pairs, d)),
-        ("b", "f", (pairs,)),
-        ("prior.b", "f", (pairs,)),
-        ("origin", "f", (d,)),
-        ("sums.shift", "f", (d,)),
-        ("sums.squares", "f", (d,)),
+    counts = _array(arrays, "sums.counts", REAL, (None,))
+    _expect(len(counts) <= classes, "sums.counts")
+    places = _array(arrays, "images.of", INT, (None,))
+    for name, dtype, shape in (
+        ("rows", rows.dtype, (n, d)),
+        ("class", INT, (n,)),
+        ("digest", WORD, (n,)),
+        ("stored", FLAG, (n,)),
+        ("W", REAL, (pairs, d)),
+        ("b", REAL, (pairs,)),
+        ("prior.W", REAL, (pairs, d)),
+        ("prior.b", REAL, (pairs,)),
+        ("origin", REAL, (d,)),
+        ("sums.shift", REAL, (d,)),
+        ("sums.squares", REAL, (d,)),
+        ("sums.rows", REAL, (len(counts), d)),
+        ("images", rows.dtype, (len(places), d)),
     ):
-        _expect(_array(arrays, name, kind, len(shape)).shape == shape, name)
+        if name in arrays or name != "prior.W":
+            _array(arrays, name, dtype, shape)
     for name in ("K", "precision", "sums.scatter"):
         _square(arrays, name, d, required=name == "K")
-    if "prior.W" in arrays:
-        _expect(_array(arrays, "prior.W", "f", 2).shape == (pairs, d), "prior.W")
-    counts = _array(arrays, "sums.counts", "f", 1)
-    _expect(len(counts) <= classes, "sums.counts")
-    _expect(_array(arrays, "sums.rows", "f", 2).shape == (len(counts), d), "sums.rows")
-    _expect(len(about["ids"]) == n, "ids")
     stored = np.flatnonzero(arrays["stored"])
     _within(arrays["class"][stored], classes, "class")
+    _expect(not arrays["class"][~arrays["stored"]].any(), "class")
+    _ids(about, stored, n, d)
     _lists(arrays, stored, classes, pairs)
-    images, places = _array(arrays, "images", "f", 2), _array(arrays, "images.of", "i", 1)
-    _expect(images.shape == (len(places), d) and images.dtype == rows.dtype, "images")
     _expect(bool(np.isin(places, stored).all() and (np.diff(places) > 0).all()), "images.of")
     _carried(arrays, d)
 
@@ -72,49 +79,71 @@ def _about(about: Any) -> None:
         ("sketched", bool),
         ("consolidated", bool),
         ("exact_sums", bool),
-        ("next_id", int),
-        ("seen", int),
-        ("scattered", int),
     ):
         _expect(isinstance(about.get(name), kind), name)
     ids, labels = about["ids"], about["labels"]
     _expect(all(_is_name(each) for each in (*ids, *labels)), "ids")
     _expect(len({type(each) for each in labels}) <= 1, "labels")
     _expect(len(set(labels)) == len(labels), "labels")
-    _expect(len(about["widths"]) == 2, "widths")
-    _expect(all(each is None or isinstance(each, int) for each in about["widths"]), "widths")
-    names = {"C", "whiten", "lda_prior", "standardize", "refresh"}
-    _expect(set(about["settings"]) == names, "settings")
-    choice, schedule = about["choice"], about["schedule"]
-    switches = ("whiten", "lda_prior", "standardize")
-    _expect(set(choice) == {"C", "sharpness", *switches}, "choice")
-    _expect(all(isinstance(choice[name], bool) for name in switches), "choice")
-    numbers = [choice[name] for name in ("C", "sharpness")]
-    _expect(all(isinstance(each, int | float) and each > 0 for each in numbers), "choice")
+    _settings(about["settings"], about["choice"])
+    schedule = about["schedule"]
     _expect(set(schedule) == {"refresh_at", "chosen_at", "prior_at"}, "schedule")
     chosen_at, prior_at = schedule["chosen_at"], schedule["prior_at"]
     _expect(isinstance(chosen_at, list) and len(chosen_at) == 2, "schedule")
     _expect(isinstance(prior_at, list) and len(prior_at) == len(labels), "schedule")
-    times = (schedule["refresh_at"], *chosen_at, *prior_at)
-    _expect(all(isinstance(each, int) for each in times), "schedule")
+    counts = (about.get(name) for name in ("next_id", "seen", "scattered"))
+    _expect(all(map(_is_count, (*counts, schedule["refresh_at"], *chosen_at, *prior_at))), "counts")
     for each in about["corrected"]:
         _expect(isinstance(each, list) and len(each) == 2 and _is_name(each[0]), "corrected")
         _expect(isinstance(each[1], list) and all(map(_is_name, each[1])), "corrected")
+        _expect(len({type(label) for label in (*labels, *each[1])}) <= 1, "corrected")
+
+
+def _settings(settings: Any, choice: Any) -> None:
+    # What the user set, and the choice: a shape, C as a user could set it, and a sharpness.
+    switches = ("whiten", "lda_prior", "standardize")
+    _expect(set(settings) == {"C", *switches, "refresh"}, "settings")
+    _expect(set(choice) == {"C", "sharpness", *switches}, "choice")
+    _expect(all(isinstance(choice[name], bool) for name in switches), "choice")
+    numbers = (choice["C"], choice["sharpness"])
+    _expect(all(isinstance(each, float) and 0.0 < each < np.inf for each in numbers), "choice")
+    try:
+        Settings(**settings)
+        Settings(C=choice["C"])
+    except InvalidInputError as error:
+        raise MalformedError("settings") from error
+
+
+def _ids(about: Any, stored: NDArray[Any], n: int, d: int) -> None:
+    # Ids, and numbers that depend on how many rows there are and how long they are.
+    _expect(len(about["ids"]) == n, "ids")
+    ids = {about["ids"][place] for place in stored.tolist()}
+    _expect(len(ids) == len(stored), "ids")
+    _expect(all(example_id in ids for example_id, _ in about["corrected"]), "corrected")
+    _expect(about["scattered"] <= about["seen"] <= n, "seen")
+    _expect(len(about["widths"]) == 2, "widths")
+    given, row = about["widths"]
+    _expect(given is None or (_is_count(given) and given > 0), "widths")
+    if row is None:
+        _expect(given is None and n == 0, "widths")
+    else:
+        _expect(_is_count(row) and row == d > 0, "widths")
 
 
 def _lists(arrays: Arrays, stored: NDArray[Any], classes: int, pairs: int) -> None:
     # Concatenated lists of places: members of each class, misfits and pool of each pair.
     for name, count in (("members", classes), ("misfits", pairs), ("pool", pairs)):
-        places, sizes = _array(arrays, name, "i", 1), _array(arrays, f"{name}.sizes", "i", 1)
-        _expect(len(sizes) == count, f"{name}.sizes")
+        places = _array(arrays, name, INT, (None,))
+        sizes = _array(arrays, f"{name}.sizes", INT, (count,))
         _expect(bool(((sizes >= 0) & (sizes <= len(places))).all()), f"{name}.sizes")
         _expect(int(sizes.sum()) == len(places), name)
         _expect(bool(np.isin(places, stored).all()), name)
     members, sizes = arrays["members"], arrays["members.sizes"]
+    _expect(bool((sizes > 0).all()), "members.sizes")
     _expect(np.array_equal(np.sort(members), stored), "members")
     _expect(np.array_equal(arrays["class"][members], np.repeat(np.arange(classes), sizes)), "class")
-    for name, kind in (("pool.signs", "i"), ("pool.alpha", "f"), ("pool.idle", "i")):
-        _expect(len(_array(arrays, name, kind, 1)) == len(arrays["pool"]), name)
+    for name, dtype in (("pool.signs", SIGN), ("pool.alpha", REAL), ("pool.idle", INT)):
+        _array(arrays, name, dtype, (len(arrays["pool"]),))
     _expect(bool((np.abs(arrays["pool.signs"]) == 1).all()), "pool.signs")
 
 
@@ -122,41 +151,39 @@ def _carried(arrays: Arrays, d: int) -> None:
     # The warm-start data of large pools.
     for pair, members in enumerate(arrays["pool.sizes"].tolist()):
         if f"factor.{pair}.order" in arrays:
-            order = _array(arrays, f"factor.{pair}.order", "i", 1)
+            order = _array(arrays, f"factor.{pair}.order", INT, (None,))
             _within(order, members, "factor")
             _expect(len(order) <= members, "factor")
-            half = _array(arrays, f"factor.{pair}", "f", 1)
-            _expect(len(half) == len(order) * (len(order) + 1) // 2, "factor")
+            _array(arrays, f"factor.{pair}", REAL, (len(order) * (len(order) + 1) // 2,))
         if f"newton.{pair}.H" in arrays:
-            H, q = (_array(arrays, f"newton.{pair}.{name}", "f", k) for name, k in _HQ)
-            _expect(H.shape == (d + 1, d + 1) and q.shape == (d + 1,), "newton")
-            inside = _array(arrays, f"newton.{pair}.inside", "b", 1)
-            _expect(len(inside) == members, "newton")
+            _array(arrays, f"newton.{pair}.H", REAL, (d + 1, d + 1))
+            _array(arrays, f"newton.{pair}.q", REAL, (d + 1,))
+            _array(arrays, f"newton.{pair}.inside", FLAG, (members,))
         if f"newton.{pair}.u" in arrays:
-            _expect(len(_array(arrays, f"newton.{pair}.u", "f", 1)) == d + 1, "newton")
+            _array(arrays, f"newton.{pair}.u", REAL, (d + 1,))
 
 
-_HQ = (("H", 2), ("q", 1))
-
-
-def _array(arrays: Arrays, name: str, kind: str, dimensions: int) -> NDArray[Any]:
+def _array(
+    arrays: Arrays, name: str, dtype: np.dtype[Any], shape: tuple[int | None, ...]
+) -> NDArray[Any]:
+    # An array of exactly this dtype and shape; None stands for any length.
     array = arrays.get(name)
-    if array is None or array.dtype.kind != kind or array.ndim != dimensions:
+    if array is None or array.dtype != dtype or array.ndim != len(shape):
+        raise MalformedError(name)
+    if any(wanted not in (None, n) for wanted, n in zip(shape, array.shape, strict=True)):
         raise MalformedError(name)
     if name in FINITE and not np.isfinite(array).all():
-        raise MalformedError(name)
-    if kind in "iu" and name != "pool.signs" and array.dtype.itemsize != 8:
         raise MalformedError(name)
     return array
 
 
 def _square(arrays: Arrays, name: str, d: int, *, required: bool) -> None:
-    # A matrix (d, d), its diagonal (d,), or its lower half.
+    # A matrix (d, d), its lower half, or the diagonal (d,) of a metric.
     if f"{name}.lower" in arrays:
-        _expect(len(_array(arrays, f"{name}.lower", "f", 1)) == d * (d + 1) // 2, name)
+        _array(arrays, f"{name}.lower", REAL, (d * (d + 1) // 2,))
     elif name in arrays:
-        array = _array(arrays, name, "f", arrays[name].ndim)
-        _expect(array.shape in ((d,), (d, d)), name)
+        is_diagonal = arrays[name].ndim == 1 and name != "sums.scatter"
+        _array(arrays, name, REAL, (d,) if is_diagonal else (d, d))
     else:
         _expect(not required, name)
 
@@ -167,6 +194,10 @@ def _within(numbers: NDArray[Any], end: int, name: str) -> None:
 
 def _is_name(value: object) -> bool:
     return isinstance(value, str | int) and not isinstance(value, bool)
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**62
 
 
 def _expect(condition: bool, name: str) -> None:
