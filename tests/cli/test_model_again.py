@@ -41,6 +41,26 @@ def test_an_id_means_one_example_whatever_file_it_comes_from(tmp_path, run_json,
     assert run_json("forget", model, "7")["examples"] == 149
 
 
+@pytest.mark.parametrize("first", range(4))
+def test_a_file_without_ids_is_refused_by_a_model_that_has_them(
+    tmp_path, run, refused, irises, write_csv, first
+):
+    model = tmp_path / "m"
+    run("learn", model, irises[first], "--label", "kind", "--id", "no")
+    before = (model / MODEL).read_bytes()
+    X, y = load_iris(return_X_y=True)
+    np.savez(tmp_path / "bare.npz", X=X, kind=y)
+    rows = [[*x, kind] for x, kind in zip(X.tolist(), y.tolist(), strict=True)]
+    bare = write_csv("bare.csv", [["c0", "c1", "c2", "c3", "kind"], *rows])
+    told = refused("learn", model, tmp_path / "bare.npz")
+    assert told.endswith(
+        "bare.npz has no array 'no', from which this model takes its ids; "
+        "name another one with --id."
+    )
+    assert "has no column 'no', from which" in refused("learn", model, bare)
+    assert (model / MODEL).read_bytes() == before
+
+
 def test_predict_and_what_if_give_ids_as_strings(tmp_path, run, irises):
     run("learn", tmp_path / "m", irises[0], "--label", "kind", "--id", "no")
     for command in ("predict", "what_if"):

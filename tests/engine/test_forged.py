@@ -174,8 +174,11 @@ def refuse(path, about, arrays):
 
 HUGE = 10**400
 FACTS = {
-    "widths": [[3, -1], [3, 0], [3, 4], [3, 2**63], [3, HUGE], [3, None], [3, True]]
-    + [[-3, 3], [0, 3], [4, 3], [None, 3], [None, None], [True, 3]],
+    "widths": [
+        *([3, row] for row in (-1, 0, 4, 2**63, HUGE, None, True)),
+        *([given, 3] for given in (-3, 0, 4, None, True)),
+        [None, None],
+    ],
     "choice.C": [0.0, -1.0, float("inf"), float("nan"), 1e-320, 1e308, HUGE, True, "auto"],
     "choice.sharpness": [0.0, -1.0, float("inf"), float("nan"), HUGE, True],
     "settings.C": [0.0, -1.0, float("inf"), float("nan"), HUGE, True, "x"],

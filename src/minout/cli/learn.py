@@ -129,8 +129,10 @@ def _columns_note(reader: Reader, columns: tuple[str, ...]) -> str:
 
 def _require_ids(learner: Learner, reader: Reader) -> None:
     noted = read_notes(learner).id
-    if noted is not None and reader.id is None and reader.columns is not None:
+    # A folder of images has a column of neither; the ids are the paths.
+    if noted is not None and reader.id is None and reader.label is not None:
+        kind = "array" if reader.columns is None else "column"
         raise InvalidInputError(
-            f"{reader.source} has no column {noted!r}, from which this model takes its ids; "
+            f"{reader.source} has no {kind} {noted!r}, from which this model takes its ids; "
             "name another one with --id."
         )
