@@ -205,6 +205,24 @@ def test_a_fact_that_no_model_has_is_refused(whole, tmp_path, name):
         refuse(tmp_path / "forged", about, whole[1])
 
 
+NUMBERS = {
+    "class": lambda array: np.where(np.arange(len(array)) == 5, 1, array),  # of a forgotten row
+    "members.sizes": lambda array: array - array,
+    "pool": lambda array: array[::-1],
+    "pool.signs": lambda array: -array,
+    "misfits": lambda array: array[[0, 0, *range(2, len(array))]],
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers_of_places_and_classes_that_contradict_each_other_are_refused(
+    whole, tmp_path, name
+):
+    about, arrays = whole
+    assert not arrays["stored"][5]
+    refuse(tmp_path / "forged", about, {**arrays, name: NUMBERS[name](arrays[name])})
+
+
 def test_arrays_of_another_type_or_shape_are_refused(whole, large, tmp_path):
     names = set()
     for about, arrays in (whole, *large):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from minout.engine.separators import pair_count
+from minout.engine.separators import all_pairs, pair_count
 from minout.engine.settings import Settings
 from minout.errors import InvalidInputError
 
@@ -145,6 +145,14 @@ def _lists(arrays: Arrays, stored: NDArray[Any], classes: int, pairs: int) -> No
     for name, dtype in (("pool.signs", SIGN), ("pool.alpha", REAL), ("pool.idle", INT)):
         _array(arrays, name, dtype, (len(arrays["pool"]),))
     _expect(bool((np.abs(arrays["pool.signs"]) == 1).all()), "pool.signs")
+    # In misfits and pool of a pair: examples of its two classes, each once; 1 is the sign of low.
+    both = np.array([(low, high) for _, low, high in all_pairs(classes)], dtype=np.int64)
+    for name in ("misfits", "pool"):
+        pair, places = np.repeat(np.arange(pairs), arrays[f"{name}.sizes"]), arrays[name]
+        _expect(len(np.unique(pair * len(arrays["class"]) + places)) == len(places), name)
+        sides = both.reshape(-1, 2)[pair] == arrays["class"][places, None]
+        _expect(bool(sides.any(axis=1).all()), name)
+    _expect(np.array_equal(sides[:, 0], arrays["pool.signs"] > 0), "pool.signs")
 
 
 def _carried(arrays: Arrays, d: int) -> None:
