@@ -1,6 +1,7 @@
 """A learner together with the classifier's own state: columns, labels, the last call."""
 
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,8 @@ from minout.engine import Certificate, StepReport
 from minout.errors import InvalidInputError
 from minout.features import FeatureMap, Identity, RandomFourier, Scattering, refuse_masked
 from minout.learner import Learner
+
+T = TypeVar("T")
 
 SETTINGS = ("C", "whiten", "lda_prior", "standardize", "refresh")
 """The parameters that are passed on to the learner as they are."""
@@ -110,6 +113,35 @@ class Model:
             "dtype": codec.dtype.str,
             "announced": list(codec.announced),
         }
+
+    def with_codec(
+        self, codec: LabelCodec, call: Callable[[], T], has_happened: Callable[[], bool]
+    ) -> T:
+        """Return the result of a call that changes the learner and needs another codec.
+
+        If the call raises an error or is interrupted before it has happened, the codec stays.
+        """
+        before = self.codec
+        try:
+            self.set_codec(codec)
+            return call()
+        except BaseException:
+            if not has_happened():
+                self.set_codec(before)
+            raise
+
+    def drop_forgotten(self) -> None:
+        """Drop the ids of examples that are no longer stored."""
+        stored = set(self.learner.ids)
+
+        def only(ids: Iterable[Id]) -> list[Id]:
+            return [each for each in ids if each in stored]
+
+        certificates = [
+            each._replace(misfits=tuple(only(each.misfits)), cleared=tuple(only(each.cleared)))
+            for each in self.last.certificates
+        ]
+        self.last = LastCall(only(self.last.ids), certificates)
 
     def set_certificate(self, certificate: Certificate | None) -> None:
         """Keep the certificate of a change that taught nothing."""

@@ -24,7 +24,6 @@ from minout.engine import (
     Suspect,
     WhatIf,
 )
-from minout.errors import MinoutError
 from minout.features import FeatureMap, Identity
 from minout.learner import Learner
 from minout.readwrite import ReadWriteLock
@@ -78,7 +77,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     feature_names_in_ : ndarray of shape (n_features_in_,)
         The names of the columns, if X was a data frame.
     ids_ : list of int or str
-        The ids that the last `fit` or `partial_fit` taught.
+        The ids that the last `fit` or `partial_fit` taught, without those forgotten since.
     all_ids_ : list of int or str
         The ids of all stored examples, in the order in which they were taught.
     misfits_ : list of int or str
@@ -381,14 +380,13 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         with self._changing():
             model = self._fitted()
-            before = model.codec
+            learner = model.learner
             label, codec = model.codec.encode_one(y)
-            model.set_codec(codec)
-            try:
-                report = model.learner.correct(id, label)
-            except MinoutError:
-                model.set_codec(before)
-                raise
+            report = model.with_codec(
+                codec,
+                lambda: learner.correct(id, label),
+                lambda: label in learner.classes.tolist(),  # only a new label needs a new codec
+            )
             model.set_certificate(report.certificate)
         return report
 
@@ -410,8 +408,11 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         with self._changing():
             model = self._fitted()
-            certificate = model.learner.forget(ids)
-            model.set_certificate(certificate)
+            try:
+                certificate = model.learner.forget(ids)
+                model.set_certificate(certificate)
+            finally:
+                model.drop_forgotten()
         return certificate
 
     def forget_class(self, y: Any) -> Certificate:
@@ -429,11 +430,18 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         with self._changing():
             model = self._fitted()
+            learner, stored = model.learner, len(model.learner)
             label, _ = model.codec.encode_one(y)
-            certificate = model.learner.forget_class(label)
             others = tuple(each for each in model.codec.announced if each != label)
-            model.set_codec(model.codec._replace(announced=others))
-            model.set_certificate(certificate)
+            try:
+                certificate = model.with_codec(
+                    model.codec._replace(announced=others),
+                    lambda: learner.forget_class(label),
+                    lambda: len(learner) < stored,
+                )
+                model.set_certificate(certificate)
+            finally:
+                model.drop_forgotten()
         return certificate
 
     def consolidate(self) -> Consolidation:
@@ -541,7 +549,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def ids_(self) -> list[Id]:
-        """The ids that the last `fit` or `partial_fit` taught."""
+        """The ids that the last `fit` or `partial_fit` taught, without those forgotten since."""
         return list(self._has("ids_").last.ids)
 
     @property
@@ -596,19 +604,19 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return new_model(self.get_params(deep=False), X, y, classes, ids)
 
     def _teach(self, model: Model, batch: Batch) -> None:
-        learner, before, stored = model.learner, model.codec, len(model.learner)
-        model.set_codec(batch.codec)
+        learner, stored = model.learner, len(model.learner)
+
+        def has_happened() -> bool:
+            return len(learner) > stored
+
         try:
-            model.last = model.teach(batch)
-        except MinoutError:
-            model.set_codec(before)
-            raise
-        except BaseException:  # an interruption
-            if len(learner) > stored:
+            model.last = model.with_codec(batch.codec, lambda: model.teach(batch), has_happened)
+            self._model = model
+        except BaseException:
+            if has_happened():  # an interruption
                 model.last = LastCall(learner.ids[stored:], [])
                 self._model = model
             raise
-        self._model = model
 
     def _model_or_none(self) -> Model | None:
         model: Model | None = vars(self).get("_model")
