@@ -23,3 +23,14 @@ class UnwritableError(MinoutError):
 
 class NotConverged(ArithmeticError):  # noqa: N818, the name that the design gives it
     """A separator could not be solved in double precision; callers raise InvalidInputError."""
+
+
+def system_reason(error: OSError) -> str:
+    """Return the reason that the operating system gives for an error.
+
+    A TimeoutError without errno is not the system's: a signal handler raised it. It is raised
+    again, unchanged.
+    """
+    if isinstance(error, TimeoutError) and error.errno is None:
+        raise error
+    return error.strerror or str(error)

@@ -11,7 +11,7 @@ from tempfile import TemporaryFile
 from typing import Any
 
 from minout._version import __version__
-from minout.errors import MissingDataError, UnwritableError
+from minout.errors import MissingDataError, UnwritableError, system_reason
 from minout.store import atomic_write
 
 
@@ -83,7 +83,7 @@ def writable(folder: Path) -> None:
             pass
     except OSError as error:
         raise UnwritableError(
-            f"Nothing can be written to {folder}: {error.strerror}. Choose another --out."
+            f"Nothing can be written to {folder}: {system_reason(error)}. Choose another --out."
         ) from error
 
 

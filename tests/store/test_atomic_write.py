@@ -1,16 +1,18 @@
 """Atomic writes: ordinary files only, complete or not at all, and nothing left beside them."""
 
+import errno
 import os
 import signal
 import socket
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from minout import Learner
 from minout.errors import UnwritableError
-from minout.store import atomic_write
+from minout.store import ModelFolder, archive, atomic_write
 
 
 def names(folder):
@@ -139,3 +141,45 @@ def test_a_process_that_is_told_to_end_leaves_nothing_beside_the_file(tmp_path):
     done = subprocess.run(words, capture_output=True, check=False)
     assert done.returncode == 128 + signal.SIGTERM
     assert names(tmp_path) == ["m"]
+
+
+TIMEOUTS = {
+    "write": ((os, "fsync"), lambda learner, path: learner.save(path)),
+    "stat": ((Path, "stat"), lambda learner, path: learner.save(path)),
+    "load": ((archive, "_members"), lambda _, path: Learner.load(path)),
+    "folder": (
+        (Path, "mkdir"),
+        lambda _, path: ModelFolder(path.parent / "new", create=True).__enter__(),
+    ),
+}
+
+
+@pytest.mark.parametrize("where", TIMEOUTS)
+def test_a_timeout_that_a_signal_handler_raises_is_not_told_as_an_error_of_the_file(
+    tmp_path, monkeypatch, where
+):
+    learner = Learner()
+    learner.teach([1.0], "a")
+    learner.save(tmp_path / "m")
+    before, alarm = (tmp_path / "m").read_bytes(), TimeoutError("too late")
+    place, call = TIMEOUTS[where]
+
+    def late(*_, **__):
+        raise alarm
+
+    monkeypatch.setattr(*place, late)
+    with pytest.raises(TimeoutError) as caught:
+        call(learner, tmp_path / "m")
+    assert caught.value is alarm
+    monkeypatch.undo()
+    assert names(tmp_path) == ["m"]
+    assert (tmp_path / "m").read_bytes() == before
+
+
+def test_a_timeout_of_the_system_is_told_in_a_sentence(tmp_path, monkeypatch):
+    def late(*_):
+        raise TimeoutError(errno.ETIMEDOUT, "Connection timed out")
+
+    monkeypatch.setattr(os, "fsync", late)
+    with pytest.raises(UnwritableError, match=r"Connection timed out\.$"):
+        atomic_write(tmp_path / "m", b"new", "The model")

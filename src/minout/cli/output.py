@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from minout.errors import UnwritableError
+from minout.errors import UnwritableError, system_reason
 
 P = ParamSpec("P")
 
@@ -44,7 +44,7 @@ def command(run: Callable[P, None]) -> Callable[P, None]:
             ) from None
         except OSError as error:
             raise UnwritableError(
-                f"The output could not be written: {error.strerror or error}."
+                f"The output could not be written: {system_reason(error)}."
             ) from error
         finally:
             _discard_pending_output()

@@ -8,7 +8,7 @@ from minout.cli.file_notes import RowConverter
 from minout.cli.output import plural
 from minout.cli.progress import ProgressBar
 from minout.cli.stop import Stop
-from minout.errors import InvalidInputError, MinoutError, MissingDataError
+from minout.errors import InvalidInputError, MinoutError, MissingDataError, system_reason
 from minout.learner import Learner
 from minout.streams.files import BadRowError, Example, Reader
 
@@ -47,7 +47,9 @@ class Teaching:
         except MinoutError as error:
             return error
         except OSError as error:
-            return MissingDataError(f"{reader.source} could not be read further: {error}.")
+            return MissingDataError(
+                f"{reader.source} could not be read further: {system_reason(error)}."
+            )
         finally:
             self.seconds = time.monotonic() - self._started
         return None

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from minout.errors import InvalidInputError, MissingDataError
+from minout.errors import InvalidInputError, MissingDataError, system_reason
 from minout.store.atomic_write import atomic_write
 
 Arrays = dict[str, NDArray[Any]]
@@ -86,7 +86,7 @@ def read_archive(path: Path, format: str, newest: int) -> tuple[dict[str, Any], 
     except IsADirectoryError:
         raise MissingDataError(f"{path} is a folder, not a file.") from None
     except OSError as error:
-        raise MissingDataError(f"{path} could not be read: {error.strerror or error}.") from error
+        raise MissingDataError(f"{path} could not be read: {system_reason(error)}.") from error
     except _DAMAGE as error:
         raise MissingDataError(damaged_message(path)) from error
     if not is_ours:

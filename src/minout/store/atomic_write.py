@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
-from minout.errors import UnwritableError
+from minout.errors import UnwritableError, system_reason
 
 
 def atomic_write(path: Path, content: bytes | Callable[[BinaryIO], object], what: str) -> None:
@@ -48,7 +48,7 @@ def atomic_write(path: Path, content: bytes | Callable[[BinaryIO], object], what
         _sync_folder(target.parent)
     except OSError as error:
         raise UnwritableError(
-            f"{what} could not be written to {path}: {error.strerror or error}."
+            f"{what} could not be written to {path}: {system_reason(error)}."
         ) from error
     finally:
         try:
@@ -70,7 +70,7 @@ def _target(path: Path, what: str) -> Path:
             ) from None
         return target
     except OSError as error:
-        raise UnwritableError(f"{refused}: {error.strerror or error}.") from error
+        raise UnwritableError(f"{refused}: {system_reason(error)}.") from error
     if stat.S_ISDIR(mode):
         raise UnwritableError(f"{refused}: it is a folder; name a file.")
     if not stat.S_ISREG(mode):

@@ -6,7 +6,7 @@ from types import TracebackType
 
 from filelock import FileLock, Timeout
 
-from minout.errors import MissingDataError, UnwritableError
+from minout.errors import MissingDataError, UnwritableError, system_reason
 
 MODEL = "model.minout"
 LOCK = ".lock"
@@ -58,7 +58,7 @@ class ModelFolder:
             except OSError as error:
                 self._remove_if_empty(made)
                 raise UnwritableError(
-                    f"{self._path} cannot be written to: {error.strerror or error}."
+                    f"{self._path} cannot be written to: {system_reason(error)}."
                 ) from error
             self._remove_leftovers()
         return self
@@ -95,7 +95,7 @@ class ModelFolder:
         try:
             path.mkdir(parents=True)
         except OSError as error:
-            raise UnwritableError(f"{path} cannot be made: {error.strerror or error}.") from error
+            raise UnwritableError(f"{path} cannot be made: {system_reason(error)}.") from error
         return True
 
     def _remove_leftovers(self) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from minout._typing import Floats, Ints
-from minout.errors import MissingDataError
+from minout.errors import MissingDataError, system_reason
 from minout.streams.data import MNIST_LEVELS, Data, scaled
 
 GZIP_MAGIC = b"\x1f\x8b"
@@ -74,7 +74,8 @@ def _find(folder: Path, stem: str, dimensions: int) -> Path:
                 return folder / name
     except OSError as error:
         raise MissingDataError(
-            f"{folder} could not be opened ({error.strerror}); pass a folder that you may read."
+            f"{folder} could not be opened ({system_reason(error)}); "
+            "pass a folder that you may read."
         ) from error
     raise MissingDataError(
         f"{folder} has no file {names[0]} or {names[0]}.gz; put the four IDX files of MNIST "
@@ -115,5 +116,5 @@ def _content(path: Path) -> bytes:
         ) from error
     except OSError as error:
         raise MissingDataError(
-            f"{path} could not be read ({error.strerror}); check that you may read it."
+            f"{path} could not be read ({system_reason(error)}); check that you may read it."
         ) from error

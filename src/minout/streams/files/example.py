@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from minout._typing import Floats
-from minout.errors import InvalidInputError, MissingDataError
+from minout.errors import InvalidInputError, MissingDataError, system_reason
 
 Label = int | str
 
@@ -77,7 +77,7 @@ class Reader:
                 yield example
         except OSError as error:
             raise MissingDataError(
-                f"{self.source} could not be read further: {error.strerror or error}."
+                f"{self.source} could not be read further: {system_reason(error)}."
             ) from error
 
     def __enter__(self) -> Self:

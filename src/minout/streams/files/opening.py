@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TextIO
 
-from minout.errors import MissingDataError, MissingExtraError
+from minout.errors import MissingDataError, MissingExtraError, system_reason
 
 
 def open_text(path: Path, source: str) -> TextIO:
@@ -19,7 +19,7 @@ def open_text(path: Path, source: str) -> TextIO:
 
 def unreadable(source: str, error: OSError) -> MissingDataError:
     """Return the error for a file that could not be read."""
-    return MissingDataError(f"{source} could not be read: {error.strerror or error}.")
+    return MissingDataError(f"{source} could not be read: {system_reason(error)}.")
 
 
 def fraction_of(path: Path, read_so_far: Callable[[], int]) -> Callable[[], float | None]:
