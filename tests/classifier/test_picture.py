@@ -122,8 +122,18 @@ def test_long_names_are_cut_and_odd_ones_are_drawn_as_they_are():
     classifier = MinoutClassifier().fit(
         rows, np.repeat(labels, 3), ids=[f"$i_{i}" * 9 for i in range(9)]
     )
+    seen = set()
     for x in rows[::3]:
-        written(classifier.picture(x))
+        figure = classifier.picture(x)
+        written(figure)
+        seen |= {*words(figure)}
+    assert {"a very long name …", "\\$\\alpha_{\\$", "two lines"} <= seen
+    assert "speak for a very long name of a c…" in seen
+    captions = [text.split("\n")[1] for text in seen if "\n\\$i_" in text]
+    assert captions
+    assert {len(caption.replace("\\$", "$")) for caption in captions} == {16}
+    assert all(caption.endswith("…") for caption in captions)
+    assert not any(labels[0] in text for text in seen)
 
 
 def test_without_matplotlib_one_sentence_says_what_to_install(monkeypatch):
