@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from minout.errors import InvalidInputError
+from minout.maths.sharing import for_all
 from minout.paper import GradientRule, PaperLearner, Uniform
+from minout.paper.sharing import TableLearner
 from oracle.recording import stream
 from oracle.snapshot import snapshot
 
@@ -128,9 +130,7 @@ def test_an_unknown_label_is_refused_and_changes_nothing(learner, method, y):
     assert snapshot(learner) == before
 
 
-@pytest.mark.parametrize(
-    ("y", "label"), [(1, 1), (np.int64(1), 1), (np.uint8(0), 0), (1.0, 1), (True, 1)]
-)
+@pytest.mark.parametrize(("y", "label"), [(1, 1), (np.int64(1), 1), (np.uint8(0), 0)])
 def test_a_label_that_equals_a_class_is_that_class(y, label):
     report = taught().teach([1.0, 2.0, 3.0], y)
     assert report.label == label
@@ -286,3 +286,82 @@ def test_rows_too_large_to_multiply_are_refused_or_reported():
                 continue
             learned = all(unit.loss < 0.1 for unit in report.units)
             assert learned or report.reached_max_steps, f"losses {report.losses}, and no word of it"
+
+
+@pytest.mark.parametrize("y", [True, 1.0, np.True_, np.float64(1.0), None, b"1"], ids=repr)
+def test_a_label_that_only_equals_a_class_is_refused(y):
+    learner = taught()
+    before = snapshot(learner)
+    for call in (learner.teach, learner.interfered):
+        refused(call, [1.0, 0.0, 0.0], y)
+    refused(learner.teach_many, [[1.0, 0.0, 0.0]], [y])
+    assert snapshot(learner) == before
+
+
+@pytest.mark.parametrize("classes", [[0, True], [2**63, 1], ["a", "b\0"]], ids=repr)
+def test_classes_that_a_learner_would_refuse_as_labels_are_refused(classes):
+    refused(PaperLearner, classes)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: PaperLearner([0, 1], seed=True),
+        lambda: GradientRule(neurons=True),
+        lambda: GradientRule(max_steps=True),
+        lambda: GradientRule(learning_rate=True),
+        lambda: GradientRule(stop_loss=True),
+        lambda: Uniform(True),
+    ],
+    ids=["seed", "neurons", "max_steps", "learning_rate", "stop_loss", "size"],
+)
+def test_a_setting_that_is_true_or_false_is_no_number(make):
+    refused(make)
+
+
+@pytest.mark.parametrize("answer", [[[0], [1, 2]], [0, [1]], {0}, "0", None, object()], ids=repr)
+def test_an_answer_of_a_policy_that_is_no_list_of_ids_is_refused(answer):
+    class Odd:
+        def choose(self, at_risk, rng):
+            rng.random()
+            return answer if len(at_risk.stored) > 3 else []
+
+    learner = PaperLearner([0, 1], rule=RULE, policy=Odd())
+    rows, labels = stream(2, examples=5, classes=2, features=3)
+    learner.teach_many(rows[:4], labels[:4].tolist())
+    before = snapshot(learner)
+    refused(learner.teach, -8.0 * rows[0], 1 - int(labels[0]))
+    assert snapshot(learner) == before
+
+
+@pytest.mark.parametrize("unknown", [2**70, 1.5, True, [1], "a\0"], ids=repr)
+def test_an_unknown_that_is_no_label_is_refused(unknown):
+    refused(taught().predict, np.zeros((2, 3)), unknown=unknown)
+
+
+def test_an_unknown_may_be_wider_than_the_classes():
+    learner = PaperLearner(np.array([0, 1], dtype=np.int8), rule=RULE)
+    learner.teach([1.0, 0.0], 1)
+    far = learner.predict([[-100.0, 0.0], [100.0, 0.0]], unknown=1000)
+    assert set(far.tolist()) <= {0, 1, 1000}
+
+
+def test_rows_whose_steps_overflow_in_a_table_are_refused():
+    learner = TableLearner(for_all, classes=2, learning_rate=1e210)
+    learner.teach(np.array([1.0, 0.0]), 0)
+    before = learner.predict(np.array([[1.0, 0.0], [0.0, 1.0]])).tolist()
+    refused(learner.teach, np.array([1e100, 1e100]), 1)
+    assert learner.predict(np.array([[1.0, 0.0], [0.0, 1.0]])).tolist() == before
+    refused(learner.teach, np.array([0.0, 1.0]), True)
+    assert learner.teach(np.array([0.0, 1.0]), 1).at_risk == 1
+
+
+def test_a_table_learns_large_rows_without_a_warning():
+    learner = TableLearner(for_all, classes=2)
+    learner.teach(np.array([1.0, 0.0]), 0)
+    learner.teach(np.array([1e100, 1e100]), 1)
+    assert learner.predict(np.array([[1e100, 1e100]])).tolist() == [1]
+
+
+def test_initial_weights_that_overflow_are_refused():
+    refused(PaperLearner([0, 1], rule=GradientRule(initial_scale=1e307)).teach, [1.0, 2.0], 0)

@@ -13,6 +13,7 @@ from oracle.recording import stream
 from oracle.snapshot import snapshot
 
 ROWS, LABELS = stream(3, examples=12, features=4)
+MORE_ROWS, MORE_LABELS = stream(4, examples=66, features=4)
 RULE = GradientRule(neurons=3, learning_rate=0.5, max_steps=6)
 HOME = str(Path(minout.__file__).parent)
 
@@ -116,6 +117,33 @@ def interrupt_at_line(number):
         return trace
 
     return trace
+
+
+def test_an_interruption_while_the_index_grows_leaves_all_or_nothing():
+    rule = GradientRule(neurons=1, learning_rate=0.5, max_steps=1)
+    start = PaperLearner(range(3), rule=rule, policy=Uniform(2))
+    start.teach_many(MORE_ROWS[:64], MORE_LABELS[:64].tolist())
+    done = copy.deepcopy(start)
+    done.teach(MORE_ROWS[64], int(MORE_LABELS[64]))
+    number, sizes, tracing = 0, set(), sys.gettrace()
+    while True:
+        number += 1
+        learner = copy.deepcopy(start)
+        sys.settrace(interrupt_at_line(number))
+        try:
+            learner.teach(MORE_ROWS[64], int(MORE_LABELS[64]))
+        except KeyboardInterrupt:
+            sys.settrace(tracing)
+        else:
+            break
+        finally:
+            sys.settrace(tracing)
+        learner._check()
+        sizes.add(len(learner))
+        if len(learner) == 64:
+            learner.teach(MORE_ROWS[64], int(MORE_LABELS[64]))
+        assert snapshot(learner) == snapshot(done)
+    assert sizes == {64, 65}
 
 
 @pytest.mark.parametrize("count", [0, 8])

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from minout._typing import Floats, Ints, Label
 from minout.errors import InvalidInputError
-from minout.inputs import many_rows, one_row
+from minout.inputs import checked_label, many_rows, one_row
 from minout.maths import Layer, sigmoid
 from minout.paper.activations import check_room
 from minout.paper.rehearsal import Closed, Conditional, Policy
@@ -74,7 +74,7 @@ class PaperLearner:
             raise InvalidInputError("`rule` must be a rule, such as GradientRule().")
         if isinstance(policy, type) or not hasattr(policy, "choose"):
             raise InvalidInputError("`policy` must be a policy, such as Closed().")
-        if not isinstance(seed, int | np.integer) or seed < 0:
+        if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
             raise InvalidInputError(f"`seed` must be a whole number, 0 or more, not {seed!r}.")
         self._rule = rule
         self._policy = policy
@@ -87,7 +87,8 @@ class PaperLearner:
     def teach(self, x: Any, y: Label) -> PaperReport:
         """Learn one example.
 
-        If the call raises an error or is interrupted, the learner is unchanged.
+        If the call raises an error, the learner is unchanged. If it is interrupted (Ctrl-C), the
+        example has been learned completely or not at all.
 
         Parameters
         ----------
@@ -113,8 +114,9 @@ class PaperLearner:
     def teach_many(self, X: Any, y: Iterable[Label]) -> list[PaperReport]:
         """Learn examples one after the other.
 
-        All rows and labels are checked before the first is learned. An interruption, or gradient
-        steps that overflow, keep the examples before and nothing of the one that was being learned.
+        All rows and labels are checked before the first is learned. Gradient steps that overflow
+        keep the examples before and nothing of the one that was being learned. So does an
+        interruption, unless it comes after that one has been learned completely.
 
         Parameters
         ----------
@@ -196,8 +198,11 @@ class PaperLearner:
         Raises
         ------
         InvalidInputError
-            If nothing has been taught yet, or if `X` is not rows like those that were taught.
+            If nothing has been taught yet, if `X` is not rows like those that were taught, or if
+            `unknown` is not a label.
         """
+        if unknown is not None:
+            unknown = checked_label(unknown, ())
         scores = self.scores(X)
         labels = self._classes[scores.argmax(axis=1)]
         if unknown is None:
@@ -206,6 +211,8 @@ class PaperLearner:
             labels = labels.astype(object)
         elif isinstance(unknown, str):
             labels = labels.astype(np.promote_types(labels.dtype, f"U{max(len(unknown), 1)}"))
+        elif not np.iinfo(labels.dtype).min <= unknown <= np.iinfo(labels.dtype).max:
+            labels = labels.astype(np.int64)
         labels[scores.max(axis=1) <= self.threshold] = unknown
         return np.asarray(labels)
 
@@ -345,17 +352,13 @@ class PaperLearner:
 
     def _unit(self, y: Label) -> int:
         """Return the number of the unit of a label."""
-        try:
-            return self._unit_of[y]
-        except TypeError:
-            raise InvalidInputError(
-                f"A label is a whole number or a string, not a {type(y).__name__}."
-            ) from None
-        except KeyError:
+        unit = self._unit_of.get(checked_label(y, ()))
+        if unit is None:
             raise InvalidInputError(
                 f"The label {y!r} is not one of the {len(self._classes)} classes "
                 "that this learner was made for."
-            ) from None
+            )
+        return unit
 
 
 _NO_BIT = (
@@ -374,6 +377,8 @@ def _checked_classes(classes: Sequence[Label] | NDArray[Any]) -> NDArray[Any]:
         raise InvalidInputError("`classes` must be a list of at least one label.")
     if array.dtype.kind not in "iuU" or len({isinstance(each, str) for each in classes}) > 1:
         raise InvalidInputError("`classes` must be all whole numbers or all strings.")
+    for each in classes:
+        checked_label(each, ())
     if len(np.unique(array)) < array.size:
         raise InvalidInputError("`classes` names a label twice.")
     array.flags.writeable = False

@@ -104,8 +104,9 @@ class Uniform:
 
     def __post_init__(self) -> None:
         """Check the size."""
-        if not isinstance(self.size, int | np.integer) or self.size < 0:
-            raise InvalidInputError(f"`size` must be a whole number, 0 or more, not {self.size!r}.")
+        size = self.size
+        if not isinstance(size, int | np.integer) or isinstance(size, bool) or size < 0:
+            raise InvalidInputError(f"`size` must be a whole number, 0 or more, not {size!r}.")
 
     def choose(self, at_risk: AtRisk, rng: np.random.Generator) -> Ints:
         """Return a random draw without repetition."""

@@ -54,7 +54,7 @@ class GradientRule:
         """Check the settings."""
         for name in ("neurons", "max_steps"):
             value = getattr(self, name)
-            if not isinstance(value, int | np.integer) or value < 1:
+            if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
                 raise InvalidInputError(
                     f"`{name}` must be a whole number, 1 or more, not {value!r}."
                 )
@@ -62,6 +62,7 @@ class GradientRule:
             value = getattr(self, name)
             if (
                 not isinstance(value, int | float | np.integer | np.floating)
+                or isinstance(value, bool)
                 or not 0 < value < math.inf
             ):
                 raise InvalidInputError(f"`{name}` must be a positive number, not {value!r}.")
@@ -76,8 +77,9 @@ class GradientRule:
         return HARD_CLIP if self.clip == "hard" else SIGMOID_CLIP
 
     def initial(self, units: int, features: int, rng: np.random.Generator) -> Layer:
-        """Draw the initial weights."""
-        return initial_layer(units, self.neurons, features, self.initial_scale, rng)
+        """Draw the initial weights; those that overflow are infinite."""
+        with np.errstate(over="ignore"):
+            return initial_layer(units, self.neurons, features, self.initial_scale, rng)
 
     def loss(self, least: float, positive: bool) -> float:
         """Return the cross-entropy of an example at a unit whose least activation is `least`."""

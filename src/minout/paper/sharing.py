@@ -7,8 +7,9 @@ import numpy as np
 
 from minout._typing import Floats, Ints
 from minout.errors import InvalidInputError
-from minout.inputs import many_rows, one_row
+from minout.inputs import checked_label, many_rows, one_row
 from minout.maths.sharing import Group, softmax, softmax_step
+from minout.paper.training import OVERFLOW
 
 
 class TableReport(NamedTuple):
@@ -86,7 +87,7 @@ class TableLearner:
 
     def teach(self, x: Floats, y: int) -> TableReport:
         """Learn one row x (d,) under the label y, 0 … classes - 1."""
-        if y not in range(self.classes):
+        if checked_label(y, ()) not in range(self.classes):
             raise InvalidInputError(f"A label is one of 0 to {self.classes - 1}, not {y!r}.")
         x = one_row(x, self._features) + 0.0  # -0.0 is 0.0: equal rows have equal bytes
         key = self.group(x)
@@ -95,7 +96,10 @@ class TableLearner:
         examples = [*(stored if self.rehearse else []), (x, int(y))]
         rows = np.array([row for row, _ in examples])
         targets = np.eye(self.classes)[[label for _, label in examples]]
-        steps, reached_max_steps = self._train(theta, rows, targets)
+        with np.errstate(all="ignore"):  # a loss may be infinite; then θ moves on
+            steps, reached_max_steps = self._train(theta, rows, targets)
+        if not np.isfinite(theta).all():
+            raise InvalidInputError(OVERFLOW)
         self._features = len(x)
         self._table[key] = theta
         self._stored[key] = [*stored, examples[-1]]

@@ -80,7 +80,10 @@ def _read_only(ids: Ints) -> Ints:
 
 def _checked(ids: Ints, end: int) -> Ints:
     """Check ids that a policy returned: kernels do not check them."""
-    asked = np.array(ids)
+    try:
+        asked = np.array(ids)
+    except ValueError:  # lists of different lengths
+        asked = np.array(None)
     if asked.size == 0:
         return np.empty(0, dtype=np.int64)
     if asked.ndim != 1 or asked.dtype != np.int64 or not kernels.ascending_below(asked, end):
