@@ -218,3 +218,17 @@ def test_a_learner_that_took_wild_numbers_can_be_loaded_again(tmp_path):
         if len(learner):
             assert np.isfinite(learner.scores(np.zeros((1, width)))).any()
     assert taken > 500
+
+
+@pytest.mark.parametrize("whiten", [False, True])
+@pytest.mark.parametrize("small", [1e-39, 2e-43])
+def test_a_refresh_that_overflows_in_float32_is_put_off(tmp_path, whiten, small):
+    learner = Learner(
+        whiten=whiten, lda_prior=False, standardize=False, features=Identity("float32")
+    )
+    learner.teach([0.0], "a")
+    assert learner.teach([small], "b").refresh is None
+    assert np.isfinite(learner.scores([[0.0], [small], [1.0]])).all()
+    assert learner.audit().ok
+    learner.save(tmp_path / "m")
+    assert Learner.load(tmp_path / "m").ids == [0, 1]

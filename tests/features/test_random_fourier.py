@@ -60,6 +60,7 @@ WRONG = {
     "no features": {"features": 0},
     "half a feature": {"features": 0.5},
     "no bandwidth": {"bandwidth": 0.0},
+    "a bandwidth beyond floats": {"bandwidth": 10**400},
     "a bandwidth below 0": {"bandwidth": -1.0},
     "an endless bandwidth": {"bandwidth": float("inf")},
     "NaN": {"bandwidth": float("nan")},

@@ -26,7 +26,7 @@ class Images:
     def __init__(self, geometry: Geometry, dtype: np.dtype[Any]) -> None:
         self.geometry = geometry
         self.count = 0
-        self._K = np.ascontiguousarray(geometry.K, dtype=dtype)
+        self._K = _cast(geometry.K, dtype)
         self._images = np.zeros((16, len(geometry.origin)), dtype=dtype)
         self._place: Ints = np.full(16, -1, dtype=np.int64)
         self._slot: Ints = np.full(16, -1, dtype=np.int64)
@@ -53,8 +53,7 @@ class Images:
 
     def round_to(self, dtype: np.dtype[Any]) -> None:
         """Convert the images, and compute later ones, to another precision."""
-        self._K = np.ascontiguousarray(self.geometry.K, dtype=dtype)
-        self._images = self._images.astype(dtype, copy=False)
+        self._K, self._images = _cast(self.geometry.K, dtype), _cast(self._images, dtype)
 
     def kept(self) -> tuple[Floats, Ints]:
         """Return the images, and the place that each belongs to, ascending."""
@@ -107,6 +106,12 @@ class Images:
         else:
             parts = _halves(len(Z))
             kernels.in_threads(lambda part: np.matmul(Z[part], K, out=out[part]), parts)
+
+
+def _cast(array: Floats, dtype: np.dtype[Any]) -> Floats:
+    # What overflows in float32 is infinite; a separator that uses it is refused.
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(array, dtype=dtype)
 
 
 def _halves(n: int) -> tuple[slice, slice]:

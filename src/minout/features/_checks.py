@@ -94,7 +94,10 @@ def check_int(name: str, value: object, least: int, most: float = math.inf) -> i
 
 def check_positive(name: str, value: object) -> float:
     """Return a finite number above 0 as a float."""
-    number = math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
+    try:
+        number = 0.0 if isinstance(value, bool) or not isinstance(value, Real) else float(value)
+    except OverflowError:  # a whole number of more than 1024 bits
+        raise InvalidInputError(f"{name} is too large; pass a finite number above 0.") from None
     if not 0.0 < number < math.inf:
         raise InvalidInputError(f"{name} is {value!r}; pass a finite number above 0.")
     return number
