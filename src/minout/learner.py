@@ -357,6 +357,8 @@ class Learner:
         ndarray of shape (n_rows,)
             Labels.
         """
+        if unknown is not None:
+            unknown = checked_label(unknown, ())
         scores = self.scores(X)
         if not len(self.classes):
             raise InvalidInputError(_NOTHING_LEFT)

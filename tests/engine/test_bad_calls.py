@@ -206,3 +206,11 @@ def test_a_bad_call_changes_nothing(workload):
     for each in (learner, start):
         each.teach_many(np.eye(WIDTH), ["fig", "pear", "new"] if workload > 1 else [0, 1, 5])
     assert everything(learner) == everything(start)
+
+
+@pytest.mark.parametrize("unknown", [2**70, 1.5, True, [1], "a\0"], ids=repr)
+def test_an_unknown_that_is_no_label_is_refused(unknown):
+    learner = Learner()
+    learner.teach_many([[0.0], [1.0]], [0, 1])
+    with pytest.raises(InvalidInputError, match=r"label.*\.$"):
+        learner.predict([[0.5]], unknown=unknown)
