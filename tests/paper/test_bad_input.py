@@ -319,7 +319,11 @@ def test_a_setting_that_is_true_or_false_is_no_number(make):
     refused(make)
 
 
-@pytest.mark.parametrize("answer", [[[0], [1, 2]], [0, [1]], {0}, "0", None, object()], ids=repr)
+@pytest.mark.parametrize(
+    "answer",
+    [[[0], [1, 2]], [0, [1]], {0}, "0", None, object()],
+    ids=["ragged", "nested", "set", "text", "none", "object"],
+)
 def test_an_answer_of_a_policy_that_is_no_list_of_ids_is_refused(answer):
     class Odd:
         def choose(self, at_risk, rng):
