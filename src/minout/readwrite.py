@@ -90,12 +90,12 @@ class ReadWriteLock:
         So to call it again, after any of its lines, must have the effect of one call.
         """
         with self._changes, self._state:
+            self._complete()
             try:
                 self._writer = me = threading.get_ident()
                 while self._readers and self._readers - {me}:
                     with suppress(Empty):
                         self._left.get(timeout=0.05)
-                self._complete()
                 self._unfinished = change
                 self._complete()
             finally:
@@ -126,8 +126,12 @@ class ReadWriteLock:
     def _complete(self) -> None:
         """Complete a change that was begun; the caller holds `_state`, so nobody reads."""
         if self._unfinished is not None:
-            self._unfinished()
-            self._unfinished = None
+            try:
+                self._writer = threading.get_ident()
+                self._unfinished()
+                self._unfinished = None
+            finally:
+                self._writer = None
 
 
 _locks: weakref.WeakSet[ReadWriteLock] = weakref.WeakSet()

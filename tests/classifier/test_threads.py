@@ -138,6 +138,7 @@ def test_a_label_is_spelled_before_it_is_taught(monkeypatch):
     apply, seen = engine.apply, []
 
     def observed(state, delta):
+        monkeypatch.setattr(engine, "apply", apply)
         apply(state, delta)
         seen.append((classifier.predict(rows).tolist(), classifier.classes_.tolist()))
 

@@ -391,6 +391,28 @@ def test_a_signal_handler_reads_complete_states_and_changes_nothing(monkeypatch)
     assert everything(learner) == everything(done)
 
 
+def test_a_signal_handler_reads_while_another_call_completes_a_change(monkeypatch):
+    learner = taught(7, "plain")
+    done, call = copy.deepcopy(learner), calls(7)["teach a new class"]
+    call(done)
+    found, real = [], Separators.put
+
+    def interrupted(*_):
+        monkeypatch.setattr(Separators, "put", read)
+        raise KeyboardInterrupt
+
+    def read(*args):
+        monkeypatch.setattr(Separators, "put", real)
+        found.append(len(learner))
+        real(*args)
+
+    monkeypatch.setattr(Separators, "put", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        call(learner)
+    assert everything(learner) == everything(done)
+    assert found == [8]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_copy_goes_its_own_way(kind):
     learner = taught(15, kind)
