@@ -208,7 +208,9 @@ def test_a_bad_call_changes_nothing(workload):
     assert everything(learner) == everything(start)
 
 
-@pytest.mark.parametrize("unknown", [2**70, 1.5, True, [1], "a\0"], ids=repr)
+@pytest.mark.parametrize(
+    "unknown", [2**70, 1.5, True, [1], "a\0"], ids=["large", "float", "bool", "list", "null"]
+)
 def test_an_unknown_that_is_no_label_is_refused(unknown):
     learner = Learner()
     learner.teach_many([[0.0], [1.0]], [0, 1])

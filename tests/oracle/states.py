@@ -19,6 +19,7 @@ def new_state(width, *, dtype="float64", **settings):
 def teach(state, x, label, example_id):
     """Teach one row, and return the change that did it."""
     delta = engine.teach(state, np.asarray(x, dtype=state.examples.dtype), label, example_id)
+    delta = delta._replace(widths=engine.Widths(len(x), len(x)))
     engine.apply(state, delta)
     return delta
 

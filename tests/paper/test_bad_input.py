@@ -298,7 +298,9 @@ def test_a_label_that_only_equals_a_class_is_refused(y):
     assert snapshot(learner) == before
 
 
-@pytest.mark.parametrize("classes", [[0, True], [2**63, 1], ["a", "b\0"]], ids=repr)
+@pytest.mark.parametrize(
+    "classes", [[0, True], [2**63, 1], ["a", "b\0"]], ids=["bool", "large", "null"]
+)
 def test_classes_that_a_learner_would_refuse_as_labels_are_refused(classes):
     refused(PaperLearner, classes)
 
@@ -338,7 +340,9 @@ def test_an_answer_of_a_policy_that_is_no_list_of_ids_is_refused(answer):
     assert snapshot(learner) == before
 
 
-@pytest.mark.parametrize("unknown", [2**70, 1.5, True, [1], "a\0"], ids=repr)
+@pytest.mark.parametrize(
+    "unknown", [2**70, 1.5, True, [1], "a\0"], ids=["large", "float", "bool", "list", "null"]
+)
 def test_an_unknown_that_is_no_label_is_refused(unknown):
     refused(taught().predict, np.zeros((2, 3)), unknown=unknown)
 
