@@ -280,6 +280,25 @@ class Learner:
         return self._forget(places.tolist(), label)
 
     @writes
+    def settle(self) -> Certificate:
+        """Settle every separator in which examples are pending.
+
+        A separator with many support vectors does not move for each example: those with a margin
+        below 0.5 wait until they are some share of its support vectors, and it then moves once.
+        Those with a margin of 0 or less are listed in `misfits` meanwhile.
+
+        Returns
+        -------
+        Certificate
+            Which separators moved, and how the list of misfits changed.
+        """
+        state = self._taught()
+        delta = separable(lambda: engine.settle_pending(state))
+        if delta.separators:
+            self._commit(state, delta)
+        return delta.certificate
+
+    @writes
     def consolidate(self) -> Consolidation:
         """Compute the model again from the set of stored examples.
 
@@ -582,6 +601,13 @@ class Learner:
         """
         state = self._taught()
         return list(state.names(state.misfits()))
+
+    @property
+    @reads
+    def pending(self) -> list[Id]:
+        """The ids of the stored examples that wait for the next settle; see `settle`."""
+        state = self._taught()
+        return list(state.names(state.pending()))
 
     @property
     @reads

@@ -14,6 +14,7 @@ from hypothesis.stateful import (
 )
 
 from minout import Learner
+from minout.engine import separators as engine_separators
 from minout.features import Identity
 from oracle import separators
 from oracle.margin import (
@@ -68,6 +69,7 @@ class Walk(RuleBasedStateMachine):
             assert report.example_id == own
         self.known[report.example_id] = row, label
         self.judge(report.certificate, before, refreshed=report.refresh is not None)
+        self.judge_pending(report)
         touched = {frozenset(neuron) for neuron in said.neurons}
         if report.refresh is None:
             assert {frozenset(pair) for pair in report.certificate.moved} <= touched
@@ -128,6 +130,18 @@ class Walk(RuleBasedStateMachine):
         before = self.start()
         certificate = self.learner.forget_class(label)
         self.known = {i: known for i, known in self.known.items() if known[1] != label}
+        self.judge(certificate, before)
+
+    @precondition(lambda self: self.is_taught)
+    @rule()
+    def settle(self):
+        before, start = self.start(), everything(self.learner)
+        waited = bool(self.learner.pending)
+        certificate = self.learner.settle()
+        assert self.learner.pending == []
+        assert bool(certificate.moved) == waited
+        if not waited:
+            assert everything(self.learner) == start
         self.judge(certificate, before)
 
     @precondition(lambda self: self.is_taught)
@@ -197,8 +211,16 @@ class Walk(RuleBasedStateMachine):
         listed, bound = set(misfits), 1.0 - 1e-6 if self.tight else 0.5 - self.rounding()
         view = self.learner.inspect()
         slacks, twins, close = self.slacks(view), set(), set()
+        pending = self.pending(view)
+        assert sorted({self.learner.ids.index(i) for i, _ in pending}) == [
+            self.learner.ids.index(i) for i in self.learner.pending
+        ]
+        assert set(audit.pending) == set(self.learner.pending)
         for (example, other), (m, error) in all_margins(view, self.known).items():
-            assert m + slacks.get((example, other), 0.0) >= bound - error
+            if (example, other) not in pending:
+                assert m + slacks.get((example, other), 0.0) >= bound - error
+            else:
+                assert not self.tight
             if abs(m) <= error:
                 close.add(example)
             elif m < 0.0:
@@ -307,6 +329,22 @@ class Walk(RuleBasedStateMachine):
                     m, error = margins[example, b if label == a else a]
                     assert m <= error or m >= certificate.least_margin - error
 
+    def judge_pending(self, report):
+        """Assert that a report names the separators in which its example waits."""
+        example, (_, label) = report.example_id, self.known[report.example_id]
+        waits = {other for i, other in self.pending(self.learner.inspect()) if i == example}
+        assert {frozenset(pair) for pair in report.pending} == {
+            frozenset((label, other)) for other in waits
+        }
+
+    def pending(self, view):
+        """Return the pairs (id, other label) that wait for the next settle of a separator."""
+        found = set()
+        for (low, high), each in view.separators.items():
+            for example in each.pending:
+                found.add((example, high if self.known[example][1] == low else low))
+        return found
+
     def slacks(self, view):
         """Return λα of each example against each other class."""
         found = {}
@@ -325,6 +363,13 @@ class Chosen(Walk):
 
 
 WALKS = settings(max_examples=12, stateful_step_count=30)
+
+
+@pytest.mark.parametrize(("large", "share"), [(0, 3.0), (2, 0.9)])
+def test_a_walk_in_which_examples_wait_keeps_every_promise(large, share, monkeypatch):
+    monkeypatch.setattr(engine_separators, "LARGE_POOL", large)
+    monkeypatch.setattr(engine_separators, "PENDING_SHARE", share)
+    run_state_machine_as_test(Walk, settings=settings(WALKS, max_examples=8))
 
 
 def test_a_walk_with_everything_pinned_keeps_every_promise():

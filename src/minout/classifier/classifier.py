@@ -82,6 +82,8 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The ids of all stored examples, in the order in which they were taught.
     misfits_ : list of int or str
         The ids of the stored examples on the wrong side of a separator of their class.
+    pending_ : list of int or str
+        The ids of the stored examples that wait until a separator with many support vectors moves.
     certificate_ : Certificate
         The certificate of the last change: what moved, and which examples became misfits.
     certificates_ : list of Certificate
@@ -444,6 +446,20 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 model.drop_forgotten()
         return certificate
 
+    def settle(self) -> Certificate:
+        """Settle every separator in which examples are pending; see `Learner.settle`.
+
+        Returns
+        -------
+        Certificate
+            Which separators moved, and how the list of misfits changed.
+        """
+        with self._changing():
+            model = self._fitted()
+            certificate = model.learner.settle()
+            model.set_certificate(certificate)
+        return certificate
+
     def consolidate(self) -> Consolidation:
         """Compute the model again from the set of stored examples.
 
@@ -546,6 +562,11 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def misfits_(self) -> list[Id]:
         """The ids of the stored examples on the wrong side of a separator of their class."""
         return self._has("misfits_").learner.misfits
+
+    @property
+    def pending_(self) -> list[Id]:
+        """The ids of the stored examples that wait until a separator moves; see `settle`."""
+        return self._has("pending_").learner.pending
 
     @property
     def ids_(self) -> list[Id]:

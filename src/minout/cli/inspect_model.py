@@ -62,6 +62,7 @@ def audit(model: options.Model, as_json: options.Json = False) -> None:
                 "margins computed": found.margins,
                 "least above 0": found.least_margin if isfinite(found.least_margin) else "none",
                 "misfits": len(found.misfits),
+                "pending": len(found.pending),
                 "too close to tell": found.too_close,
                 "verdict": "everything agrees" if found.ok else "something does not agree",
             }
@@ -79,7 +80,8 @@ def info(model: options.Model, as_json: options.Json = False) -> None:
     A misfit is a stored example on the wrong side of a separator, the linear function between two
     labels. C is the inverse strength of the regularisation, as in scikit-learn: a high C fits
     single examples more closely, a low C allows more misfits. C, standardize, whiten and lda_prior
-    are chosen from the examples.
+    are chosen from the examples. A pending example waits until a separator with many support
+    vectors moves; `minout consolidate` leaves none.
 
     Example: minout info wines
     """
@@ -88,7 +90,7 @@ def info(model: options.Model, as_json: options.Json = False) -> None:
         learner = load_file(folder.file)
     notes = read_notes(learner)
     counts = Counter(learner.example(each)[1] for each in learner.ids)
-    misfits = learner.misfits if len(learner) else []
+    misfits, pending = (learner.misfits, learner.pending) if len(learner) else ([], [])
     choice = learner.choice if len(learner) else None
     if as_json:
         print_json(
@@ -96,6 +98,7 @@ def info(model: options.Model, as_json: options.Json = False) -> None:
                 "examples": len(learner),
                 "classes": {each: counts[each] for each in learner.classes.tolist()},
                 "misfits": misfits,
+                "pending": pending,
                 "consolidated": learner.is_consolidated,
                 "features": learner.features.fingerprint,
                 "label": notes.label,
@@ -115,6 +118,7 @@ def info(model: options.Model, as_json: options.Json = False) -> None:
             "examples": len(learner),
             "classes": join_names(classes) or "none",
             "misfits": len(misfits),
+            "pending": len(pending),
             "consolidated": "yes" if learner.is_consolidated else "no",
             "label column": notes.label or "none",
             "id column": notes.id or "none",

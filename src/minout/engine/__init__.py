@@ -28,7 +28,7 @@ from minout.engine.reports import (
 from minout.engine.rollback import Rollback
 from minout.engine.settings import Settings
 from minout.engine.state import Delta, State, Widths, apply, make_room
-from minout.engine.step import forget, relabel, teach
+from minout.engine.step import forget, relabel, settle_pending, teach
 from minout.engine.suspects import Suspect, suspects
 from minout.engine.validation import MalformedError
 
@@ -65,6 +65,7 @@ __all__ = [
     "pair_separator",
     "partition",
     "relabel",
+    "settle_pending",
     "softmax",
     "suspects",
     "teach",

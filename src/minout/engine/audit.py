@@ -27,6 +27,8 @@ class Audit(NamedTuple):
         The smallest margin above 0.
     misfits : tuple of id
         The examples with a margin of 0 or less, and all examples with the same row as one of them.
+    pending : tuple of id
+        The examples that wait for the next settle of a separator: their margin may be below 0.5.
     rounding_error : float
         An upper bound on the rounding error of all margins.
     too_close : int
@@ -39,6 +41,7 @@ class Audit(NamedTuple):
     margins: int
     least_margin: float
     misfits: tuple[Id, ...]
+    pending: tuple[Id, ...]
     rounding_error: float
     too_close: int
     differences: tuple[str, ...]
@@ -89,6 +92,7 @@ def audit(state: State) -> Audit:
         count,
         least,
         state.names(examples.equal_to(np.flatnonzero(wrong))),
+        state.names(state.pending()),
         rounding,
         int(unsure.sum()),
         tuple(differences),
@@ -110,7 +114,7 @@ def _margins(
 
 
 def _slacks(state: State) -> Floats:
-    # The slack λα of each place in the separator against each class.
+    # The slack λα of each place in the separator against each class; no limit while it is pending.
     out = np.zeros((state.examples.end, len(state.classes)))
     lam = state.frame.choice.lam
     for pair, low, high in all_pairs(len(state.classes)):
@@ -118,6 +122,8 @@ def _slacks(state: State) -> Floats:
         of_low = pool.signs > 0.0
         out[pool.places[of_low], high] = lam * pool.alpha[of_low]
         out[pool.places[~of_low], low] = lam * pool.alpha[~of_low]
+        for place in state.separators.pending[pair].tolist():
+            out[place, high if state.examples.classes[place] == low else low] = np.inf
     return out
 
 

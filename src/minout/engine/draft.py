@@ -60,6 +60,7 @@ class Draft:
         self._relabelled: tuple[int, int] | None = None
         self._removed = NO_PLACES
         self._moved: dict[int, tuple[Label, Label]] = {}
+        self._postponed: dict[int, bool] = {}
         self._checked, self._least = 0, np.inf
 
     def begin(self, x: Floats) -> None:
@@ -107,14 +108,16 @@ class Draft:
                     continue
                 old = self.separator(pair)
                 misfits = old.misfits[~np.isin(old.misfits, places)]
+                pending = old.pending[~np.isin(old.pending, places)]
                 pool, leaving = old.pool, np.isin(old.pool.places, places)
                 if leaving.any():
                     if (pool.alpha[leaving] > 0.0).any() and pair not in rested:
                         rested.append(pair)
                     pool = pool.fork()
                     pool.leave(places)
-                new = old._replace(pool=pool, misfits=misfits, reference=Reference())
-                self._separators[pair] = new
+                self._separators[pair] = old._replace(
+                    pool=pool, misfits=misfits, reference=Reference(), pending=pending
+                )
         return rested
 
     def members(self, c: int) -> Members:
@@ -168,6 +171,24 @@ class Draft:
             reference = self.separator(pair).reference.fork()
         return Job(pair, low, high, pool, sides, reference)
 
+    def pool_to_settle(self, pair: int) -> Pool:
+        """Return a copy of a separator's pool, with its pending examples."""
+        separator = self.separator(pair)
+        pool, pending = separator.pool.fork(), separator.pending
+        if len(pending):
+            of_low = self._classes_at(pending) == classes_of(pair)[0]
+            pool.join(pending, np.where(of_low, 1.0, -1.0))
+        return pool
+
+    def postpone(self, pair: int, place: int, margin: float) -> None:
+        """Let the example that was added wait for the next settle of a separator."""
+        old, one = self.separator(pair), np.array([place])
+        misfits = np.concatenate([old.misfits, one]) if margin <= 0.0 else old.misfits
+        pending = np.concatenate([old.pending, one])
+        self._separators[pair] = old._replace(misfits=misfits, pending=pending)
+        self._postponed[pair] = margin <= 0.0
+        self._least = min(self._least, margin)
+
     def settle(self, jobs: list[Job], bound: float) -> None:
         """Settle some separators and store the results in the draft."""
         if not jobs:
@@ -182,7 +203,7 @@ class Draft:
             if not (np.isfinite(b) and np.isfinite(w).all()):
                 raise NotConverged("a separator overflowed")
             self._separators[job.pair] = Separator(w, b, job.pool, found.misfits, job.reference)
-            self._moved[job.pair] = (self.labels[job.low], self.labels[job.high])
+            self._moved[job.pair] = self._labels_of(job.pair)
             self._checked += found.checked
             self._least = min(self._least, found.least)
         self.frame = frame._replace(images=images, sketch=sketch)
@@ -197,6 +218,7 @@ class Draft:
                 self._least,
                 appeared,
                 cleared,
+                tuple(self._labels_of(pair) for pair in self._postponed),
             ),
             refresh=refresh,
             examples=None if self.examples is self.state.examples else self.examples,
@@ -210,8 +232,12 @@ class Draft:
             frame=None if self.frame is self.state.frame else self.frame,
             violations=violations,
             listed=listed,
-            move=None if len(self._removed) or self._relabelled else self._move(),
+            move=self._move(),
         )
+
+    def _labels_of(self, pair: int) -> tuple[Label, Label]:
+        low, high = classes_of(pair)
+        return self.labels[low], self.labels[high]
 
     def _in_state(self, pair: int) -> int:
         # The number that a separator has in the state.
@@ -238,7 +264,9 @@ class Draft:
             self.state.separators.only(self._kept),
         )
 
-    def _move(self) -> Move:
+    def _move(self) -> Move | None:
+        if not self._moved or len(self._removed) or self._relabelled:
+            return None
         state, known = self.state, pair_count(len(self.state.classes))
         W, b = state.separators.W, state.separators.b
         weights = {p: (W[p].copy(), float(b[p])) for p in self._moved if p < known}
@@ -278,15 +306,18 @@ class Draft:
 
     def _violations(self) -> tuple[Ints, Ints]:
         # The places whose violation count changes, and the new counts.
+        changed = [pair for pair in self._separators if pair not in self._postponed]
         old = [
             self.state.separators.misfits[self._in_state(pair)]
-            for pair in self._separators
+            for pair in changed
             if pair < pair_count(len(self._kept))
         ]
         for pair, low, high in all_pairs(len(self.state.classes)) if self._dropped else ():
             if low in self._dropped or high in self._dropped:
                 old.append(self.state.separators.misfits[pair])
-        new = [separator.misfits for separator in self._separators.values()]
+        new = [self._separators[pair].misfits for pair in changed]
+        added = np.array([self.examples.end - 1])  # a postponed example is a new one
+        new += [added for is_misfit in self._postponed.values() if is_misfit]
         less, more = np.concatenate([NO_PLACES, *old]), np.concatenate([NO_PLACES, *new])
         places, which = np.unique(np.concatenate([less, more]), return_inverse=True)
         change = np.zeros(len(places), dtype=np.int64)

@@ -17,7 +17,7 @@ class SeparatorView(NamedTuple):
     """The separator of labels (low, high): f(x) = w·(x - origin) + b, positive on low's side.
 
     `ids`, `signs` and `alpha` describe the rows of its pool; `prior_w` and `prior_b` are its
-    prior; `misfits` are the ids on its wrong side.
+    prior; `misfits` are the ids on its wrong side, `pending` those that wait to be settled.
     """
 
     w: Floats
@@ -28,6 +28,7 @@ class SeparatorView(NamedTuple):
     prior_w: Floats
     prior_b: float
     misfits: tuple[Id, ...]
+    pending: tuple[Id, ...]
 
 
 class SumsView(NamedTuple):
@@ -91,7 +92,7 @@ def inspect(state: State) -> Inspection:
 
 
 def _separator(state: State, pair: int) -> SeparatorView:
-    w, b, pool, misfits, _ = state.separators[pair]
+    w, b, pool, misfits, _, pending = state.separators[pair]
     return SeparatorView(
         w.copy(),
         b,
@@ -101,4 +102,5 @@ def _separator(state: State, pair: int) -> SeparatorView:
         pool.prior.w.copy(),
         pool.prior.b,
         state.names(misfits),
+        state.names(pending),
     )

@@ -75,7 +75,8 @@ def what_if(state: State, x: Floats, label: Label) -> WhatIf:
         return WhatIf(neurons, due)
     margins = state.margins(x, c)
     for o in others:
-        if margins[o] < SUFFICIENT_MARGIN or due:
+        waits = state.separators[pair_number(c, o)].waits()
+        if (margins[o] < SUFFICIENT_MARGIN and not waits) or due:
             for unit, neuron in ((c, o), (o, c)):
                 at_risk = _at_risk(state, unit, neuron)
                 neurons[labels[unit], labels[neuron]] = state.names(at_risk)

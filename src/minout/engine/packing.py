@@ -70,6 +70,7 @@ def packed(state: State) -> tuple[dict[str, Any], Arrays]:
         **_square("K", frame.geometry.K),
         **_joined("members", [members.places for members in state.classes.members]),
         **_joined("misfits", separators.misfits[:pairs]),
+        **_joined("pending", separators.pending[:pairs]),
         **_pools(separators.pools[:pairs]),
     }
     if moments.scatter is not None:
@@ -125,12 +126,13 @@ def _frame(about: dict[str, Any], arrays: Arrays, examples: Examples) -> Frame:
 
 def _separators(arrays: Arrays, examples: Examples) -> Separators:
     separators = Separators(examples.width)
-    misfits, pools = _parted("misfits", arrays), _unpooled(arrays, examples.width)
+    pools = _unpooled(arrays, examples.width)
+    misfits, pending = _parted("misfits", arrays), _parted("pending", arrays)
     separators.make_room(len(pools), examples.end)
-    for pair, (own, pool) in enumerate(zip(misfits, pools, strict=True)):
+    for pair, pool in enumerate(pools):
         w, b = arrays["W"][pair], float(arrays["b"][pair])
-        separators.put(pair, Separator(w, b, pool, own, Reference()))
-        separators.violations[own] += 1
+        separators.put(pair, Separator(w, b, pool, misfits[pair], Reference(), pending[pair]))
+        separators.violations[misfits[pair]] += 1
     violating = np.flatnonzero(separators.violations[: examples.end])
     digests, counts = np.unique(examples.digests[violating], return_counts=True)
     separators.listed = dict(zip(digests.tolist(), counts.tolist(), strict=True))

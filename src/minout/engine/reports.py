@@ -27,6 +27,9 @@ class Certificate(NamedTuple):
         The examples that became misfits in this step.
     cleared : tuple of id
         The examples that were misfits before this step and no longer are.
+    pending : tuple of (label, label)
+        The separators in which the new example has a margin below 0.5 and waits: they have many
+        support vectors, and move when enough examples wait (or `settle()` is called).
     """
 
     moved: tuple[tuple[Label, Label], ...]
@@ -34,6 +37,7 @@ class Certificate(NamedTuple):
     least_margin: float
     misfits: tuple[Id, ...]
     cleared: tuple[Id, ...]
+    pending: tuple[tuple[Label, Label], ...] = ()
 
 
 NOTHING_MOVED = Certificate((), 0, float("inf"), (), ())
@@ -91,3 +95,8 @@ class StepReport(NamedTuple):
     label: Label
     certificate: Certificate
     refresh: Refresh | None = None
+
+    @property
+    def pending(self) -> tuple[tuple[Label, Label], ...]:
+        """The separators in which the example waits for the next settle; see `Certificate`."""
+        return self.certificate.pending

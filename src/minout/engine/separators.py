@@ -16,16 +16,30 @@ from minout.engine.reference import Reference
 from minout.maths import Prior
 
 NO_PLACES: Ints = np.empty(0, dtype=np.int64)
+LARGE_POOL = 150
+"""A separator with more rows than this in its pool is settled when it pays."""
+PENDING_SHARE = 0.03
+"""It pays when the pending examples are this share of the pool."""
 
 
 class Separator(NamedTuple):
-    """One separator: f(x) = w·(x - origin) + b, its pool, and the places of its misfits."""
+    """One separator: f(x) = w·(x - origin) + b, its pool, and the places of its misfits.
+
+    `pending` are places with a margin below the bound that wait for the next settle; those at 0 or
+    less are also among the misfits.
+    """
 
     w: Floats
     b: float
     pool: Pool
     misfits: Ints
     reference: Reference
+    pending: Ints = NO_PLACES
+
+    def waits(self) -> bool:
+        """Return whether one more example with a low margin waits for the next settle."""
+        size = len(self.pool.places)
+        return size > LARGE_POOL and len(self.pending) + 1 < PENDING_SHARE * size
 
     @classmethod
     def new(cls, width: int) -> "Separator":
@@ -74,6 +88,7 @@ class Separators:
         self.pools: list[Pool] = []
         self.misfits: list[Ints] = []
         self.references: list[Reference] = []
+        self.pending: list[Ints] = []
         self.violations: Ints = np.zeros(8, dtype=np.int64)
         self.listed: dict[int, int] = {}
 
@@ -84,6 +99,7 @@ class Separators:
             self.pools[pair],
             self.misfits[pair],
             self.references[pair],
+            self.pending[pair],
         )
 
     def put(self, pair: int, separator: Separator) -> None:
@@ -92,6 +108,7 @@ class Separators:
         self.pools[pair] = separator.pool
         self.misfits[pair] = separator.misfits
         self.references[pair] = separator.reference
+        self.pending[pair] = separator.pending
 
     def make_room(self, pairs: int, places: int) -> None:
         """Grow the arrays, if needed, to hold this many separators and places."""
@@ -105,6 +122,7 @@ class Separators:
                 self.references
             )  # after an interruption, the list that is extended last shows what is missing
             self.pools[at:], self.misfits[at:] = [new.pool], [new.misfits]
+            self.pending[at:] = [new.pending]
             self.references[at:] = [new.reference]
         if places > len(self.violations):
             more = np.zeros(max(places - len(self.violations), len(self.violations)), np.int64)
@@ -119,6 +137,7 @@ class Separators:
         twin.pools = [self.pools[pair] for pair in pairs]
         twin.misfits = [self.misfits[pair] for pair in pairs]
         twin.references = [self.references[pair] for pair in pairs]
+        twin.pending = [self.pending[pair] for pair in pairs]
         twin.violations[: len(self.violations)] = self.violations
         twin.listed = dict(self.listed)
         return twin

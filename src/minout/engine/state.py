@@ -143,6 +143,11 @@ class State:
         wanted = np.fromiter(listed, dtype=np.uint64, count=len(listed))
         return stored[np.isin(self.examples.digests[stored], wanted)]
 
+    def pending(self) -> Ints:
+        """Return the places that are pending in a separator, ascending."""
+        pairs = pair_count(len(self.classes))
+        return np.unique(np.concatenate([NO_PLACES, *self.separators.pending[:pairs]]))
+
     def names(self, places: Ints) -> tuple[Id, ...]:
         """Return the ids at some places."""
         return tuple(self.ids[place] for place in places.tolist())

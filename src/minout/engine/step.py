@@ -11,7 +11,7 @@ from minout.engine.frame import chosen, measured, next_priors
 from minout.engine.heap import trim_heap
 from minout.engine.reference import Reference
 from minout.engine.reports import Certificate, Refresh
-from minout.engine.separators import all_pairs, classes_of, pair_number
+from minout.engine.separators import all_pairs, classes_of, pair_count, pair_number
 from minout.engine.settle import Job
 from minout.engine.state import Delta, State
 from minout.errors import NotConverged
@@ -83,7 +83,7 @@ def relabel(state: State, place: int, label: Label) -> Delta:
     moments = moments.with_rows(state.examples.table, seen, np.full(len(seen), c))
     draft.frame = draft.frame._replace(moments=moments)
     draft.settle(_jobs_of(draft, left), SUFFICIENT_MARGIN)
-    return draft.delta(_settle_around(draft, place, c))
+    return draft.delta(_settle_around(draft, place, c, at_once=True))
 
 
 @kernels.one_blas_thread()
@@ -102,6 +102,16 @@ def forget(state: State, places: Ints) -> Delta:
     left = draft.leave(places)
     draft.remove(places)
     draft.settle(_jobs_of(draft, left), SUFFICIENT_MARGIN)
+    return draft.delta()
+
+
+@kernels.one_blas_thread()
+def settle_pending(state: State) -> Delta:
+    """Return the change that settles every separator with pending examples."""
+    draft = Draft(state)
+    pending = state.separators.pending[: pair_count(len(state.classes))]
+    pairs = [pair for pair, places in enumerate(pending) if len(places)]
+    draft.settle(_jobs_of(draft, pairs), SUFFICIENT_MARGIN)
     return draft.delta()
 
 
@@ -168,13 +178,12 @@ def _take_out(draft: Draft, places: Ints, emptied: list[int]) -> None:
 
 
 def _jobs_of(draft: Draft, pairs: list[int]) -> list[Job]:
-    return [
-        draft.job(*classes_of(pair), draft.separator(pair).pool.fork()) for pair in sorted(pairs)
-    ]
+    return [draft.job(*classes_of(pair), draft.pool_to_settle(pair)) for pair in sorted(pairs)]
 
 
-def _settle_around(draft: Draft, place: int, c: int) -> Refresh | None:
-    # Settle the separators in which a new member has a low margin, or all if a refresh is due.
+def _settle_around(draft: Draft, place: int, c: int, *, at_once: bool = False) -> Refresh | None:
+    # Settle the separators in which a new member has a low margin, now or when it pays, or all if
+    # a refresh is due.
     if len(draft.labels) == 1:
         return None
     if draft.frame.schedule.refresh_due(draft.state.settings, draft.count):
@@ -186,11 +195,15 @@ def _settle_around(draft: Draft, place: int, c: int) -> Refresh | None:
         low, high = min(c, o), max(c, o)
         if o == c:
             continue
-        old = draft.separator(pair_number(low, high)).pool
-        short, fresh = margins[o] < SUFFICIENT_MARGIN, not len(old.places)
+        pair = pair_number(low, high)
+        old = draft.separator(pair)
+        short, fresh = margins[o] < SUFFICIENT_MARGIN, not len(old.pool.places)
         if not (short or renewed or fresh):
             continue
-        pool = old.fork()
+        if not (at_once or renewed or fresh) and old.waits():
+            draft.postpone(pair, place, margins[o])
+            continue
+        pool = draft.pool_to_settle(pair)
         if renewed or fresh:
             start = start or draft.frame.starts()
             pool.restart(start(low, high))

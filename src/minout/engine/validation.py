@@ -131,8 +131,9 @@ def _ids(about: Any, stored: NDArray[Any], n: int, d: int) -> None:
 
 
 def _lists(arrays: Arrays, stored: NDArray[Any], classes: int, pairs: int) -> None:
-    # Concatenated lists of places: members of each class, misfits and pool of each pair.
-    for name, count in (("members", classes), ("misfits", pairs), ("pool", pairs)):
+    # Concatenated lists of places: members of each class; misfits, pending and pool of each pair.
+    counts = {"members": classes, "misfits": pairs, "pending": pairs, "pool": pairs}
+    for name, count in counts.items():
         places = _array(arrays, name, INT, (None,))
         sizes = _array(arrays, f"{name}.sizes", INT, (count,))
         _expect(bool(((sizes >= 0) & (sizes <= len(places))).all()), f"{name}.sizes")
@@ -145,9 +146,9 @@ def _lists(arrays: Arrays, stored: NDArray[Any], classes: int, pairs: int) -> No
     for name, dtype in (("pool.signs", SIGN), ("pool.alpha", REAL), ("pool.idle", INT)):
         _array(arrays, name, dtype, (len(arrays["pool"]),))
     _expect(bool((np.abs(arrays["pool.signs"]) == 1).all()), "pool.signs")
-    # In misfits and pool of a pair: examples of its two classes, each once; 1 is the sign of low.
+    # In the lists of a pair: examples of its two classes, each once; 1 is the sign of low.
     both = np.array([(low, high) for _, low, high in all_pairs(classes)], dtype=np.int64)
-    for name in ("misfits", "pool"):
+    for name in ("misfits", "pending", "pool"):
         pair, places = np.repeat(np.arange(pairs), arrays[f"{name}.sizes"]), arrays[name]
         _expect(len(np.unique(pair * len(arrays["class"]) + places)) == len(places), name)
         sides = both.reshape(-1, 2)[pair] == arrays["class"][places, None]
