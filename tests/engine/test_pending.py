@@ -70,6 +70,24 @@ def test_the_consolidated_model_is_that_of_settling_at_once(kind, monkeypatch):
     assert waited.misfits == at_once.misfits
 
 
+def test_only_fitted_examples_wait_where_a_check_is_costly(monkeypatch):
+    monkeypatch.setattr(separators, "COSTLY", 0)
+    monkeypatch.setattr(separators, "FITTED_SHARE", 5.0)
+    rows, labels = overlapping(60)
+    learner = Learner(refresh="manual", **SETTINGS["plain"])
+    waited = 0
+    for i, (x, y) in enumerate(zip(rows, labels.tolist(), strict=True)):
+        misfits = learner.misfits if i else []
+        report = learner.teach(x, "ab"[y], id=i)
+        if report.pending:
+            waited += 1
+            assert report.certificate.moved == ()
+            assert learner.misfits == misfits
+            assert 0.0 < report.certificate.least_margin < 0.5
+    assert waited > 3
+    assert learner.audit().ok
+
+
 @pytest.mark.usefixtures("many_wait")
 def test_what_waits_is_fitted_or_listed():
     learner = waiting()

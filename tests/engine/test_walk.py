@@ -365,10 +365,18 @@ class Chosen(Walk):
 WALKS = settings(max_examples=12, stateful_step_count=30)
 
 
-@pytest.mark.parametrize(("large", "share"), [(0, 3.0), (2, 0.9)])
-def test_a_walk_in_which_examples_wait_keeps_every_promise(large, share, monkeypatch):
-    monkeypatch.setattr(engine_separators, "LARGE_POOL", large)
-    monkeypatch.setattr(engine_separators, "PENDING_SHARE", share)
+@pytest.mark.parametrize(
+    "constants",
+    [
+        {"LARGE_POOL": 0, "PENDING_SHARE": 3.0},
+        {"LARGE_POOL": 2, "PENDING_SHARE": 0.9},
+        {"COSTLY": 30, "FITTED_SHARE": 2.0},
+    ],
+    ids=["all", "many", "fitted"],
+)
+def test_a_walk_in_which_examples_wait_keeps_every_promise(constants, monkeypatch):
+    for name, value in constants.items():
+        monkeypatch.setattr(engine_separators, name, value)
     run_state_machine_as_test(Walk, settings=settings(WALKS, max_examples=8))
 
 

@@ -147,13 +147,15 @@ def test_after_an_error_no_piece_is_begun():
 
 
 def test_an_interruption_of_the_caller_wins_over_an_error_of_a_piece():
-    failed = threading.Event()
+    begun, failed = threading.Event(), threading.Event()
     main = threading.get_ident()
 
     def work(item):
         if threading.get_ident() == main:
+            begun.set()
             failed.wait(5)
             raise KeyboardInterrupt
+        begun.wait(5)
         failed.set()
         raise ValueError
 

@@ -75,8 +75,9 @@ def what_if(state: State, x: Floats, label: Label) -> WhatIf:
         return WhatIf(neurons, due)
     margins = state.margins(x, c)
     for o in others:
-        waits = state.separators[pair_number(c, o)].waits()
-        if (margins[o] < SUFFICIENT_MARGIN and not waits) or due:
+        rows = state.classes.members[c].count + state.classes.members[o].count + 1
+        waits = state.separators[pair_number(c, o)].waits(margins[o], rows)
+        if due or (margins[o] < SUFFICIENT_MARGIN and not waits):
             for unit, neuron in ((c, o), (o, c)):
                 at_risk = _at_risk(state, unit, neuron)
                 neurons[labels[unit], labels[neuron]] = state.names(at_risk)

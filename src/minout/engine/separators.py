@@ -17,9 +17,13 @@ from minout.maths import Prior
 
 NO_PLACES: Ints = np.empty(0, dtype=np.int64)
 LARGE_POOL = 150
-"""A separator with more rows than this in its pool is settled when it pays."""
+"""If the pool has more rows than this, all examples with a low margin wait …"""
 PENDING_SHARE = 0.03
-"""It pays when the pending examples are this share of the pool."""
+"""… until they are this share of the pool."""
+COSTLY = 1_000_000
+"""If a check takes this many multiplications, examples with a low margin above 0 wait …"""
+FITTED_SHARE = 0.1
+"""… until they are this share of the pool."""
 
 
 class Separator(NamedTuple):
@@ -36,10 +40,21 @@ class Separator(NamedTuple):
     reference: Reference
     pending: Ints = NO_PLACES
 
-    def waits(self) -> bool:
-        """Return whether one more example with a low margin waits for the next settle."""
-        size = len(self.pool.places)
-        return size > LARGE_POOL and len(self.pending) + 1 < PENDING_SHARE * size
+    def waits(self, margin: float, rows: int) -> bool:
+        """Return whether a new example with a low margin waits for the next settle.
+
+        Parameters
+        ----------
+        margin : float
+            Its margin.
+        rows : int
+            How many rows the next settle checks: those of both classes, the new one included.
+        """
+        size, waiting = len(self.pool.places), len(self.pending) + 1
+        if size > LARGE_POOL and waiting < PENDING_SHARE * size:
+            return True
+        is_costly = rows * len(self.w) >= COSTLY
+        return margin > 0.0 and is_costly and waiting < FITTED_SHARE * size
 
     @classmethod
     def new(cls, width: int) -> "Separator":

@@ -200,7 +200,8 @@ def _settle_around(draft: Draft, place: int, c: int, *, at_once: bool = False) -
         short, fresh = margins[o] < SUFFICIENT_MARGIN, not len(old.pool.places)
         if not (short or renewed or fresh):
             continue
-        if not (at_once or renewed or fresh) and old.waits():
+        rows = draft.members(c).count + draft.members(o).count
+        if not (at_once or renewed or fresh) and old.waits(margins[o], rows):
             draft.postpone(pair, place, margins[o])
             continue
         pool = draft.pool_to_settle(pair)
