@@ -3,12 +3,14 @@
 When the engine changes, this file follows; no other file of the benchmarks has to.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from minout.engine import Audit, Inspection, StepReport
+from minout.engine import Audit, Inspection, StepReport, separators
 from minout.learner import Learner
 
 Id = int | str
@@ -60,6 +62,17 @@ def chosen(learner: Learner) -> str:
 def misfits(source: Learner | Audit) -> set[Id]:
     """Return the ids that a learner lists as misfits, or that an audit found to be misfits."""
     return set(source.misfits)
+
+
+@contextmanager
+def settling_at_once() -> Iterator[None]:
+    """Let no example wait: every separator in which a margin is low is settled at once."""
+    shares = separators.PENDING_SHARE, separators.FITTED_SHARE
+    separators.PENDING_SHARE = separators.FITTED_SHARE = 0.0
+    try:
+        yield
+    finally:
+        separators.PENDING_SHARE, separators.FITTED_SHARE = shares
 
 
 class StepSummary(NamedTuple):

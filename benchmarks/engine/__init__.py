@@ -9,6 +9,7 @@ from benchmarks.engine import (
     few_examples,
     many_classes,
     memory,
+    overlap,
     stream,
     stream_tables,
     tabular,
@@ -49,6 +50,7 @@ PARTS = (
     Part("tables", tabular.measure, tabular.tables, tabular.goals, (8,)),
     Part("many", many_classes.measure, many_classes.tables, many_classes.goals, (9,)),
     Part("memory", memory.measure, memory.tables, memory.goals, (10,)),
+    Part("overlap", overlap.measure, overlap.tables, overlap.goals, (12,)),
 )
 
 

@@ -36,6 +36,8 @@ class Settings:
         nine in ten held-out vectors can be classified.
     class_counts, examples_each
         Further numbers of classes in `many`, with fewer examples each.
+    gaussians : int
+        Rows of the two overlapping Gaussians in `overlap`.
     """
 
     compile_first: bool = True
@@ -60,10 +62,11 @@ class Settings:
     spread: float = 4.25
     class_counts: tuple[int, ...] = (25, 50, 100, 150, 300)
     examples_each: int = 20
+    gaussians: int = 60_000
 
 
 FULL = Settings()
-SAMPLE = Settings(growth_at=((250, 125), (1_000, 250), (4_000, 1_000)), medium=200)
+SAMPLE = Settings(growth_at=((250, 125), (1_000, 250), (4_000, 1_000)), medium=200, gaussians=4_000)
 TESTING = Settings(
     compile_first=False,
     seeds=(0, 1),
@@ -83,6 +86,7 @@ TESTING = Settings(
     dimensions=12,
     class_counts=(3,),
     examples_each=3,
+    gaussians=60,
 )
 
 

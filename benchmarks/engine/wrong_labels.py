@@ -60,7 +60,7 @@ def _measure_one(
     rng = np.random.default_rng(settings.seed)
     drawn = draw_per_class(data.labels, per_class, rng)
     true = data.labels[drawn]
-    labels = _replace_labels(true, max(round(settings.wrong * len(true)), 1), rng)
+    labels = replace_labels(true, max(round(settings.wrong * len(true)), 1), rng)
     order = in_label_order(labels)
     rows, labels = data.rows[drawn][order], labels[order]
     wrong = set(np.flatnonzero(labels != true[order]).tolist())
@@ -88,8 +88,8 @@ def _measure_one(
     )
 
 
-def _replace_labels(labels: Ints, count: int, rng: np.random.Generator) -> Ints:
-    # `count` labels are replaced, each by one of the others at random.
+def replace_labels(labels: Ints, count: int, rng: np.random.Generator) -> Ints:
+    """Replace `count` labels, each by one of the others at random."""
     classes, number = np.unique(labels, return_inverse=True)
     few = rng.permutation(len(labels))[:count]
     number[few] = (number[few] + rng.integers(1, len(classes), count)) % len(classes)
