@@ -28,9 +28,9 @@ class InputRows:
         """Return one row (width,)."""
         if not self.takes_numbers:
             return np.asarray(self._mapped([x], widths)[0])
-        numbers = one_row(x, widths.given)
         if isinstance(self.features, Identity):
-            return self._as_they_are(numbers)
+            return self._as_they_are(one_row(x, widths.given, self.features.dtype))
+        numbers = one_row(x, widths.given)
         return np.asarray(self._mapped(numbers[None], widths)[0])
 
     def rows(self, X: Any, widths: Widths) -> Floats:
@@ -38,9 +38,9 @@ class InputRows:
         nothing = np.empty((0, widths.row or 1), dtype=self.features.dtype)
         if not self.takes_numbers:
             return nothing if isinstance(X, Sized) and not len(X) else self._mapped(X, widths)
-        numbers = many_rows(X, widths.given)
         if isinstance(self.features, Identity):
-            return self._as_they_are(numbers)
+            return self._as_they_are(many_rows(X, widths.given, self.features.dtype))
+        numbers = many_rows(X, widths.given)
         return self._mapped(numbers, widths) if len(numbers) else nothing
 
     def widths(self, X: Any, rows: Floats) -> Widths:
@@ -51,11 +51,11 @@ class InputRows:
         numbers += 0.0  # -0.0 equals 0.0: give both the same bytes
         if self.features.dtype == np.float64:
             return numbers
-        if numbers.size and np.abs(numbers).max() > LARGEST_SINGLE:
+        if not _within(numbers, LARGEST_SINGLE):
             raise InvalidInputError(
                 f"x holds a number beyond {LARGEST_SINGLE:g}; scale the features first."
             )
-        return numbers.astype(self.features.dtype)
+        return numbers.astype(self.features.dtype, copy=False)
 
     def _mapped(self, X: Any, widths: Widths) -> Floats:
         rows: NDArray[Any] = self.features.transform(X)
@@ -67,14 +67,14 @@ class InputRows:
         return np.asarray(rows + rows.dtype.type(0.0), dtype=self.features.dtype)
 
 
-def one_row(x: ArrayLike, features: int | None) -> Floats:
-    """Return x as a new float64 row (d,)."""
-    return _checked(x, features, dimensions=1, shape="one row of numbers, shape (features,)")
+def one_row(x: ArrayLike, features: int | None, dtype: Any = np.float64) -> Floats:
+    """Return x as a new float64 row (d,); as float32, if it is and that is the dtype."""
+    return _checked(x, features, dtype, "one row of numbers, shape (features,)", dimensions=1)
 
 
-def many_rows(X: ArrayLike, features: int | None) -> Floats:
-    """Return X as new float64 rows (n, d)."""
-    return _checked(X, features, dimensions=2, shape="rows of numbers, shape (rows, features)")
+def many_rows(X: ArrayLike, features: int | None, dtype: Any = np.float64) -> Floats:
+    """Return X as new float64 rows (n, d); as float32, if they are and that is the dtype."""
+    return _checked(X, features, dtype, "rows of numbers, shape (rows, features)", dimensions=2)
 
 
 def checked_label(y: Label, known: Sequence[Label]) -> Label:
@@ -150,7 +150,9 @@ def _listed(values: Any, name: str, expected: str) -> list[Any]:
     return list(values)
 
 
-def _checked(given: ArrayLike, features: int | None, dimensions: int, shape: str) -> Floats:
+def _checked(
+    given: ArrayLike, features: int | None, dtype: Any, shape: str, *, dimensions: int
+) -> Floats:
     refuse_masked(given, "x holds")
     try:
         array = np.asarray(given)
@@ -168,9 +170,15 @@ def _checked(given: ArrayLike, features: int | None, dimensions: int, shape: str
         )
     if width == 0:
         raise InvalidInputError("x has no features; pass at least one number per row.")
-    rows = np.array(array, dtype=np.float64, order="C")
-    if not np.isfinite(rows).all():
-        raise InvalidInputError("x holds NaN or infinity; fill or drop such values first.")
-    if rows.size and np.abs(rows).max() > LARGEST:
+    rows = np.array(array, dtype=dtype if array.dtype == dtype else np.float64, order="C")
+    if not _within(rows, LARGEST):
+        if not np.isfinite(rows).all():
+            raise InvalidInputError("x holds NaN or infinity; fill or drop such values first.")
         raise InvalidInputError(f"x holds a number beyond {LARGEST:g}; scale the features first.")
     return rows
+
+
+def _within(rows: Floats, largest: float) -> bool:
+    # False for NaN, too; no array of absolute values is made.
+    low, high = float(rows.min(initial=0.0)), float(rows.max(initial=0.0))
+    return -largest <= low and high <= largest
