@@ -378,17 +378,17 @@ class Learner:
         """
         if unknown is not None:
             unknown = checked_label(unknown, ())
-        scores = self.scores(X)
-        if not len(self.classes):
-            raise InvalidInputError(_NOTHING_LEFT)
-        names = self.classes[scores.argmax(axis=1)]
+        rows = self._inputs.rows(X, self._taught().widths)
+        state = self._not_empty()
+        found = engine.winners(state, rows)
+        names = self.classes[state.classes.rank[found.classes]]
         if unknown is None:
             return np.asarray(names)
         if isinstance(unknown, str) != (names.dtype.kind == "U"):
             names = names.astype(object)
         elif isinstance(unknown, str):
             names = names.astype(np.promote_types(names.dtype, f"U{max(len(unknown), 1)}"))
-        names[scores.max(axis=1) <= 0.0] = unknown
+        names[found.scores <= 0.0] = unknown
         return np.asarray(names)
 
     @reads
@@ -407,8 +407,8 @@ class Learner:
             scores are infinite.
         """
         state = self._taught()
-        order = sorted(range(len(state.labels)), key=state.labels.__getitem__)
-        return state.scores(self._inputs.rows(X, state.widths))[:, order]
+        scores = state.scores(self._inputs.rows(X, state.widths))
+        return scores[:, np.argsort(state.classes.rank)]
 
     @reads
     def outputs(self, X: Any) -> Floats:

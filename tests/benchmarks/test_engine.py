@@ -45,7 +45,7 @@ def test_every_part_gives_rows_tables_and_goals(measured):
             assert {len(line) for line in table.lines} == {len(table.head)}
         assert each.goals
         assert {goal.part for goal in each.goals} == {each.name}
-    assert [n for part in engine.PARTS for n in part.numbers] == [*range(1, 11), 12]
+    assert [n for part in engine.PARTS for n in part.numbers] == list(range(1, 13))
 
 
 def test_rows_survive_the_disk_and_know_where_they_came_from(measured, tmp_path):
@@ -138,6 +138,19 @@ def test_memory_is_that_of_a_fresh_process(measured):
         assert row["rows_mb"] == 120 * 64 * 4 / 1e6
         if row["peak_mb"] is not None:
             assert row["peak_consolidated_mb"] >= row["peak_mb"] >= row["before_mb"] > 10
+
+
+def test_predictions_are_timed_beside_logistic_regression(measured):
+    rows = values(measured, "predict")
+    calls = ["predict", "predict_proba", "decision_function", "predict"]
+    assert [(row["classes"], row["call"], row["rows"]) for row in rows] == [
+        (classes, call, count)
+        for classes in (10, 5)
+        for call, count in zip(calls, (40, 40, 40, 1), strict=True)
+    ]
+    assert all(row["agrees"] for row in rows)
+    assert all(min(row["ours"], row["logistic"], row["product"]) > 0.0 for row in rows)
+    assert len(measured["predict"].goals) == 4
 
 
 def _without_clocks(rows):

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from minout._typing import Floats, Id, Label
+from minout._typing import Bools, Floats, Id, Label
 from minout.classifier._inputs import (
     InputColumns,
     check_batch,
@@ -198,6 +198,16 @@ class Model:
         """Teach a batch, example by example."""
         return _last_call(self.learner.teach_many(batch.rows, batch.labels, batch.ids))
 
+    def predict_known(self, rows: Any) -> tuple[NDArray[Any], Bools]:
+        """Return the learner's labels of rows, and whether all scores of a row are 0 or less."""
+        with self.learner.reading():
+            seen = _not_empty(self.learner.classes)
+            unused = _unused_label(seen)
+            labels = self.learner.predict(rows, unknown=unused)
+        rejected = labels == unused
+        labels[rejected] = seen[0]
+        return labels.astype(seen.dtype), rejected
+
     def scores(self, rows: Any) -> tuple[NDArray[Any], Floats]:
         """Return the learner's labels and the scores of rows, from one state of the learner."""
         with self.learner.reading():
@@ -280,6 +290,13 @@ def _last_call(reports: list[StepReport]) -> LastCall:
         [each.example_id for each in reports],
         [each.certificate for each in reports if each.certificate is not None],
     )
+
+
+def _unused_label(seen: NDArray[Any]) -> Label:
+    if seen.dtype.kind == "U":
+        return "?" * (seen.dtype.itemsize // 4 + 1)
+    used = set(seen.tolist())
+    return next(number for number in range(len(seen) + 1) if number not in used)
 
 
 def _not_empty(seen: NDArray[Any]) -> NDArray[Any]:

@@ -223,9 +223,8 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if unknown is None:
             predicted = model.learner.predict(rows)
             return model.codec.decode(predicted)  # read after the scores: see Model
-        seen, scores = model.scores(rows)
-        labels = model.codec.decode(seen[scores.argmax(axis=1)])
-        return with_unknown(labels, scores.max(axis=1) <= 0.0, unknown)
+        known, rejected = model.predict_known(rows)
+        return with_unknown(model.codec.decode(known), rejected, unknown)
 
     def predict_proba(self, X: Any) -> Floats:
         """Estimate the probability of each class: the softmax of sharpness times score.

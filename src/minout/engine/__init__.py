@@ -18,6 +18,7 @@ from minout.engine.heap import trim_heap
 from minout.engine.inspection import Inspection, inspect
 from minout.engine.interference import Sets, WhatIf, partition, what_if
 from minout.engine.packing import packed, unpacked
+from minout.engine.prediction import Winners, winners
 from minout.engine.reports import (
     NOTHING_MOVED,
     Certificate,
@@ -54,6 +55,7 @@ __all__ = [
     "Suspect",
     "WhatIf",
     "Widths",
+    "Winners",
     "apply",
     "audit",
     "consolidate",
@@ -72,4 +74,5 @@ __all__ = [
     "trim_heap",
     "unpacked",
     "what_if",
+    "winners",
 ]

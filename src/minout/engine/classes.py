@@ -43,12 +43,24 @@ class Members:
 class Classes:
     """The labels in the order of their numbers, and the members of each."""
 
-    __slots__ = ("labels", "members", "number")
+    __slots__ = ("_rank", "labels", "members", "number")
 
     def __init__(self, labels: Iterable[Label] = (), members: Iterable[Members] = ()) -> None:
         self.labels: list[Label] = list(labels)
         self.members: list[Members] = list(members)
         self.number: dict[Label, int] = {label: c for c, label in enumerate(self.labels)}
+        self._rank: Ints | None = None
+
+    @property
+    def rank(self) -> Ints:
+        """The place of each class in the order of the labels: (classes,)."""
+        rank = self._rank
+        if rank is None:
+            order = sorted(range(len(self)), key=self.labels.__getitem__)
+            rank = np.empty(len(self), dtype=np.int64)
+            rank[order] = np.arange(len(self))
+            self._rank = rank  # complete: other threads may read it
+        return rank
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -61,12 +73,14 @@ class Classes:
         """Give class c, the last one or a new one, its label, in place."""
         self.labels[c:] = [label]
         self.number[label] = c
+        self._rank = None
 
     def keep_first(self, count: int) -> None:
         """Drop all classes after the first few, in place."""
         for label in self.labels[count:]:
             self.number.pop(label, None)
         del self.labels[count:], self.members[count:]
+        self._rank = None
 
     def without(self, dropped: Iterable[int]) -> "Classes":
         """Return the classes without some of them, numbered again from 0."""

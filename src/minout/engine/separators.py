@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from minout._typing import Floats, Ints
 from minout.engine.pool import Pool
@@ -63,6 +64,18 @@ class Separator(NamedTuple):
         return cls(nowhere, 0.0, Pool(Prior(nowhere, 0.0)), NO_PLACES, Reference())
 
 
+class Proposal(NamedTuple):
+    """One linear score per class, V[c]·(x - origin) + v[c], to guess the class of a row.
+
+    V (classes, d) and v are the sums of the separators of each class, in float32, at the time when
+    `moves` separators had been replaced.
+    """
+
+    V: NDArray[np.float32]
+    v: NDArray[np.float32]
+    moves: int
+
+
 def pair_number(a: int, b: int) -> int:
     """Return the number of the separator of classes a and b."""
     high, low = max(a, b), min(a, b)
@@ -95,6 +108,9 @@ class Separators:
     `violations` counts for each place in how many separators of its class it is a misfit;
     `listed` counts, for the digest of each such row, the places that have it. Entries beyond the
     separators and places in use mean nothing.
+
+    `largest` is an upper bound on the absolute values in W, and `moves` counts how often one was
+    replaced. `proposal` is a cache for predictions, None if there is none (`engine/prediction.py`).
     """
 
     def __init__(self, width: int) -> None:
@@ -106,6 +122,9 @@ class Separators:
         self.pending: list[Ints] = []
         self.violations: Ints = np.zeros(8, dtype=np.int64)
         self.listed: dict[int, int] = {}
+        self.largest = 0.0
+        self.moves = 0
+        self.proposal: Proposal | None = None
 
     def __getitem__(self, pair: int) -> Separator:
         return Separator(
@@ -120,6 +139,8 @@ class Separators:
     def put(self, pair: int, separator: Separator) -> None:
         """Replace a separator, in place; call `make_room` first."""
         self.W[pair], self.b[pair] = separator.w, separator.b
+        self.largest = max(self.largest, float(np.abs(separator.w).max(initial=0.0)))
+        self.moves += 1
         self.pools[pair] = separator.pool
         self.misfits[pair] = separator.misfits
         self.references[pair] = separator.reference
@@ -155,4 +176,5 @@ class Separators:
         twin.pending = [self.pending[pair] for pair in pairs]
         twin.violations[: len(self.violations)] = self.violations
         twin.listed = dict(self.listed)
+        twin.largest = self.largest
         return twin

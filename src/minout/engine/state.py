@@ -17,6 +17,9 @@ from minout.engine.separators import NO_PLACES, Separator, Separators, pair_coun
 from minout.engine.settings import Settings
 
 NOTHING: Mapping[Any, Any] = MappingProxyType({})
+PIECE = 2**22
+LEAST = 64
+"""Scores are divided between threads into pieces of so many products, and so many rows."""
 
 
 class Widths(NamedTuple):
@@ -126,8 +129,12 @@ class State:
     def scores(self, X: Floats) -> Floats:
         """Return the smallest margin that each row would have in each class: (n, classes)."""
         out = np.empty((len(X), len(self.classes)))
-        W, b = self.separators.W, self.separators.b
-        kernels.scores(W, b, X, self.frame.geometry.origin, out)
+        W, b, origin = self.separators.W, self.separators.b, self.frame.geometry.origin
+
+        def compute(rows: slice) -> None:
+            kernels.scores(W, b, X[rows], origin, out[rows])
+
+        kernels.in_threads(compute, pieces(len(X), X.shape[1] * pair_count(len(self.classes))))
         return out
 
     def misfits(self) -> Ints:
@@ -151,6 +158,12 @@ class State:
     def names(self, places: Ints) -> tuple[Id, ...]:
         """Return the ids at some places."""
         return tuple(self.ids[place] for place in places.tolist())
+
+
+def pieces(rows: int, products: int) -> list[slice]:
+    """Divide rows that take so many products each into pieces that are worth a thread."""
+    size = max(PIECE // max(products, 1), LEAST)
+    return [slice(start, start + size) for start in range(0, rows, size)]
 
 
 class Delta(NamedTuple):

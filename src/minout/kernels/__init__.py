@@ -1,5 +1,6 @@
 """Compiled versions of the formulas in maths; the only package that imports numba."""
 
+from minout.kernels.best_first import best_first, proposals
 from minout.kernels.bitmaps import (
     Bitmaps,
     all_below,
@@ -61,6 +62,7 @@ __all__ = [
     "add_to",
     "all_below",
     "ascending_below",
+    "best_first",
     "bits",
     "class_margins",
     "clipped",
@@ -82,6 +84,7 @@ __all__ = [
     "pair_scores",
     "products",
     "products_by_column",
+    "proposals",
     "replace",
     "restoring_interrupts",
     "roughly",

@@ -1,0 +1,227 @@
+"""`predict` computes few separators and answers as if it had computed all of them."""
+
+import sys
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from minout import Learner, MinoutClassifier, engine
+from minout.engine import prediction
+from minout.features import Identity
+from oracle.eighths import drawn
+from oracle.states import taught_state, written
+
+TIE = {"C": 5.0, "whiten": False, "lda_prior": False, "standardize": False}
+
+
+def full(learner, X):
+    """Return the labels that all scores give."""
+    return learner.classes[learner.scores(X).argmax(axis=1)]
+
+
+def blobs(rng, classes, each, width, *, apart, labels=None):
+    centres = apart * rng.normal(size=(classes, width))
+    numbers = rng.permutation(np.repeat(np.arange(classes), each))
+    rows = centres[numbers] + rng.normal(size=(len(numbers), width))
+    return rows, [int(c) if labels is None else labels[c] for c in numbers]
+
+
+def random_state(rng, classes, width, *, grid, dtype="float64"):
+    """Return a state whose separators are drawn, not learned: most rows are in no class."""
+    labels = rng.permutation([f"l{c}" for c in range(classes)]).tolist()
+    rows = np.arange(classes * width).reshape(classes, width)
+    state = taught_state(rows, labels, dtype=dtype, **TIE)
+    for pair in range(classes * (classes - 1) // 2):
+        w = drawn(rng, width, size=2) if grid else rng.normal(size=width)
+        b = float(drawn(rng, size=2)) if grid else float(rng.normal())
+        w = w * (rng.random() > 0.2)
+        state.separators.put(pair, state.separators[pair]._replace(w=w, b=b))
+    return state
+
+
+def answers(state, X):
+    """Return the winners of the full evaluation in the order of labels, and their scores."""
+    order = np.argsort(state.classes.rank)
+    scores = state.scores(X)[:, order]
+    return order[scores.argmax(axis=1)].tolist(), scores.max(axis=1).tolist()
+
+
+def winners(state, X):
+    found = engine.winners(state, X)
+    return found.classes.tolist(), found.scores.tolist()
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from([1, 2, 3, 5, 10, 60]),
+    st.sampled_from([1, 3, 40]),
+    st.booleans(),
+    st.sampled_from(["float32", "float64"]),
+    st.integers(0, 9_999),
+)
+def test_winners_are_those_of_all_scores(classes, width, grid, dtype, seed):
+    rng = np.random.default_rng(seed)
+    state = random_state(rng, classes, width, grid=grid, dtype=dtype)
+    rows = drawn(rng, 300, width, size=2) if grid else rng.normal(size=(300, width))
+    X = rows.astype(dtype)
+    wanted = answers(state, X)
+    assert winners(state, X) == wanted
+    order = rng.permutation(len(X))
+    found = engine.winners(state, np.ascontiguousarray(X[order]))
+    assert found.classes.tolist() == np.array(wanted[0])[order].tolist()
+    for i in range(8):
+        assert winners(state, X[i : i + 1]) == ([wanted[0][i]], [wanted[1][i]])
+    assert winners(state, X[:0]) == ([], [])
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(2, 7), st.integers(0, 999), st.sampled_from(["inf", "nan", "noise", "huge"]))
+def test_a_nonsense_proposal_changes_no_answer(classes, seed, kind):
+    rng = np.random.default_rng(seed)
+    state = random_state(rng, classes, 5, grid=True)
+    X = drawn(rng, 100, 5, size=2)
+    wanted = answers(state, X)
+    known = int(rng.integers(1, classes + 3))  # it may be older than a class, or than its removal
+    V, v = rng.normal(size=(known, 5)), rng.normal(size=known)
+    if kind != "noise":
+        V[rng.random(V.shape) < 0.5] = {"inf": np.inf, "nan": np.nan, "huge": 3e38}[kind]
+    nonsense = prediction.Proposal(V.astype("f4"), v.astype("f4"), state.separators.moves)
+    state.separators.proposal = nonsense
+    for X_, wanted_ in ((X, wanted), (X[:3], (wanted[0][:3], wanted[1][:3]))):
+        assert winners(state, X_) == wanted_
+    assert state.separators.proposal is nonsense
+
+
+@pytest.mark.parametrize("labels", [None, ["z", "m", "a", "ab", "A"]], ids=["numbers", "words"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_predict_is_the_full_evaluation_while_learning(dtype, labels):
+    rng = np.random.default_rng(4)
+    rows, names = blobs(rng, 5, 24, 6, apart=0.8, labels=labels)
+    learner = Learner(C=50.0, features=Identity(dtype))
+    X = 2.0 * rng.normal(size=(70, 6))
+    unknown, rejected = "nobody" if labels else 99, 0
+    for i, (x, y) in enumerate(zip(rows, names, strict=True)):
+        learner.teach(x, y)
+        wanted = full(learner, X)
+        assert learner.predict(X).tolist() == wanted.tolist()
+        assert learner.predict(X[i % 70][None])[0] == wanted[i % 70]
+        clipped = learner.scores(X).max(axis=1) <= 0.0
+        expected = [unknown if c else y for c, y in zip(clipped, wanted.tolist(), strict=True)]
+        assert learner.predict(X, unknown=unknown).tolist() == expected
+        rejected += clipped.sum()
+    assert 100 < rejected < 60 * len(rows)
+    learner.forget_class(names[0])
+    assert learner.predict(X).tolist() == full(learner, X).tolist()
+    learner.consolidate()
+    assert learner.predict(X).tolist() == full(learner, X).tolist()
+
+
+@pytest.mark.parametrize(
+    "labels", [[3, 0, 1, 2], [0.0, 1.0, 2.0, 4.0], list("dcab")], ids=["ints", "floats", "words"]
+)
+def test_the_classifier_rejects_the_rows_that_all_scores_reject(labels):
+    rng = np.random.default_rng(2)
+    rows, names = blobs(rng, 4, 12, 5, apart=0.7, labels=labels)
+    classifier = MinoutClassifier().partial_fit(rows, np.array(names))
+    X = 2.0 * rng.normal(size=(90, 5))
+    scores = classifier.decision_function(X)
+    clipped = scores.max(axis=1) <= 0.0
+    assert 5 < clipped.sum() < 85
+    wanted = classifier.classes_[scores.argmax(axis=1)]
+    assert classifier.predict(X).tolist() == wanted.tolist()
+    expected = ["?!" if c else y for c, y in zip(clipped, wanted.tolist(), strict=True)]
+    assert classifier.predict(X, unknown="?!").tolist() == expected
+
+
+def test_rows_that_overflow_get_the_answer_of_the_full_evaluation():
+    state = random_state(np.random.default_rng(0), 4, 3, grid=True)
+    for pair in range(6):
+        w = state.separators[pair].w * 1e300
+        state.separators.put(pair, state.separators[pair]._replace(w=w))
+    X = np.array([[1e100, -1e100, 1e100], [1e-290, 0.0, 0.0], [0.5, 2.0, -1e20]])
+    with np.errstate(all="ignore"):
+        assert winners(state, X) == answers(state, X)
+
+
+def test_many_classes_need_few_separators():
+    rng = np.random.default_rng(1)
+    classes, width = 150, 48
+    centres = 3.0 * rng.normal(size=(classes, width))
+    pairs = classes * (classes - 1) // 2
+    state = taught_state(centres, range(classes), **TIE)
+    X = centres[rng.integers(0, classes, 400)] + rng.normal(size=(400, width))
+    assert winners(state, X) == answers(state, X)
+    assert engine.winners(state, X).computed < 3 * classes * len(X) < pairs * len(X) / 20
+    noise = 10.0 * rng.normal(size=(400, width))
+    assert winners(state, noise) == answers(state, noise)
+    assert engine.winners(state, noise).computed < 12 * classes * len(X) < pairs * len(X) / 5
+
+
+def test_a_proposal_is_not_saved_and_is_computed_again_only_after_many_moves():
+    rng = np.random.default_rng(3)
+    rows, labels = blobs(rng, 20, 6, 8, apart=1.5)
+    state = taught_state(rows, labels, **TIE)
+    before = written(state)
+    assert state.separators.proposal is None
+    engine.winners(state, rows)
+    first = state.separators.proposal
+    assert first.V.shape == (20, 8)
+    assert written(state) == before
+    for _ in range(2):
+        for pair in range(50):
+            state.separators.put(pair, state.separators[pair])
+        engine.winners(state, rows)
+        kept = state.separators.proposal
+    assert (kept is first) == (100 * prediction.STALE <= 190)
+    assert written(state) == before
+
+
+def test_a_stream_that_predicts_each_row_rarely_computes_the_proposal():
+    rng = np.random.default_rng(5)
+    rows, labels = blobs(rng, 12, 30, 6, apart=1.5)
+    learner = Learner(**TIE, refresh="manual")
+    seen, moved = set(), 0
+    for x, y in zip(rows, labels, strict=True):
+        moved += len(learner.teach(x, y).certificate.moved)
+        learner.predict(x[None])
+        seen.add(id(learner._state.separators.proposal.V))
+    assert moved > 100
+    assert len(seen) < moved / 5
+
+
+def test_threads_that_predict_at_the_same_time_agree():
+    rng = np.random.default_rng(6)
+    rows, labels = blobs(rng, 8, 10, 6, apart=1.0)
+    learner = Learner(**TIE)
+    learner.teach_many(rows, labels)
+    X = rng.normal(size=(200, 6))
+    wanted, different = full(learner, X).tolist(), []
+
+    def ask():
+        for _ in range(30):
+            learner._state.separators.proposal = None
+            if learner.predict(X).tolist() != wanted:
+                different.append(1)
+
+    old = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        threads = [threading.Thread(target=ask) for _ in range(4)]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+    finally:
+        sys.setswitchinterval(old)
+    assert not different
+
+
+def test_scores_of_many_rows_are_those_of_each_row():
+    rng = np.random.default_rng(7)
+    state = random_state(rng, 40, 70, grid=False)
+    X = rng.normal(size=(400, 70))
+    scores = state.scores(X)
+    assert all(state.scores(X[i : i + 1]).tobytes() == scores[i].tobytes() for i in range(400))

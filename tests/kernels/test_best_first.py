@@ -1,0 +1,143 @@
+"""Best-first predictions: the winner of the full evaluation in every case, ties included."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba import config
+
+from minout import kernels
+from minout.kernels.margins import LANES
+from oracle import fixed_order
+from oracle.eighths import drawn
+
+FEW = bool(config.DISABLE_JIT)  # plain Python is slow
+WIDTHS = [1, 2, LANES - 1, LANES + 1, 4 * LANES, 5 * LANES + 3]
+CLASSES = [1, 2, 3, 4, 5, 6, 9] if FEW else [1, 2, 3, 4, 5, 6, 9, 23, 60]
+
+
+def found(W, b, X, origin, rank, start, *, rows=None, largest=None):
+    """Return winners, scores, and the number of separators computed."""
+    rows = np.arange(len(X)) if rows is None else rows
+    largest = float(np.abs(W).max(initial=0.0)) if largest is None else largest
+    winner, score = np.full(len(X), 77), np.full(len(X), 77.0)
+    computed = kernels.best_first(W, b, X, origin, rows, start, rank, largest, winner, score)
+    return winner, score, computed
+
+
+def wanted(W, b, X, origin, rank):
+    """Return the winners and scores of the full evaluation, of ties the lowest rank."""
+    out = np.empty((len(X), len(rank)))
+    kernels.scores(W, b, X, origin, out)
+    order = np.argsort(rank)
+    return order[out[:, order].argmax(axis=1)], out.max(axis=1)
+
+
+def model(rng, classes, width, *, size=8, dtype="f8"):
+    """Draw a model on a grid: ties, separators that are 0, and equal ones are common."""
+    pairs = max(classes * (classes - 1) // 2, 1)
+    W, b = drawn(rng, pairs, width, size=size), drawn(rng, pairs, size=size)
+    kind = rng.integers(0, 4)
+    if kind == 0:
+        W[rng.random(pairs) < 0.5] = 0.0
+        b[rng.random(pairs) < 0.5] = -0.0
+    elif kind == 1:
+        W[:], b[:] = W[rng.integers(0, pairs, pairs)], b[rng.integers(0, pairs, pairs)]
+    elif kind == 2:
+        W, b = rng.normal(size=(pairs, width)), rng.normal(size=pairs)
+    X = drawn(rng, 12 if FEW else 200, width, size=size).astype(dtype)
+    X[rng.random(len(X)) < 0.1] = -0.0
+    return W, b, X, drawn(rng, width, size=size), rng.permutation(classes)
+
+
+@settings(max_examples=20 if FEW else 150)
+@given(
+    st.sampled_from(CLASSES),
+    st.sampled_from(WIDTHS[:4] if FEW else WIDTHS),
+    st.integers(0, 10_000),
+    st.sampled_from([1, 8]),
+    st.sampled_from(["f4", "f8"]),
+)
+def test_the_winner_and_its_score_are_those_of_the_full_evaluation(
+    classes, width, seed, size, dtype
+):
+    rng = np.random.default_rng(seed)
+    W, b, X, origin, rank = model(rng, classes, width, size=size, dtype=dtype)
+    start = rng.integers(0, classes, len(X))  # any class may be tried first
+    winner, score, computed = found(W, b, X, origin, rank, start)
+    right, highest = wanted(W, b, X, origin, rank)
+    assert winner.tolist() == right.tolist()
+    assert score.tolist() == highest.tolist()
+    assert computed <= 2 * len(X) * classes * (classes - 1) // 2
+
+
+@settings(max_examples=10 if FEW else 40)
+@given(st.sampled_from([2, 3, 7]), st.sampled_from(WIDTHS[:4]), st.integers(0, 999))
+def test_rows_do_not_depend_on_each_other_or_on_the_class_tried_first(classes, width, seed):
+    rng = np.random.default_rng(seed)
+    W, b, X, origin, rank = model(rng, classes, width, size=1)
+    X = X[:12]
+    usual = found(W, b, X, origin, rank, np.zeros(len(X), dtype=np.int64))
+    for c in range(classes):
+        rows = rng.permutation(len(X))
+        other = found(W, b, X, origin, rank, np.full(len(X), c), rows=rows)
+        assert other[0].tolist() == usual[0].tolist()
+        assert other[1].tolist() == usual[1].tolist()
+    winner, score, _ = found(W, b, X, origin, rank, np.zeros(12, dtype=int), rows=np.array([5]))
+    assert (winner[5], score[5]) == (usual[0][5], usual[1][5])
+    assert np.delete(winner, 5).tolist() == [77] * 11  # other rows are left alone
+
+
+def test_one_class_wins_with_an_infinite_score_and_no_row_is_no_special_case():
+    W, b, origin, rank = np.zeros((1, 3)), np.zeros(1), np.zeros(3), np.zeros(1, dtype=np.int64)
+    winner, score, computed = found(W, b, np.ones((2, 3)), origin, rank, np.zeros(2, dtype=int))
+    assert (winner.tolist(), score.tolist(), computed) == ([0, 0], [np.inf, np.inf], 0)
+    assert found(W, b, np.ones((0, 3)), origin, rank, np.zeros(0, dtype=int))[2] == 0
+
+
+def test_all_classes_tied_are_decided_by_rank():
+    W, b = np.zeros((10, 4)), np.zeros(10)
+    rank = np.array([3, 1, 4, 0, 2])
+    winner, score, _ = found(W, b, np.ones((5, 4)), np.zeros(4), rank, np.arange(5))
+    assert winner.tolist() == [3] * 5
+    assert score.tolist() == [0.0] * 5
+
+
+def test_a_class_with_positive_margins_wins_after_its_own_separators():
+    W, b = np.zeros((15, 2)), np.full(15, -1.0)
+    pairs = [max(c, 2) * (max(c, 2) - 1) // 2 + min(c, 2) for c in range(6) if c != 2]
+    b[pairs] = [-1.0, -1.0, 1.0, 1.0, 1.0]  # all on the side of class 2
+    winner, score, computed = found(W, b, np.ones((1, 2)), np.zeros(2), np.arange(6), np.array([2]))
+    assert (winner[0], score[0], computed) == (2, 1.0, 5)
+
+
+@pytest.mark.parametrize("largest", [1.0, 1e200, 1e300, np.inf])
+def test_rows_whose_margins_might_overflow_are_left_undecided(largest):
+    W, b, X = np.ones((3, 2)), np.zeros(3), np.array([[0.5, 0.25], [1e150, 0.0]])
+    start = np.zeros(2, dtype=np.int64)
+    winner, _, _ = found(W, b, X, np.zeros(2), np.arange(3), start, largest=largest)
+    undecided = {1.0: [], 1e200: [1], 1e300: [1], np.inf: [0, 1]}
+    assert np.flatnonzero(winner < 0).tolist() == undecided[largest]
+
+
+@settings(max_examples=30)
+@given(
+    st.integers(1, 5), st.sampled_from(WIDTHS), st.sampled_from(["f4", "f8"]), st.integers(0, 99)
+)
+def test_scores_have_the_bits_of_the_fixed_order(classes, width, dtype, seed):
+    rng = np.random.default_rng(seed)
+    pairs = classes * (classes - 1) // 2
+    W, b, origin = rng.normal(size=(pairs, width)), rng.normal(size=pairs), rng.normal(size=width)
+    origin = origin.astype(rng.choice(["f4", "f8"]))
+    X = rng.normal(size=(5 if seed % 4 or FEW else 37, width)).astype(dtype)
+    out = np.zeros((len(X), classes))
+    kernels.scores(W, b, X, origin, out)
+    assert out.tobytes() == fixed_order.scores(W, b, X, origin, classes).tobytes()
+
+
+def test_proposals_are_the_highest_linear_scores():
+    rng = np.random.default_rng(0)
+    V, v, X, origin = (drawn(rng, *shape) for shape in ((4, 35), (4,), (20, 35), (35,)))
+    out = np.zeros(20, dtype=np.int64)
+    kernels.proposals(V.astype("f4"), v.astype("f4"), X, origin, out)
+    assert out.tolist() == ((X - origin) @ V.T + v).argmax(axis=1).tolist()
