@@ -49,10 +49,11 @@ def engine(
         typer.Option(help="Names or numbers, with commas or repeated; all if none is named."),
     ] = None,
 ) -> None:
-    """Measure the exact engine: accuracy, audits, speed, order, forgetting, memory.
+    """Measure the exact engine: accuracy, audits, speed, order, forgetting, memory, predictions.
 
     The parts are stream (1 and 2), growth (3), small (4), order (5), forget (6), noise (7),
-    tables (8), many (9), memory (10) and overlap (12). Piped into a file, the tables are Markdown.
+    tables (8), many (9), memory (10), predict (11) and overlap (12). Piped into a file, the
+    tables are Markdown.
 
     Example: python -m benchmarks engine --data FOLDER --only stream,growth --out engine.jsonl
     """

@@ -52,6 +52,11 @@ def weight_bytes(learner: Learner) -> int:
     return W.nbytes + b.nbytes
 
 
+def separator_weights(learner: Learner) -> NDArray[np.float64]:
+    """Return the weights of all separators: (separators, d)."""
+    return _weights(learner.inspect())[0]
+
+
 def chosen(learner: Learner) -> str:
     """Describe the settings that the learner chose from the data, in a few words."""
     choice = learner.choice

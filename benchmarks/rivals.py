@@ -74,6 +74,15 @@ def tuned_logistic(rows: Array, labels: Ints, *, folds: int) -> Any:
     return _tuned(LogisticRegression(max_iter=2_000), grid, rows, labels, folds)
 
 
+def plain_logistic(rows: Array, labels: Ints) -> Any:
+    """Return a LogisticRegression on rows as they are, for the time of its predictions only."""
+    from sklearn.linear_model import LogisticRegression
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it need not converge
+        return LogisticRegression(max_iter=20).fit(rows, labels)
+
+
 def _tuned(model: Any, grid: dict[str, list[Any]], rows: Array, labels: Ints, folds: int) -> Any:
     from sklearn.model_selection import GridSearchCV, StratifiedKFold
     from sklearn.pipeline import Pipeline

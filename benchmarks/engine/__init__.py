@@ -10,6 +10,7 @@ from benchmarks.engine import (
     many_classes,
     memory,
     overlap,
+    prediction,
     stream,
     stream_tables,
     tabular,
@@ -50,6 +51,7 @@ PARTS = (
     Part("tables", tabular.measure, tabular.tables, tabular.goals, (8,)),
     Part("many", many_classes.measure, many_classes.tables, many_classes.goals, (9,)),
     Part("memory", memory.measure, memory.tables, memory.goals, (10,)),
+    Part("predict", prediction.measure, prediction.tables, prediction.goals, (11,)),
     Part("overlap", overlap.measure, overlap.tables, overlap.goals, (12,)),
 )
 

@@ -26,18 +26,21 @@ class Settings:
     small, small_features : tuple
         Examples per class, and features, of `small`.
     medium, paper : int
-        Examples per class in `order`, `forget` and `noise`; for the paper's learner in `noise`.
+        Examples per class in `order`, `forget`, `noise` and `predict`; for the paper's learner in
+        `noise`.
     forgotten, wrong : float
         Share of examples forgotten in `forget`; of wrong labels in `noise`.
     table_rows, table_test, sets
         Rows of the synthetic table in `tables`, to learn from and to test on; scikit-learn's sets.
     classes, examples, held_out, dimensions, spread
-        The vectors of `many`, `examples` and `held_out` per class. With a spread of 4.25 about
-        nine in ten held-out vectors can be classified.
+        The vectors of `many`, `examples` and `held_out` per class. With a spread of 4.25 about nine
+        in ten held-out vectors can be classified. `predict` uses `examples_each` per class.
     class_counts, examples_each
         Further numbers of classes in `many`, with fewer examples each.
     gaussians : int
         Rows of the two overlapping Gaussians in `overlap`.
+    batch, repeats : int
+        Rows of one call in `predict`, and calls.
     """
 
     compile_first: bool = True
@@ -63,6 +66,8 @@ class Settings:
     class_counts: tuple[int, ...] = (25, 50, 100, 150, 300)
     examples_each: int = 20
     gaussians: int = 60_000
+    batch: int = 1_000
+    repeats: int = 15
 
 
 FULL = Settings()
@@ -87,6 +92,8 @@ TESTING = Settings(
     class_counts=(3,),
     examples_each=3,
     gaussians=60,
+    batch=40,
+    repeats=2,
 )
 
 
