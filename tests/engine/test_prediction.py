@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from minout import Learner, MinoutClassifier, engine
 from minout.engine import prediction
+from minout.engine.classes import Classes
 from minout.features import Identity
 from oracle.eighths import drawn
 from oracle.states import taught_state, written
@@ -144,6 +145,30 @@ def test_rows_that_overflow_get_the_answer_of_the_full_evaluation():
     X = np.array([[1e100, -1e100, 1e100], [1e-290, 0.0, 0.0], [0.5, 2.0, -1e20]])
     with np.errstate(all="ignore"):
         assert winners(state, X) == answers(state, X)
+
+
+def test_a_margin_that_is_not_a_number_counts_as_in_the_full_evaluation():
+    state = taught_state(np.eye(5)[:, :2], "cabed", **TIE)
+    rng = np.random.default_rng(1)
+    for pair in range(10):  # inf - inf at one of the rows, or at none
+        w = 1e300 * drawn(rng, 2, size=1, parts=1)
+        state.separators.put(pair, state.separators[pair]._replace(w=w, b=float(drawn(rng))))
+    X = 1e100 * drawn(rng, 64, 2, size=1, parts=1)
+    scores, computed = state.scores(X), engine.winners(state, X).computed
+    assert np.isinf(scores).any()
+    assert winners(state, X) == answers(state, X)
+    assert computed < 640
+
+
+def test_the_order_of_the_labels_follows_every_change():
+    classes = Classes(["b"])
+    assert classes.rank.tolist() == [0]
+    classes.set_label(1, "a")
+    assert classes.rank.tolist() == [1, 0]
+    classes.keep_first(1)
+    assert classes.rank.tolist() == [0]
+    classes.set_label(1, "c")
+    assert classes.rank.tolist() == [0, 1]
 
 
 def test_many_classes_need_few_separators():

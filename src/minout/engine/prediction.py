@@ -39,24 +39,16 @@ def winners(state: State, X: Floats) -> Winners:
     rank = state.classes.rank
     start = _proposed(separators, X, origin, len(rank))
     found, scores = np.empty(len(X), dtype=np.int64), np.empty(len(X))
-    W, b, largest = separators.W, separators.b, separators.largest
+    W, b = separators.W, separators.b
 
     # Rows with the same proposal follow each other, so that its separators stay in the cache.
     rows = np.argsort(start, kind="stable")
 
     def decide(piece: slice) -> int:
-        number: int = kernels.best_first(
-            W, b, X, origin, rows[piece], start, rank, largest, found, scores
-        )
+        number: int = kernels.best_first(W, b, X, origin, rows[piece], start, rank, found, scores)
         return number
 
     computed = sum(kernels.in_threads(decide, pieces(len(X), X.shape[1] * len(rank))))
-    unsure = np.flatnonzero(found < 0)
-    if len(unsure):
-        order = np.argsort(rank)
-        every = state.scores(X[unsure])[:, order]
-        found[unsure], scores[unsure] = order[every.argmax(axis=1)], every.max(axis=1)
-        computed += len(unsure) * pair_count(len(rank))
     return Winners(found, scores, computed)
 
 

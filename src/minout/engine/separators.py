@@ -109,8 +109,8 @@ class Separators:
     `listed` counts, for the digest of each such row, the places that have it. Entries beyond the
     separators and places in use mean nothing.
 
-    `largest` is an upper bound on the absolute values in W, and `moves` counts how often one was
-    replaced. `proposal` is a cache for predictions, None if there is none (`engine/prediction.py`).
+    `moves` counts how often a separator was replaced. `proposal` is a cache for predictions, None
+    if there is none (`engine/prediction.py`).
     """
 
     def __init__(self, width: int) -> None:
@@ -122,7 +122,6 @@ class Separators:
         self.pending: list[Ints] = []
         self.violations: Ints = np.zeros(8, dtype=np.int64)
         self.listed: dict[int, int] = {}
-        self.largest = 0.0
         self.moves = 0
         self.proposal: Proposal | None = None
 
@@ -139,7 +138,6 @@ class Separators:
     def put(self, pair: int, separator: Separator) -> None:
         """Replace a separator, in place; call `make_room` first."""
         self.W[pair], self.b[pair] = separator.w, separator.b
-        self.largest = max(self.largest, float(np.abs(separator.w).max(initial=0.0)))
         self.moves += 1
         self.pools[pair] = separator.pool
         self.misfits[pair] = separator.misfits
@@ -176,5 +174,4 @@ class Separators:
         twin.pending = [self.pending[pair] for pair in pairs]
         twin.violations[: len(self.violations)] = self.violations
         twin.listed = dict(self.listed)
-        twin.largest = self.largest
         return twin

@@ -15,17 +15,6 @@ from minout.kernels.margins import LANES, dot, four_dots, subtract
 
 Singles = NDArray[np.float32]
 
-FINITE = 1e300
-"""Below this, the largest |w_k| times Σ|z_k| makes sure that no sum in w·z overflows."""
-
-
-@compiled_in_any_order
-def _size(z: Floats) -> float:
-    total = 0.0
-    for k in range(z.shape[0]):
-        total += abs(z[k])
-    return total
-
 
 @compiled
 def best_first(
@@ -36,27 +25,21 @@ def best_first(
     rows: Ints,
     start: Ints,
     rank: Ints,
-    largest: float,
     winner: Ints,
     score: Floats,
 ) -> int:
     """Set winner[i] and score[i] for some rows of X; return how many separators were computed.
 
     The winner is the class with the highest score; of equal ones, that of the lowest rank. start[i]
-    is the class that is tried first; it changes the cost only. largest is an upper bound on the
-    absolute values in W: where a margin could overflow and be NaN, winner[i] is set to -1.
+    is the class that is tried first; it changes the cost only.
     """
     classes, computed = rank.shape[0], 0
-    finite = FINITE / max(largest, 1.0)
     z, lanes = np.empty(X.shape[1]), np.empty(4 * LANES)
     bounds, done = np.empty(classes), np.empty(classes, np.bool_)
     others, nowhere = np.empty(classes, np.int64), np.zeros(X.shape[1])
     for i in rows:
         subtract(X[i], origin, z)
-        winner[i] = -1
-        if not _size(z) < finite:
-            continue
-        bounds[:], done[:] = np.inf, False
+        winner[i], bounds[:], done[:] = -1, np.inf, False
         best, c = -np.inf, start[i]
         while c >= 0:
             n = _left(c, best, bounds, done, others)
@@ -130,7 +113,8 @@ def _compute(
 
 @compiled
 def _lower(bounds: Floats, c: int, o: int, a: float) -> None:
-    # Lower the bounds of c and o, given the value of their separator.
+    # Lower the bounds of c and o, given the value of their separator. As in `scores`, a value that
+    # is NaN (the sum of huge numbers) lowers nothing.
     margin = a if c < o else -a
     bounds[c] = min(bounds[c], margin)
     bounds[o] = min(bounds[o], -margin)
