@@ -28,8 +28,8 @@ MOST_ALONE = 100.0
 class PredictionRow(NamedTuple):
     """Median time per row of one call, in microseconds, by minout and by logistic regression.
 
-    `product` is the time of `X @ W.T` with the weights of all separators, in float64. `agrees` says
-    whether `predict` gives the labels of the highest scores.
+    `product` is the time of `X @ W.T` for the batch, with all separators, in float64. `agrees`
+    says whether `predict` gives the labels of the highest scores.
     """
 
     classes: int
@@ -76,27 +76,21 @@ def _measure_one(
     agrees = bool((ours.predict(X) == highest).all())
     found = []
     with threadpool_limits(1):
+        product = _medians([lambda rows: rows @ W.T], [X.astype(W.dtype)] * repeats)[0] / batch
         for call in ("predict", "predict_proba", "decision_function"):
-            times = _medians(getattr(ours, call), getattr(theirs, call), W, [X] * repeats)
+            times = _medians([getattr(ours, call), getattr(theirs, call)], [X] * repeats)
             found.append((call, batch, *(1e6 * each / batch for each in times)))
-        alone = _medians(ours.predict, theirs.predict, W, [x[None] for x in X])
+        alone = _medians([ours.predict, theirs.predict], [x[None] for x in X])
         found.append(("predict", 1, *(1e6 * each for each in alone)))
-    return [PredictionRow(len(ours.classes_), X.shape[1], *numbers, agrees) for numbers in found]
+    shape = len(ours.classes_), X.shape[1]
+    return [PredictionRow(*shape, *numbers, 1e6 * product, agrees) for numbers in found]
 
 
-def _medians(
-    ours: Callable[[Array], Any], theirs: Callable[[Array], Any], W: Array, inputs: Sequence[Array]
-) -> list[float]:
-    # The calls take turns, so that other load on the machine slows all of them.
-    def product(X: Array) -> Array:
-        return np.asarray(X @ W.T)
-
-    times: list[list[float]] = [[], [], []]
-    for X in (inputs[0], *inputs):
-        wide = X.astype(W.dtype)
-        for each, call, rows in zip(times, (ours, theirs, product), (X, X, wide), strict=True):
-            each.append(seconds_of(call, rows))
-    return [median(each[1:]) for each in times]  # the first call may compile
+def _medians(calls: Sequence[Callable[[Array], Any]], inputs: Sequence[Array]) -> list[float]:
+    # The calls take turns, so that other load on the machine slows all of them. The first time is
+    # not counted: something may be compiled.
+    times = [[seconds_of(call, X) for call in calls] for X in (inputs[0], *inputs)]
+    return [median(each) for each in zip(*times[1:], strict=True)]
 
 
 def tables(rows: Sequence[PredictionRow]) -> list[Table]:
@@ -114,7 +108,7 @@ def tables(rows: Sequence[PredictionRow]) -> list[Table]:
     )
     note = (
         "Medians, in turns, on float32 rows. BLAS has one thread; minout itself divides batches "
-        "between two. W holds all separators, in float64."
+        "between two. W holds all separators, in float64; X is the batch."
     )
     return [Table("11. Predictions", head, [_line(row) for row in rows], note)]
 

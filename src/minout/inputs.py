@@ -48,7 +48,6 @@ class InputRows:
         return Widths(int(np.shape(X)[-1]) if self.takes_numbers else None, rows.shape[-1])
 
     def _as_they_are(self, numbers: Floats) -> Floats:
-        numbers += 0.0  # -0.0 equals 0.0: give both the same bytes
         if self.features.dtype == np.float64:
             return numbers
         if not _within(numbers, LARGEST_SINGLE):
@@ -170,7 +169,9 @@ def _checked(
         )
     if width == 0:
         raise InvalidInputError("x has no features; pass at least one number per row.")
-    rows = np.array(array, dtype=dtype if array.dtype == dtype else np.float64, order="C")
+    wanted = np.dtype(dtype if array.dtype == dtype else np.float64)
+    # A copy in which -0.0 has the bytes of 0.0, which equals it.
+    rows: Floats = np.add(array, wanted.type(0.0), dtype=wanted, order="C")
     if not _within(rows, LARGEST):
         if not np.isfinite(rows).all():
             raise InvalidInputError("x holds NaN or infinity; fill or drop such values first.")

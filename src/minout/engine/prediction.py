@@ -17,8 +17,8 @@ MANY = 32
 """From so many rows on, BLAS computes the proposals."""
 STALE = 2
 """A proposal is computed again when one in so many separators has been replaced."""
-BLOCK = 2**18
-"""So many numbers of rows are converted at a time."""
+BLOCK = 2**17
+"""So many numbers in rows are converted at a time."""
 
 
 class Winners(NamedTuple):
@@ -40,7 +40,6 @@ def winners(state: State, X: Floats) -> Winners:
     start = _proposed(separators, X, origin, len(rank))
     found, scores = np.empty(len(X), dtype=np.int64), np.empty(len(X))
     W, b = separators.W, separators.b
-
     # Rows with the same proposal follow each other, so that its separators stay in the cache.
     rows = np.argsort(start, kind="stable")
 
@@ -60,11 +59,15 @@ def _proposed(separators: Separators, X: Floats, origin: Floats, classes: int) -
         kernels.proposals(V, v, X, origin, out)
         return out
     near = origin.astype(X.dtype)
-    rows = max(BLOCK // X.shape[1], 1)
-    with kernels.one_blas_thread(), np.errstate(all="ignore"):
-        for i in range(0, len(X), rows):
-            Z = (X[i : i + rows] - near).astype(np.float32, copy=False)
-            (Z @ V.T + v).argmax(axis=1, out=out[i : i + rows])
+
+    def propose(rows: slice) -> None:
+        with np.errstate(all="ignore"):
+            Z = (X[rows] - near).astype(np.float32, copy=False)
+            (Z @ V.T + v).argmax(axis=1, out=out[rows])
+
+    size = max(BLOCK // X.shape[1], MANY)
+    with kernels.one_blas_thread():
+        kernels.in_threads(propose, [slice(i, i + size) for i in range(0, len(X), size)])
     return out
 
 
