@@ -21,6 +21,15 @@ def compiled_in_any_order(function: F) -> F:
     return cast(F, _cached(function, fastmath={"reassoc", "contract", "nsz"}))
 
 
+def inlined(function: F) -> F:
+    """Compile a function as a part of the one kernel that calls it.
+
+    Numba optimises the code of a `compiled` function again in each kernel above it. For a function
+    with one caller this is wasted.
+    """
+    return cast(F, njit(inline="always", nogil=True)(function))
+
+
 def _cached(function: Callable[..., Any], **options: Any) -> Any:
     try:
         kernel = njit(cache=True, nogil=True, **options)(function)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from minout._typing import Bools, Floats, Ints
-from minout.kernels._compiled import compiled
+from minout.kernels._compiled import compiled, inlined
 
 ROUNDS = 200
 NOTHING = 1e-12
@@ -56,7 +56,8 @@ def newton(G: Floats, r: Floats, lam: float, alpha: Floats, factor: Factor) -> b
     """
     if not _in_leaps(G, r, lam, alpha, factor) and not _row_by_row(G, r, lam, alpha, factor):
         return False
-    margins = _times(G, alpha)
+    margins = np.empty(r.shape[0])
+    _times(G, alpha, margins)
     for i in range(r.shape[0]):
         if alpha[i] * (G[i, i] + lam) <= NOTHING * (1.0 + abs(r[i])):
             alpha[i] = 0.0
@@ -65,28 +66,40 @@ def newton(G: Floats, r: Floats, lam: float, alpha: Floats, factor: Factor) -> b
     return True
 
 
-@compiled
+@inlined
 def _in_leaps(G: Floats, r: Floats, lam: float, alpha: Floats, factor: Factor) -> bool:
+    # Loops, not expressions with arrays: those take numba many times as long to compile.
     n = r.shape[0]
-    margins = _times(G, alpha)
-    wanted = r - margins > 0.0
-    if not wanted.any() and alpha.any():
-        alpha[:] = 0.0
-        margins[:] = 0.0
-        wanted = r > 0.0
+    margins, short, wanted = np.empty(n), np.empty(n), np.empty(n, np.bool_)
+    step, change = np.empty(n), np.empty(n)
+    _times(G, alpha, margins)
+    none_wanted = True
+    for i in range(n):
+        wanted[i] = r[i] - margins[i] > 0.0
+        if wanted[i]:
+            none_wanted = False
+    if none_wanted:
+        for i in range(n):
+            alpha[i] = margins[i] = 0.0
+            wanted[i] = r[i] > 0.0
     for _ in range(ROUNDS):
         _follow(factor, G, lam, wanted)
-        target = np.zeros(n)
-        _solve(factor, r, target)
-        reached = _times(G, target)
-        if _same(wanted, r - reached, G, r, target, lam):
-            alpha[:] = target
+        _solve(factor, r, step)
+        _times(G, step, change)
+        if _same(wanted, change, G, r, step, lam):
+            for i in range(n):
+                alpha[i] = step[i]
             return True
-        step, change = target - alpha, reached - margins
-        curve = _dot(change, step)
+        base = curve = 0.0
+        for i in range(n):
+            short[i] = r[i] - margins[i]
+            step[i] -= alpha[i]
+            change[i] -= margins[i]
+            base += margins[i] * step[i]
+            curve += change[i] * step[i]
         if not curve >= 0.0:  # G has no such direction: what is seen here is rounding
             return False
-        t = best_step(r - margins, change, _dot(margins, step), curve, lam)
+        t = best_step(short, change, base, curve, lam)
         for i in range(n):
             alpha[i] += t * step[i]
             margins[i] += t * change[i]
@@ -94,36 +107,39 @@ def _in_leaps(G: Floats, r: Floats, lam: float, alpha: Floats, factor: Factor) -
     return False
 
 
-@compiled
-def _row_by_row(G: Floats, r: Floats, lam: float, alpha: Floats, factor: Factor) -> bool:
+@inlined
+def _row_by_row(G: Floats, r: Floats, lam: float, alpha: Floats, factor: Factor) -> bool:  # noqa: PLR0912 - loops compile fast
     n = r.shape[0]
-    alpha[:] = 0.0
     factor.size[0] = 0
-    inside = np.zeros(n, dtype=np.bool_)
-    refused = np.zeros(n, dtype=np.bool_)  # rows that came in and found nothing to do
-    target = np.zeros(n)
+    inside = np.empty(n, np.bool_)
+    refused = np.empty(n, np.bool_)  # rows that came in and found nothing to do
+    target, margins = np.empty(n), np.empty(n)
+    for i in range(n):
+        inside[i] = refused[i] = False
+        alpha[i] = 0.0
     for _ in range(10 * n + 100):
-        short = r - _times(G, alpha)
-        newest = -1
+        _times(G, alpha, margins)
+        newest, furthest = n, 0.0
         for i in range(n):
-            if not inside[i] and not refused[i] and (newest < 0 or short[i] > short[newest]):
-                newest = i
-        if newest < 0 or not short[newest] > _blur(G, alpha, newest, lam):
+            short = r[i] - margins[i]
+            if not inside[i] and not refused[i] and (newest == n or short > furthest):
+                newest, furthest = i, short
+        if newest == n or not furthest > _blur(G, alpha, newest, lam):
             return True
         inside[newest] = True
         while True:
             _follow(factor, G, lam, inside)
-            target[:] = 0.0
             _solve(factor, r, target)
-            t, first = 1.0, -1
+            t, first = 1.0, n
             for i in range(n):
                 if inside[i] and target[i] <= 0.0 and alpha[i] <= t * (alpha[i] - target[i]):
                     t, first = alpha[i] / (alpha[i] - target[i]) if alpha[i] > 0.0 else 0.0, i
             for i in range(n):
                 alpha[i] += t * (target[i] - alpha[i])
-            if first < 0:
+            if first == n:
                 if inside[newest]:
-                    refused[:] = False
+                    for i in range(n):
+                        refused[i] = False
                 break
             alpha[first] = 0.0
             inside[first] = False
@@ -162,19 +178,21 @@ def best_step(short: Floats, change: Floats, base: float, curve: float, lam: flo
     return t
 
 
-@compiled
-def _same(wanted: Bools, short: Floats, G: Floats, r: Floats, alpha: Floats, lam: float) -> bool:
+@inlined
+def _same(wanted: Bools, reached: Floats, G: Floats, r: Floats, alpha: Floats, lam: float) -> bool:
     # A row within rounding of its target is on neither side: it may keep the side it has.
     for i in range(wanted.shape[0]):
         if wanted[i]:
             if alpha[i] * (G[i, i] + lam) < -NOTHING * (1.0 + abs(r[i])):
                 return False
-        elif short[i] > 0.0 and short[i] > _blur(G, alpha, i, lam):
-            return False
+        else:
+            short = r[i] - reached[i]
+            if short > 0.0 and short > _blur(G, alpha, i, lam):
+                return False
     return True
 
 
-@compiled
+@inlined
 def _blur(G: Floats, alpha: Floats, i: int, lam: float) -> float:
     # How far from its target a row may be by rounding alone.
     return max(1e-12 * (1.0 + lam), min(ROUNDING * _sizes(G, alpha, i), 1e-9))
@@ -189,38 +207,32 @@ def _sizes(G: Floats, alpha: Floats, i: int) -> float:
 
 
 @compiled
-def _dot(a: Floats, b: Floats) -> float:
-    total = 0.0
-    for i in range(a.shape[0]):
-        total += a[i] * b[i]
-    return total
-
-
-@compiled
-def _times(G: Floats, alpha: Floats) -> Floats:
-    out = np.zeros(alpha.shape[0])
+def _times(G: Floats, alpha: Floats, out: Floats) -> None:
+    for i in range(alpha.shape[0]):
+        out[i] = 0.0
     for j in range(alpha.shape[0]):
         if alpha[j] != 0.0:
             for i in range(alpha.shape[0]):
                 out[i] += G[j, i] * alpha[j]
-    return out
 
 
 @compiled
 def _follow(factor: Factor, G: Floats, lam: float, wanted: Bools) -> None:
-    inside = np.zeros(wanted.shape[0], dtype=np.bool_)
+    inside = np.empty(wanted.shape[0], np.bool_)
+    for i in range(wanted.shape[0]):
+        inside[i] = False
     kept = 0
     for i in range(factor.size[0]):
         kept += wanted[factor.order[i]]
     if 2 * kept < factor.size[0]:  # cheaper to begin again
         factor.size[0] = 0
-    i = 0
-    while i < factor.size[0]:
-        if wanted[factor.order[i]]:
-            inside[factor.order[i]] = True
-            i += 1
+    place = 0
+    while place < factor.size[0]:
+        if wanted[factor.order[place]]:
+            inside[factor.order[place]] = True
+            place += 1
         else:
-            _remove(factor, i)
+            _remove(factor, place)
     for i in range(wanted.shape[0]):
         if wanted[i] and not inside[i]:
             _append(factor, G, lam, i)
@@ -245,7 +257,7 @@ def _inner(a: Floats, b: Floats, n: int) -> float:
     return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
 
 
-@compiled
+@inlined
 def _append(factor: Factor, G: Floats, lam: float, member: int) -> None:
     L, order, n = factor.L, factor.order, factor.size[0]
     row = L[n]
@@ -258,7 +270,7 @@ def _append(factor: Factor, G: Floats, lam: float, member: int) -> None:
     factor.size[0] = n + 1
 
 
-@compiled
+@inlined
 def _remove(factor: Factor, place: int) -> None:
     # Without its row, the lower part has one column too many: rotations push it into the others.
     L, order, n = factor.L, factor.order, factor.size[0]
@@ -287,5 +299,7 @@ def _solve(factor: Factor, r: Floats, alpha: Floats) -> None:
         z[i] /= L[i, i]
         for k in range(i):
             z[k] -= L[i, k] * z[i]
+    for i in range(alpha.shape[0]):
+        alpha[i] = 0.0
     for i in range(n):
         alpha[order[i]] = z[i]

@@ -23,7 +23,7 @@ class ClassPriors(NamedTuple):
 
 
 @compiled
-def pair_scores(
+def pair_scores(  # noqa: PLR0912 - loops compile fast
     H: Floats, to_others: Floats, start: Ints, priors: ClassPriors, lams: Floats, out: Floats
 ) -> bool:
     """Set out[p, i, c] to the least margin of the other row i in class c, at lams[p].
@@ -32,51 +32,42 @@ def pair_scores(
     start[c + 1] - 1; to_others (n, h) those with the others. λ goes down: each is solved from
     where the last one ended. False if one is not solved.
     """
-    out[:] = np.inf
-    for a in range(start.shape[0] - 1):
-        for b in range(a + 1, start.shape[0] - 1):
-            pool = np.concatenate(
-                (np.arange(start[a], start[a + 1]), np.arange(start[b], start[b + 1]))
-            )
-            signs = np.ones(pool.shape[0])
-            signs[start[a + 1] - start[a] :] = -1.0
-            middle, scale = priors.middle[a, b], priors.scale[a, b]
-            f0 = scale * (priors.outside[a] - priors.outside[b] - middle)
-            r = 1.0 - signs * scale * ((priors.inside[a] - priors.inside[b])[pool] - middle)
-            if not _of_pair(H, to_others, pool, signs, r, f0, lams, out[:, :, a], out[:, :, b]):
+    for p in range(out.shape[0]):
+        for i in range(out.shape[1]):
+            for c in range(out.shape[2]):
+                out[p, i, c] = np.inf
+    classes = start.shape[0] - 1
+    for pair in range(classes * classes):
+        a, b = pair // classes, pair % classes
+        if a >= b:
+            continue
+        positives = start[a + 1] - start[a]
+        n = positives + start[b + 1] - start[b]
+        middle, scale = priors.middle[a, b], priors.scale[a, b]
+        pool, signs, r, alpha = np.empty(n, np.int64), np.empty(n), np.empty(n), np.empty(n)
+        for i in range(n):
+            pool[i] = start[a] + i if i < positives else start[b] + i - positives
+            signs[i] = 1.0 if i < positives else -1.0
+            apart = priors.inside[a, pool[i]] - priors.inside[b, pool[i]]
+            r[i] = 1.0 - signs[i] * scale * (apart - middle)
+            alpha[i] = 0.0
+        G, f = np.empty((n, n)), np.empty(out.shape[1])
+        factor = Factor(np.empty((n, n)), np.empty(n, np.int64), np.empty(1, np.int64))
+        for i in range(n):
+            for j in range(n):
+                G[i, j] = signs[i] * signs[j] * (H[pool[i], pool[j]] + 1.0)
+        for p in range(lams.shape[0]):
+            factor.size[0] = 0
+            if not newton(G, r, lams[p], alpha, factor):
                 return False
-    return True
-
-
-@compiled
-def _of_pair(
-    H: Floats,
-    to_others: Floats,
-    pool: Ints,
-    signs: Floats,
-    r: Floats,
-    f0: Floats,
-    lams: Floats,
-    of_a: Floats,
-    of_b: Floats,
-) -> bool:
-    n = pool.shape[0]
-    G, alpha = np.empty((n, n)), np.zeros(n)
-    factor = Factor(np.empty((n, n)), np.empty(n, np.int64), np.zeros(1, np.int64))
-    for i in range(n):
-        for j in range(n):
-            G[i, j] = signs[i] * signs[j] * (H[pool[i], pool[j]] + 1.0)
-    for p in range(lams.shape[0]):
-        factor.size[0] = 0
-        if not newton(G, r, lams[p], alpha, factor):
-            return False
-        f = f0.copy()
-        for j in range(n):
-            if alpha[j] > 0.0:
-                amount, row = signs[j] * alpha[j], to_others[pool[j]]
-                for i in range(f.shape[0]):
-                    f[i] += amount * (row[i] + 1.0)
-        for i in range(f.shape[0]):
-            of_a[p, i] = min(of_a[p, i], f[i])
-            of_b[p, i] = min(of_b[p, i], -f[i])
+            for i in range(f.shape[0]):
+                f[i] = scale * (priors.outside[a, i] - priors.outside[b, i] - middle)
+            for j in range(n):
+                if alpha[j] > 0.0:
+                    amount, row = signs[j] * alpha[j], to_others[pool[j]]
+                    for i in range(f.shape[0]):
+                        f[i] += amount * (row[i] + 1.0)
+            for i in range(f.shape[0]):
+                out[p, i, a] = min(out[p, i, a], f[i])
+                out[p, i, b] = min(out[p, i, b], -f[i])
     return True

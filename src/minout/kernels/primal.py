@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from minout._typing import Bools, Floats, Ints
-from minout.kernels._compiled import compiled
+from minout.kernels._compiled import compiled, inlined
 from minout.kernels.newton import ROUNDS, best_step
 
 
@@ -48,23 +48,34 @@ def _newton_primal(
     rows: Rows, P: Floats, lam: float, u: Floats, sums: Sums, alpha: Floats
 ) -> float:
     """Write alpha as well, and return the residual."""
-    n = rows.r.shape[0]
-    margins = _margins(rows, u)
-    wanted = rows.r - margins > 0.0
+    n, size = rows.r.shape[0], u.shape[0]
+    margins, change, short = np.empty(n), np.empty(n), np.empty(n)
+    wanted, curved = np.empty(n, np.bool_), np.empty((size, size))
+    _margins(rows, u, margins)
+    for i in range(n):
+        wanted[i] = rows.r[i] - margins[i] > 0.0
     for _ in range(ROUNDS):
         _follow(rows, sums, wanted)
-        target = np.linalg.solve(lam * P + sums.H, sums.q)
-        reached = _margins(rows, target)
-        if _agrees(wanted, rows.r - reached):
-            u[:] = target
+        for j in range(size):
+            for k in range(size):
+                curved[j, k] = lam * P[j, k] + sums.H[j, k]
+        step = np.linalg.solve(curved, sums.q)
+        _margins(rows, step, change)
+        if _agrees(wanted, rows.r, change):
+            for k in range(size):
+                u[k] = step[k]
             for i in range(n):
-                alpha[i] = max(rows.r[i] - reached[i], 0.0) / lam
+                alpha[i] = max(rows.r[i] - change[i], 0.0) / lam
             return _residual(rows, P, u, alpha)
-        step, change = target - u, reached - margins
+        for k in range(size):
+            step[k] -= u[k]
+        for i in range(n):
+            change[i] -= margins[i]
+            short[i] = rows.r[i] - margins[i]
         weighted = P @ step
         base, curve = np.dot(u, weighted), np.dot(step, weighted)
-        t = best_step(rows.r - margins, change, base, curve, lam)
-        for k in range(u.shape[0]):
+        t = best_step(short, change, base, curve, lam)
+        for k in range(size):
             u[k] += t * step[k]
         for i in range(n):
             margins[i] += t * change[i]
@@ -72,11 +83,13 @@ def _newton_primal(
     return np.inf
 
 
-@compiled
+@inlined
 def _residual(rows: Rows, P: Floats, u: Floats, alpha: Floats) -> float:
     d = rows.origin.shape[0]
     gradient = P @ u
-    size = np.abs(gradient)
+    size = np.empty(d + 1)
+    for k in range(d + 1):
+        size[k] = abs(gradient[k])
     for i in range(alpha.shape[0]):
         if alpha[i] > 0.0:
             x, amount = rows.table[rows.places[i]], rows.signs[i] * alpha[i]
@@ -95,32 +108,32 @@ def _residual(rows: Rows, P: Floats, u: Floats, alpha: Floats) -> float:
     return worst
 
 
-@compiled
-def _agrees(wanted: Bools, short: Floats) -> bool:
+@inlined
+def _agrees(wanted: Bools, r: Floats, reached: Floats) -> bool:
     # A row within rounding of its target is on neither side: it may keep the side it has.
     for i in range(wanted.shape[0]):
-        if wanted[i] != (short[i] > 0.0) and abs(short[i]) > 1e-9:
+        short = r[i] - reached[i]
+        if wanted[i] != (short > 0.0) and abs(short) > 1e-9:
             return False
     return True
 
 
 @compiled
-def _margins(rows: Rows, u: NDArray[np.floating[Any]]) -> Floats:
-    n, d = rows.r.shape[0], u.shape[0] - 1
-    out = np.empty(n)
-    for i in range(n):
+def _margins(rows: Rows, u: NDArray[np.floating[Any]], out: Floats) -> None:
+    d = u.shape[0] - 1
+    for i in range(out.shape[0]):
         x = rows.table[rows.places[i]]
         total = u[d]
         for k in range(d):
             total += u[k] * (x[k] - rows.origin[k])
         out[i] = rows.signs[i] * total
-    return out
 
 
-@compiled
+@inlined
 def _follow(rows: Rows, sums: Sums, wanted: Bools) -> None:
     d = rows.origin.shape[0]
-    z = np.ones(d + 1)
+    z = np.empty(d + 1)
+    z[d] = 1.0
     for i in range(wanted.shape[0]):
         if wanted[i] == sums.inside[i]:
             continue

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from minout._typing import Floats, Ints
-from minout.kernels._compiled import compiled
+from minout.kernels._compiled import compiled, inlined
 from minout.kernels.grams import combine, gram
 from minout.kernels.margins import LANES, activations
 from minout.kernels.newton import Factor, newton
@@ -92,13 +92,15 @@ def settle_pools(
     order, size = np.empty(most, np.int64), np.zeros(1, np.int64)
     table, origin, images, lam = problem
     for p in range(first, last):
-        mine = slice(pools.start[p], pools.start[p + 1])
-        places, which = pools.places[mine], pools.which[mine]
-        signs, alpha, idle = pools.signs[mine], pools.alpha[mine], pools.idle[mine]
+        first_row, end = pools.start[p], pools.start[p + 1]
+        places, which = pools.places[first_row:end], pools.which[first_row:end]
+        signs, alpha = pools.signs[first_row:end], pools.alpha[first_row:end]
+        idle = pools.idle[first_row:end]
         products = pools.products[pools.product_start[p] : pools.product_start[p + 1]]
-        r = np.empty(places.shape[0])
+        n = places.shape[0]
+        r = np.empty(n)
         activations(W[p], b[p], table, places, origin, r)
-        for i in range(r.shape[0]):
+        for i in range(n):
             r[i] = 1.0 - signs[i] * r[i]
         _spread(products, pools.known[p], G)
         if pools.known[p] > 0 and places.shape[0] - pools.known[p] < FEW:
@@ -110,29 +112,30 @@ def settle_pools(
         if not newton(G, r, lam, alpha, Factor(lower, order, size)):
             verdicts[p] = UNSOLVED
             continue
-        combine(images, which, signs * alpha, W[p])
         total = 0.0
-        for i in range(alpha.shape[0]):
-            total += signs[i] * alpha[i]
+        for i in range(n):
+            r[i] = signs[i] * alpha[i]
+            total += r[i]
             idle[i] = 0 if alpha[i] > 0.0 else idle[i] + 1
+        combine(images, which, r, W[p])
         b[p] += total
-        theirs = slice(sides.start[p], sides.start[p + 1])
-        everybody, margins = sides.places[theirs], sides.margins[theirs]
+        side, last_side = sides.start[p], sides.start[p + 1]
+        everybody, margins = sides.places[side:last_side], sides.margins[side:last_side]
         activations(W[p], b[p], table, everybody, origin, margins)
         least[p] = np.inf
         for i in range(margins.shape[0]):
-            margins[i] *= sides.signs[theirs][i]
+            margins[i] *= sides.signs[side + i]
             least[p] = min(least[p], margins[i])
-        verdicts[p] = _verdict(everybody, margins, places, lam * alpha, limits)
+        verdicts[p] = _verdict(everybody, margins, places, alpha, lam, limits)
         if verdicts[p] == SETTLED:
             pools.staying[p] = _without_idle(places, signs, alpha, idle, limits.idle, order)
         else:
             for i in range(places.shape[0]):
                 order[i] = i
-        _gather(G, order[: pools.staying[p]], products)
+        _gather(G, order, pools.staying[p], products)
 
 
-@compiled
+@inlined
 def _spread(products: Floats, known: int, G: Floats) -> None:
     at = 0
     for i in range(known):
@@ -141,16 +144,16 @@ def _spread(products: Floats, known: int, G: Floats) -> None:
             at += 1
 
 
-@compiled
-def _gather(G: Floats, which: Ints, products: Floats) -> None:
+@inlined
+def _gather(G: Floats, which: Ints, count: int, products: Floats) -> None:
     at = 0
-    for i in range(which.shape[0]):
+    for i in range(count):
         for j in range(i + 1):
             products[at] = G[which[i], which[j]]
             at += 1
 
 
-@compiled
+@inlined
 def _without_idle(
     places: Ints, signs: Floats, alpha: Floats, idle: Ints, longest: int, which: Ints
 ) -> int:
@@ -164,9 +167,9 @@ def _without_idle(
     return k
 
 
-@compiled
+@inlined
 def _verdict(
-    everybody: Ints, margins: Floats, pooled: Ints, private: Floats, limits: Limits
+    everybody: Ints, margins: Floats, pooled: Ints, alpha: Floats, lam: float, limits: Limits
 ) -> int:
     for i in range(everybody.shape[0]):
         if margins[i] >= limits.bound:
@@ -174,14 +177,14 @@ def _verdict(
         made_up_for = False
         for j in range(pooled.shape[0]):
             if pooled[j] == everybody[i]:
-                made_up_for = limits.bound - margins[i] - private[j] <= limits.tolerance
+                made_up_for = limits.bound - margins[i] - lam * alpha[j] <= limits.tolerance
         if not made_up_for or not margins[i] > 0.0:
             return IN_DOUBT
     return SETTLED
 
 
 @compiled
-def fast_gram(
+def fast_gram(  # noqa: PLR0912 - loops compile fast
     pictures: Floats,
     which: Ints,
     table: Floats,
@@ -201,9 +204,13 @@ def fast_gram(
     Z, a = np.zeros((n + 3, d)), np.empty(d)
     s0, s1, s2, s3 = np.empty(LANES), np.empty(LANES), np.empty(LANES), np.empty(LANES)
     for j in range(n):
-        Z[j] = table[places[j]] - origin
+        x, z = table[places[j]], Z[j]
+        for k in range(d):
+            z[k] = x[k] - origin[k]
     for i in range(known, n):
-        a[:] = pictures[which[i]]
+        image = pictures[which[i]]
+        for k in range(d):
+            a[k] = image[k]
         for j in range(0, i + 1, 4):
             z0, z1, z2, z3 = Z[j], Z[j + 1], Z[j + 2], Z[j + 3]
             for k in range(LANES):
