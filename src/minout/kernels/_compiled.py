@@ -2,13 +2,23 @@
 
 import os
 import pickle
+import sys
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeVar, cast
 
 from numba import njit
+from numba.core import event
 from numba.core.compiler_lock import global_compiler_lock
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+NOTICE_AFTER = 2.0
+"""Seconds of compilation after which one line on standard error says what takes so long."""
+
+kernels: list[Any] = []
+"""Every kernel, in the order of definition."""
 
 
 def compiled(function: F) -> F:
@@ -34,7 +44,8 @@ def _cached(function: Callable[..., Any], **options: Any) -> Any:
     try:
         kernel = njit(cache=True, nogil=True, **options)(function)
     except RuntimeError:  # numba found no place for its cache
-        return njit(nogil=True, **options)(function)
+        kernel = njit(nogil=True, **options)(function)
+    kernels.append(kernel)
     index = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
     if index is not None:
         index._load_index = _empty_if_unreadable(index._load_index)
@@ -52,6 +63,53 @@ def _empty_if_unreadable(load: Callable[[], dict[Any, Any]]) -> Callable[[], dic
 
     return load_index
 
+
+class _Notice(event.Listener):  # type: ignore[misc]
+    """Prints one line, once per process, if compiling kernels takes long.
+
+    Numba reports the beginning and end of each compilation, and of its many passes; code that is
+    loaded from the cache is not reported. All this happens under numba's lock.
+    """
+
+    def __init__(self) -> None:
+        self._kernel: Any = None
+        self._began = self._spent = 0.0
+        self._is_printed = False
+
+    def on_start(self, event: Any) -> None:
+        """Note that a kernel is being compiled, or look at the clock."""
+        if self._kernel is None and event.kind == "numba:compile":
+            self._begin(event.data["dispatcher"])
+        elif self._kernel is not None and not self._is_printed and self._seconds() > NOTICE_AFTER:
+            self._is_printed = True
+            self._print()
+
+    def on_end(self, event: Any) -> None:
+        """Add up the time of a kernel."""
+        if event.kind == "numba:compile" and event.data["dispatcher"] is self._kernel:
+            self._spent, self._kernel = self._seconds(), None
+
+    def _begin(self, kernel: Any) -> None:
+        if any(kernel is each for each in kernels):
+            self._kernel, self._began = kernel, time.monotonic()
+
+    def _seconds(self) -> float:
+        return self._spent + time.monotonic() - self._began
+
+    def _print(self) -> None:
+        once = ", once" if self._kernel.stats.cache_path else ""
+        if sys.stderr is not None:
+            with suppress(OSError, ValueError):  # closed
+                print(
+                    f"minout: compiling for this machine{once} (about 10 s) …",
+                    file=sys.stderr,
+                    flush=True,
+                )
+
+
+_notice = _Notice()
+event.register("numba:compile", _notice)
+event.register("numba:run_pass", _notice)
 
 if hasattr(os, "register_at_fork"):
     # A child that is forked while another thread compiles would wait for that thread for ever.
