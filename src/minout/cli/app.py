@@ -80,6 +80,13 @@ OWN_FILES = {
         "Make a model folder from a file that was exported, or saved by `Learner.save`.",
     ),
 }
+SETUP = {
+    "warmup": Command(
+        "warmup",
+        "warmup",
+        "Compile everything that learning, predicting and the paper's learner use.",
+    ),
+}
 SHOWCASES = {
     "demo": Command(
         "demo",
@@ -92,7 +99,7 @@ SHOWCASES = {
         "Run the experiments of the paper and show its claims beside what was measured.",
     ),
 }
-COMMANDS = {**OWN_FILES, **SHOWCASES}
+COMMANDS = {**OWN_FILES, **SHOWCASES, **SETUP}
 
 
 class Group(TyperGroup):
@@ -135,7 +142,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
-PANELS = {"Models of your own files": OWN_FILES, "Demo and experiments": SHOWCASES}
+PANELS = {"Models of your own files": OWN_FILES, "Demo and experiments": SHOWCASES, "Setup": SETUP}
 for panel, commands in PANELS.items():
     for name, each in commands.items():  # for the list in the help; see `Group`
         app.command(name, help=each.help, rich_help_panel=panel)(lambda: None)

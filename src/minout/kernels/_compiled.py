@@ -64,7 +64,7 @@ def _empty_if_unreadable(load: Callable[[], dict[Any, Any]]) -> Callable[[], dic
     return load_index
 
 
-class _Notice(event.Listener):  # type: ignore[misc]
+class _Notice(event.Listener):
     """Prints one line, once per process, if compiling kernels takes long.
 
     Numba reports the beginning and end of each compilation, and of its many passes; code that is
@@ -108,8 +108,8 @@ class _Notice(event.Listener):  # type: ignore[misc]
 
 
 _notice = _Notice()
-event.register("numba:compile", _notice)
-event.register("numba:run_pass", _notice)
+for kind in ("numba:compile", "numba:run_pass"):
+    event.register(kind, _notice)  # type: ignore[no-untyped-call]
 
 if hasattr(os, "register_at_fork"):
     # A child that is forked while another thread compiles would wait for that thread for ever.

@@ -113,7 +113,8 @@ class _Log:
         self, unit: int, losses: tuple[float, float], reached_max_steps: bool, wrong: Ints
     ) -> UnitReport:
         """Return the report on all steps."""
-        neurons, ids = np.nonzero(self._sums.weight_changes)
+        # Contiguous: kernels are compiled once for each memory layout.
+        neurons, ids = np.ascontiguousarray(np.nonzero(self._sums.weight_changes))
         return UnitReport(
             unit=unit,
             steps=self.steps,

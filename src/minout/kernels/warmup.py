@@ -1,0 +1,136 @@
+"""Compile every kernel for every type of argument that minout uses, before they are needed."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import typeof
+
+from minout.kernels import (
+    bitmaps,
+    bounds,
+    grams,
+    margins,
+    pairs,
+    pooling,
+    primal,
+    rows,
+    settling,
+    training,
+)
+from minout.kernels._compiled import kernels
+from minout.kernels.newton import empty_factor, newton
+from minout.kernels.products import add_multiples, products, products_by_column
+from minout.kernels.tally import Sets, Tally, tally
+
+
+class WarmUp(NamedTuple):
+    """The number of kernels that are ready, and how many of them had to be compiled."""
+
+    ready: int
+    compiled: int
+
+
+def warm_up(progress: Callable[[int, int], None]) -> WarmUp:
+    """Compile every kernel, or load it from the cache; nothing is run.
+
+    Parameters
+    ----------
+    progress : callable
+        Called before each kernel with how many are done, and how many there are.
+    """
+    jobs = [*_engine(), *_features(), *_paper()]
+    compiled = 0
+    for done, (kernel, *arguments) in enumerate(jobs):
+        progress(done, len(jobs))
+        before = compilations()
+        types = (typeof(each) for each in arguments)  # type: ignore[no-untyped-call]
+        kernel.compile(tuple(types))
+        compiled += compilations() > before
+    return WarmUp(len(jobs), compiled)
+
+
+def compilations() -> int:
+    """Return how many times this process has compiled a kernel, alone or as a part of another."""
+    return sum(sum(kernel.stats.cache_misses.values()) for kernel in kernels)
+
+
+def cache_folder() -> Path | None:
+    """Return the folder that keeps compiled kernels; None if there is none that can be written."""
+    stats = getattr(settling.settle_pools, "stats", None)  # None if numba is switched off
+    return Path(stats.cache_path) if stats is not None and stats.cache_path else None
+
+
+# Each kernel that Python code calls, with arguments of the types that it is called with.
+
+
+def _engine() -> list[tuple[Any, ...]]:
+    v, A, cube = np.empty(1), np.empty((1, 1)), np.empty((1, 1, 1))
+    v32: Any = v.astype(np.float32)
+    A32: Any = A.astype(np.float32)
+    ints, words, bools = np.zeros(1, np.int64), np.zeros(1, np.uint64), np.zeros(1, np.bool_)
+    pools = settling.Pools(ints, ints, ints, v, v, ints, ints, v, ints, ints)
+    sides, limits = settling.Sides(ints, ints, v, v), settling.Limits(0.0, 0.0, 0)
+    sums = primal.Sums(A, v, bools)
+    jobs: list[tuple[Any, ...]] = [
+        (newton, A, v, 0.0, v, empty_factor(1)),
+        (pairs.pair_scores, A, A, ints, pairs.ClassPriors(A, A, A, A), v, cube),
+        (bounds.roughly, v32, 0.0, A32, ints, v),
+        (bounds.doubtful, v, ints, A32, A32, v32, v, 0.0, 0.0, 0.0, ints),
+        (rows.digest, words),
+        (rows.digest, words.astype(np.uint32)),
+    ]
+    for table, images in ((A, A), (A32, A32), (A32, A)):
+        problem = settling.Problem(table, v, images, 0.0)
+        jobs += [
+            (settling.settle_pools, 0, 0, problem, pools, A, v, sides, limits, ints, v),
+            (grams.gram, images, ints, table, ints, v, v, 0, A),
+        ]
+    for table in (A, A32):
+        x, members = table[0], primal.Rows(table, ints, v, v, v)
+        jobs += [
+            (grams.combine, table, ints, v, v),
+            (margins.activations, v, 0.0, table, ints, v, v),
+            (margins.class_margins, A, v, x, v, 0, v),
+            (margins.scores, A, v, table, v, A),
+            (primal._newton_primal, members, A, 0.0, v, sums, v),
+        ]
+    return jobs
+
+
+def _features() -> list[tuple[Any, ...]]:
+    v, A, ints = np.empty(1), np.empty((1, 1)), np.zeros(1, np.int64)
+    A32, cube = np.empty((1, 1), np.float32), np.empty((2, 2, 2), np.float32)
+    return [
+        (products_by_column, A, v, v),
+        (pooling.filtered, cube, cube, cube[None]),
+        (pooling.moduli, cube, cube),
+        (pooling.pooled, cube, A32, A32, A32),
+        (pooling.pooled, cube[:, :, :1], A32, A32, A32),
+        (pooling.even_out, cube, ints, 0.0),
+    ]
+
+
+def _paper() -> list[tuple[Any, ...]]:
+    v, A, ints, words = np.empty(1), np.empty((1, 1)), np.zeros(1, np.int64), np.zeros(1, np.uint64)
+    bools, grid = np.zeros(1, np.bool_), np.zeros((1, 1), np.bool_)
+    table = bitmaps.Bitmaps(words[None], words, words, ints)
+    step = training.GradientStep(ints, ints, v, ints)
+    sums, sets = Tally(A, bools, bools, bools), Sets(ints, ints, ints, ints)
+    return [
+        (products, A, v, v),
+        (add_multiples, A, ints, A, ints, v),
+        (bitmaps._interfered, table, words, ints, ints),
+        (bitmaps.replace, table, words, ints, grid),
+        (bitmaps.all_below, ints, 0),
+        (bitmaps.ascending_below, ints, 0),
+        (bitmaps.write, table, 0, bools),
+        (bitmaps._bits, words, words, ints),
+        (tally, sums, step, sets),
+        (training.least, A, 0),
+        (training._least_of, A, ints, ints, v),
+        (training._gradient_step, A, ints, bools, 0.0, 0.0, step),
+        (training.follow, A, A, step, 0),
+        (training._clip, A, ints, 0.0, grid),
+    ]

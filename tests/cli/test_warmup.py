@@ -1,0 +1,103 @@
+"""`minout warmup` compiles everything that is used afterwards."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from minout.cli import app as cli
+from minout.cli import warmup
+from minout.errors import UnwritableError
+
+MINOUT = "from minout.cli import main; main()"
+LEARN = """
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from minout import Learner, MinoutClassifier
+from minout.engine import check, frame, settle
+from minout.features import Identity
+from minout.kernels._compiled import kernels
+from minout.kernels.warmup import compilations
+from minout.paper import PaperLearner
+
+rng = np.random.default_rng(0)
+
+
+def learn(n, d, classes, noise, **settings):
+    y = rng.integers(classes, size=n)
+    X = np.eye(classes, d)[y] * 4.0 + noise * rng.normal(size=(n, d))
+    learner = Learner(**settings)
+    learner.teach(X[0], int(y[0]))
+    learner.teach_many(X[1:], y[1:].tolist())
+    learner.correct(0, int(y[0] + 1) % classes)
+    learner.what_if(X[1], int(y[1]))
+    learner.forget([3, 4, 5])
+    learner.scores(X)
+    learner.explain(X[1])
+    learner.suspects()
+    learner.consolidate()
+    assert learner.audit().ok
+    with tempfile.TemporaryDirectory() as folder:
+        learner.save(Path(folder) / "model")
+        learner = Learner.load(Path(folder) / "model")
+    learner.teach(X[0], int(y[0]), id="again")
+    learner.forget_class(0)
+    learner.predict(X)
+
+
+for features in ("identity", Identity("float32")):
+    learn(60, 4, 3, 0.5, features=features)
+    learn(400, 3, 2, 4.0, features=features, whiten=True, C=100.0)
+for module in (check, frame, settle):
+    module.MANY = 100  # rows from which sketches are used
+for features in ("identity", Identity("float32")):
+    learn(150, 520, 2, 0.3, features=features, C=1.0, whiten=False, lda_prior=False)
+learn(40, 4, 2, 1.0, features="random_fourier")
+learn(40, 64, 2, 1.0, features="scattering")
+X = rng.normal(size=(80, 5))
+y = rng.integers(3, size=80)
+MinoutClassifier().fit(X.astype(np.float32), y).predict(X)
+classifier = MinoutClassifier().partial_fit(np.asfortranarray(X), y, classes=[0, 1, 2])
+classifier.predict_proba(X[::2])
+paper = PaperLearner([0, 1, 2])
+for row, label in zip(X[:12], y[:12].tolist(), strict=True):
+    paper.teach(row, label)
+paper.predict(X)
+called = {kernel.__name__ for kernel in kernels if kernel.overloads}
+print(compilations(), "doubtful" in called, "_newton_primal" in called, "tally" in called)
+"""
+
+
+def run(cache, script, *words):
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-c", script, *words],
+        env=os.environ | {"NUMBA_CACHE_DIR": str(cache)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="is about compiled code")
+def test_after_a_warmup_nothing_is_compiled_any_more(tmp_path):
+    done = run(tmp_path, MINOUT, "warmup")
+    assert "kernels compiled in" in done.stdout
+    assert str(tmp_path) in done.stdout
+    assert len(done.stdout.splitlines()) == 1
+    again = run(tmp_path, MINOUT, "warmup")
+    assert "kernels were compiled before" in again.stdout
+    learned = run(tmp_path, LEARN)
+    assert learned.stdout == "0 True True True\n"
+    assert again.stderr == learned.stderr == ""
+
+
+def test_a_warmup_that_cannot_keep_anything_is_refused(monkeypatch):
+    monkeypatch.setattr(warmup, "cache_folder", lambda: None)
+    refused = CliRunner().invoke(cli.app, ["warmup"])
+    assert isinstance(refused.exception, UnwritableError)
+    assert "No folder for compiled code can be written" in str(refused.exception)
