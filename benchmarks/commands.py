@@ -81,9 +81,9 @@ def classifier(
 ) -> None:
     """Measure the scikit-learn estimator: what it costs, and its accuracy without tuning.
 
-    The parts are overhead (one row), start (import and install), files (rows per second from a CSV)
-    and tables (accuracy and probabilities over data sets). Piped into a file, the tables are
-    Markdown.
+    The parts are overhead (one row), start (import, first fit, install), files (rows per second
+    from a CSV) and tables (accuracy and probabilities over data sets). Piped into a file, the
+    tables are Markdown.
 
     Example: python -m benchmarks classifier --only tables --out tables.jsonl
     """

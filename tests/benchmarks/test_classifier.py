@@ -10,7 +10,9 @@ from benchmarks.tables import markdown
 from minout.errors import InvalidInputError
 
 
-def test_every_part_gives_rows_tables_and_goals():
+def test_every_part_gives_rows_tables_and_goals(monkeypatch):
+    monkeypatch.setattr(costs, "FIRST_FITS", 1)
+    monkeypatch.setattr(costs, "FIT", "import sys")  # compiling takes long
     found = list(classifier.run(classifier.PARTS, classifier.TESTING))
     assert [each.name for each in found] == ["overhead", "start", "files", "tables"]
     for each in found:
@@ -83,3 +85,11 @@ def test_what_is_timed_moves_nothing(monkeypatch):
     monkeypatch.setattr(costs, "MinoutClassifier", Watched)
     costs.overhead(20, calls=30)
     assert seen == [((), 0)] * 30
+
+
+@pytest.mark.parametrize(("first_fit", "is_met"), [(9.0, True), (9.5, False)], ids=["at", "above"])
+def test_the_first_fit_is_measured_by_the_import_of_sklearn_and_numba(first_fit, is_met):
+    row = costs.StartRow(1.0, 1.0, first_fit, 0.5, 1.5, (), {"minout": 1})
+    (goal,) = [each for each in costs.start_goals([row]) if "first fit" in each.goal]
+    assert goal.met is is_met
+    assert ("ratio, compiled before", "0.33") in costs.start_tables([row])[0].lines
