@@ -20,6 +20,7 @@ from minout.kernels import (
     training,
 )
 from minout.kernels._compiled import kernels
+from minout.kernels.best_first import best_first, proposals
 from minout.kernels.newton import empty_factor, newton
 from minout.kernels.products import add_multiples, products, products_by_column
 from minout.kernels.tally import Sets, Tally, tally
@@ -94,6 +95,8 @@ def _engine() -> list[tuple[Any, ...]]:
             (margins.activations, v, 0.0, table, ints, v, v),
             (margins.class_margins, A, v, x, v, 0, v),
             (margins.scores, A, v, table, v, A),
+            (best_first, A, v, table, v, ints, ints, ints, ints, v),
+            (proposals, A32, v32, table, v, ints),
             (primal._newton_primal, members, A, 0.0, v, sums, v),
         ]
     return jobs
