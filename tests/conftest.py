@@ -4,10 +4,15 @@
 """
 
 import re
+import signal
 
 from hypothesis import HealthCheck, settings
 
 LONGEST_NAME = 40
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # So it is in a job that a shell runs in the background, and processes would inherit it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_make_parametrize_id(val, argname):
