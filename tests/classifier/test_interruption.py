@@ -11,6 +11,7 @@ import pytest
 
 import minout
 from minout import InvalidInputError, MinoutClassifier
+from oracle.interruptions import interrupt_at_line
 
 HOME = Path(minout.__file__).parent
 TRACED = (str(HOME / "classifier"), str(HOME / "learner.py"))
@@ -42,22 +43,6 @@ def state(classifier, folder):
     )
 
 
-def interrupt_at_line(number):
-    ran = 0
-
-    def trace(frame, event, _):
-        nonlocal ran
-        if not frame.f_code.co_filename.startswith(TRACED):
-            return None
-        if event == "line":
-            ran += 1
-            if ran == number:
-                raise KeyboardInterrupt
-        return trace
-
-    return trace
-
-
 @pytest.mark.parametrize("call", CALLS)
 def test_an_interruption_at_any_line_leaves_all_or_nothing(call, tmp_path):
     start, done = fitted(), fitted()
@@ -67,7 +52,7 @@ def test_an_interruption_at_any_line_leaves_all_or_nothing(call, tmp_path):
     while True:
         number += 1
         classifier = copy.deepcopy(start)
-        sys.settrace(interrupt_at_line(number))
+        sys.settrace(interrupt_at_line(number, TRACED))
         try:
             CALLS[call](classifier)
         except KeyboardInterrupt as error:

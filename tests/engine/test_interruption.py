@@ -3,7 +3,6 @@
 import contextlib
 import copy
 import importlib
-import linecache
 import sys
 import threading
 import traceback
@@ -24,6 +23,7 @@ from minout.engine.pool import Pool
 from minout.engine.separators import Separator, Separators
 from minout.errors import NotConverged
 from oracle.child import in_child
+from oracle.interruptions import interrupt_at_line
 from oracle.margin import SETTINGS, everything, model_bits, stream
 
 consolidation = importlib.import_module("minout.engine.consolidate")  # the function has this name
@@ -255,27 +255,6 @@ def _interrupt(*_):
     raise KeyboardInterrupt
 
 
-def interrupt_at_line(number, home=HOME):
-    """Raise KeyboardInterrupt when the package has run that many lines of Python.
-
-    Not at a `with`: between it and its block Python lets no interruption in, a trace would.
-    """
-    ran = 0
-
-    def trace(frame, event, _):
-        nonlocal ran
-        if not frame.f_code.co_filename.startswith(home):
-            return None
-        line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
-        if event == "line" and not line.lstrip().startswith("with "):
-            ran += 1
-            if ran == number:
-                raise KeyboardInterrupt
-        return trace
-
-    return trace
-
-
 def where(error):
     """Name the line of the package that was interrupted."""
     lines = traceback.extract_tb(error.__traceback__)
@@ -297,7 +276,7 @@ def test_an_interruption_at_any_line_leaves_all_or_nothing(call, count):
     while True:
         number += step
         learner = copy.deepcopy(start)
-        sys.settrace(interrupt_at_line(number))
+        sys.settrace(interrupt_at_line(number, HOME, also_at_with=False))
         try:
             calls(count)[call](learner)
         except KeyboardInterrupt as error:
@@ -317,7 +296,7 @@ def test_an_interruption_at_any_line_leaves_all_or_nothing(call, count):
 def interrupted_at(number, home, call):
     """Make a call; return whether it was interrupted at that line of a file or folder."""
     tracing = sys.gettrace()
-    sys.settrace(interrupt_at_line(number, home))
+    sys.settrace(interrupt_at_line(number, home, also_at_with=False))
     try:
         call()
     except KeyboardInterrupt:

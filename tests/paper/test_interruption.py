@@ -9,6 +9,7 @@ import pytest
 
 import minout
 from minout.paper import Closed, Conditional, GradientRule, PaperLearner, Uniform
+from oracle.interruptions import interrupt_at_line
 from oracle.recording import stream
 from oracle.snapshot import snapshot
 
@@ -102,23 +103,6 @@ def where(error):
     return f"{Path(last.filename).name}, {last.name}: {last.line}"
 
 
-def interrupt_at_line(number):
-    """Raises KeyboardInterrupt when the package has run that many lines of Python."""
-    ran = 0
-
-    def trace(frame, event, _):
-        nonlocal ran
-        if not frame.f_code.co_filename.startswith(HOME):
-            return None
-        if event == "line":
-            ran += 1
-            if ran == number:
-                raise KeyboardInterrupt
-        return trace
-
-    return trace
-
-
 def test_an_interruption_while_the_index_grows_leaves_all_or_nothing():
     rule = GradientRule(neurons=1, learning_rate=0.5, max_steps=1)
     start = PaperLearner(range(3), rule=rule, policy=Uniform(2))
@@ -129,7 +113,7 @@ def test_an_interruption_while_the_index_grows_leaves_all_or_nothing():
     while True:
         number += 1
         learner = copy.deepcopy(start)
-        sys.settrace(interrupt_at_line(number))
+        sys.settrace(interrupt_at_line(number, HOME))
         try:
             learner.teach(MORE_ROWS[64], int(MORE_LABELS[64]))
         except KeyboardInterrupt:
@@ -156,7 +140,7 @@ def test_an_interruption_at_any_line_leaves_all_or_nothing(count):
     while True:
         number += 1
         learner = copy.deepcopy(start)
-        sys.settrace(interrupt_at_line(number))
+        sys.settrace(interrupt_at_line(number, HOME))
         try:
             learner.teach(ROWS[count], int(LABELS[count]))
         except KeyboardInterrupt as error:

@@ -18,7 +18,7 @@ from minout.kernels.newton import Factor, empty_factor, newton
 from minout.kernels.pairs import ClassPriors, pair_scores
 from minout.kernels.primal import Rows, Sums, newton_primal
 from minout.kernels.products import add_multiples, products, products_by_column
-from minout.kernels.rows import add_to, digest
+from minout.kernels.rows import digest
 from minout.kernels.settling import (
     SETTLED,
     UNSOLVED,
@@ -59,7 +59,6 @@ __all__ = [
     "Tally",
     "activations",
     "add_multiples",
-    "add_to",
     "all_below",
     "ascending_below",
     "best_first",

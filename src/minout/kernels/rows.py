@@ -1,8 +1,8 @@
-"""What is done with a row when it is taken in: its digest, and sums of many rows."""
+"""What is done with a row when it is taken in: its digest."""
 
 import numpy as np
 
-from minout._typing import Floats, Words
+from minout._typing import Words
 from minout.kernels._compiled import compiled
 
 
@@ -16,10 +16,3 @@ def digest(words: Words) -> int:
         state ^= state >> np.uint64(29)
     state *= np.uint64(0x94D049BB133111EB)
     return int(state ^ (state >> np.uint64(32)))
-
-
-@compiled
-def add_to(total: Floats, x: Floats, sign: float) -> None:
-    """Add sign·x to total."""
-    for i in range(x.shape[0]):
-        total[i] += sign * x[i]
