@@ -15,6 +15,7 @@ demo: $(STAMP)  ## a minute: digits in label order, beside SGD; wrong labels fou
 	$(BIN)/minout demo --out demo
 
 test: $(STAMP)
+	$(BIN)/minout warmup
 	$(BIN)/pytest -n 2
 
 check: $(STAMP)

@@ -7,11 +7,14 @@ from benchmarks import paper
 from benchmarks.paper import growth, speed
 from minout.streams import digits
 
+DATA = digits()
+FEW = DATA._replace(test_rows=DATA.test_rows[:20], test_labels=DATA.test_labels[:20])
+
 
 def test_both_sides_learn_the_same_to_the_last_bit():
     ticks: list[int] = []
-    found = speed(digits(), 3, lambda: ticks.append(1))
-    assert found.examples == found.same_ids_rehearsed == len(ticks) == 30
+    found = speed(FEW, 2, lambda: ticks.append(1))
+    assert found.examples == found.same_ids_rehearsed == len(ticks) == 20
     assert found.same_weights
     assert found.same_curves
     assert found.seconds > 0
@@ -20,8 +23,8 @@ def test_both_sides_learn_the_same_to_the_last_bit():
 
 def test_a_side_that_differs_is_seen(monkeypatch):
     monkeypatch.setattr(paper, "TRAINING", paper.TRAINING._replace(learning_rate=0.02))
-    found = speed(digits(), 2)
-    assert found.same_ids_rehearsed < 20
+    found = speed(FEW, 1)
+    assert found.same_ids_rehearsed < 10
     assert not found.same_weights
     assert not found.same_curves
 
@@ -41,7 +44,7 @@ def test_growth_leaves_both_sides_with_the_same_weights(monkeypatch, stored):
 
     monkeypatch.setattr(paper, "new_paper_learner", keep_learner)
     monkeypatch.setattr(paper, "_teach", keep_layer)
-    assert growth(digits(), stored, more=3).stored == stored
+    assert growth(FEW, stored, more=3).stored == stored
     (learner,) = learners
     assert len(learner) == stored + 3
     assert all(np.array_equal(a, b) for a, b in zip(learner.layer, layers[-1], strict=True))
