@@ -1,4 +1,4 @@
-"""The only module that looks inside a learner, through `Learner.inspect`.
+"""The only module that looks inside a learner: through `Learner.inspect`, and at single pools.
 
 When the engine changes, this file follows; no other file of the benchmarks has to.
 """
@@ -10,8 +10,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.measuring import seconds_of
 from minout.engine import Audit, Inspection, StepReport, separators
+from minout.engine.images import Images
+from minout.engine.pool import Pool, Problem
+from minout.kernels import one_blas_thread
 from minout.learner import Learner
+from minout.maths import Geometry, Prior
 
 Id = int | str
 
@@ -78,6 +83,52 @@ def settling_at_once() -> Iterator[None]:
         yield
     finally:
         separators.PENDING_SHARE, separators.FITTED_SHARE = shares
+
+
+class PoolSolve(NamedTuple):
+    """A pool that was solved again: its rows with α > 0, how many were not so before or are no
+    longer, seconds, and the seconds of the same pool from scratch.
+    """
+
+    inside: int
+    changed: int
+    seconds: float
+    scratch_seconds: float
+
+
+class LargePool:
+    """The first `members` rows of a table, solved for w; the others may join."""
+
+    def __init__(
+        self, table: NDArray[np.float32], signs: NDArray[np.float64], members: int
+    ) -> None:
+        d = table.shape[1]
+        geometry = Geometry(np.zeros(d), np.full(d, 1.0 / d), np.full(d, float(d)))
+        self._problem = Problem(table, geometry, Images(geometry, table.dtype), 0.5)
+        self._signs, self._pool = signs, self._joined(self._empty(), np.arange(members))
+        self._pool.solve(self._problem)
+        w, b = self._pool.weights(self._problem)
+        margins = signs * (table @ w + b)
+        self._low = members + np.flatnonzero(margins[members:] < 0.5)
+
+    @one_blas_thread()
+    def solve(self, joined: int) -> PoolSolve:
+        """Let some rows with a low margin join, and solve."""
+        pool, places = self._pool.fork(), self._low[:joined]
+        before = self._joined(pool, places).alpha > 0.0
+        seconds = seconds_of(pool.solve, self._problem)
+        after = pool.alpha > 0.0
+        scratch = self._joined(self._empty(), pool.places)
+        scratch_seconds = seconds_of(scratch.solve, self._problem)
+        changed = int((before != after).sum())
+        return PoolSolve(int(after.sum()), changed, seconds, scratch_seconds)
+
+    def _empty(self) -> Pool:
+        return Pool(Prior(np.zeros(self._problem.table.shape[1]), 0.0))
+
+    def _joined(self, pool: Pool, places: NDArray[np.int64]) -> Pool:
+        pool.join(places, self._signs[places])
+        return pool
 
 
 class StepSummary(NamedTuple):

@@ -11,6 +11,7 @@ from benchmarks.engine import (
     memory,
     overlap,
     prediction,
+    settles,
     stream,
     stream_tables,
     tabular,
@@ -53,6 +54,7 @@ PARTS = (
     Part("memory", memory.measure, memory.tables, memory.goals, (10,)),
     Part("predict", prediction.measure, prediction.tables, prediction.goals, (11,)),
     Part("overlap", overlap.measure, overlap.tables, overlap.goals, (12,)),
+    Part("settle", settles.measure, settles.tables, settles.goals, (13,)),
 )
 
 

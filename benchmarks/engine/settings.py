@@ -39,8 +39,10 @@ class Settings:
         Further numbers of classes in `many`, with fewer examples each.
     gaussians : int
         Rows of the two overlapping Gaussians in `overlap`.
+    pool, pool_columns : int, tuple of int
+        Rows of the pool in `settle`, and numbers of columns.
     batch, repeats : int
-        Rows of one call in `predict`, and calls.
+        Rows of one call in `predict`, and calls; solves in `settle`.
     """
 
     compile_first: bool = True
@@ -66,6 +68,8 @@ class Settings:
     class_counts: tuple[int, ...] = (25, 50, 100, 150, 300)
     examples_each: int = 20
     gaussians: int = 60_000
+    pool: int = 3_000
+    pool_columns: tuple[int, ...] = (20, 100, 784)
     batch: int = 1_000
     repeats: int = 15
 
@@ -92,6 +96,8 @@ TESTING = Settings(
     class_counts=(3,),
     examples_each=3,
     gaussians=60,
+    pool=300,
+    pool_columns=(3, 8),
     batch=40,
     repeats=2,
 )

@@ -45,7 +45,7 @@ def test_every_part_gives_rows_tables_and_goals(measured):
             assert {len(line) for line in table.lines} == {len(table.head)}
         assert each.goals
         assert {goal.part for goal in each.goals} == {each.name}
-    assert [n for part in engine.PARTS for n in part.numbers] == list(range(1, 13))
+    assert [n for part in engine.PARTS for n in part.numbers] == list(range(1, 14))
 
 
 def test_rows_survive_the_disk_and_know_where_they_came_from(measured, tmp_path):
@@ -151,6 +151,15 @@ def test_predictions_are_timed_beside_logistic_regression(measured):
     assert all(row["agrees"] for row in rows)
     assert all(min(row["ours"], row["logistic"], row["product"]) > 0.0 for row in rows)
     assert len(measured["predict"].goals) == 4
+
+
+def test_settles_count_the_rows_that_changed_sides(measured):
+    rows = values(measured, "settle")
+    assert [(row["columns"], row["joined"]) for row in rows] == [
+        (columns, joined) for columns in (3, 8) for joined in (1, 10, 100)
+    ]
+    assert all(row["joined"] <= row["changed"] < row["inside"] for row in rows[::3])
+    assert all(min(row["seconds"], row["scratch_seconds"]) > 0.0 for row in rows)
 
 
 def _without_clocks(rows):

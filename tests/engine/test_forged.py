@@ -161,7 +161,7 @@ def large(tmp_path_factory):
         learner.teach_many(rows, labels)
         learner.save(folder / str(features))
         files.append(read_archive(folder / str(features), "minout model", 2))
-    assert "newton.0.H" in files[0][1]
+    assert "newton.0.L" in files[0][1]
     assert "factor.0" in files[1][1]
     return files
 
@@ -237,3 +237,20 @@ def test_arrays_of_another_type_or_shape_are_refused(whole, large, tmp_path):
             for each in changed:
                 refuse(tmp_path / "forged", about, {**arrays, name: each})
     assert {"factor.0.order", "newton.0.q", "newton.0.u", "newton.0.inside", "pool.signs"} < names
+
+
+@pytest.mark.parametrize("name", ["newton.0.L", "newton.0.q"])
+@pytest.mark.parametrize("value", [0.0, -1.0, np.nan, 1e300], ids=["zero", "minus", "nan", "huge"])
+def test_sums_that_no_solver_made_are_computed_anew(large, tmp_path, name, value):
+    about, arrays = large[0]
+    learners = []
+    for each in (arrays, {**arrays, name: np.full_like(arrays[name], value)}):
+        write_archive(tmp_path / "forged", about, each, "The model")
+        learner = Learner.load(tmp_path / "forged")
+        learner.teach([9.0, 0.0, 0.0], 0)
+        learner.teach([9.0, 0.0, 0.0], 1)
+        learner.settle()
+        learners.append(learner)
+    honest, other = (each.scores(np.eye(3)) for each in learners)
+    assert other == pytest.approx(honest, abs=1e-9)
+    assert learners[1].audit().ok

@@ -84,7 +84,7 @@ def test_large_pools_that_are_solved_by_w_are_saved(tmp_path):
     rows, labels = rng.normal(size=(500, 3)), rng.integers(0, 2, 500)
     for x, label in zip(rows[:400], labels[:400].tolist(), strict=True):
         learner.teach(x, label)
-    assert "newton.0.H" in parts(saved(learner))
+    assert "newton.0.L" in parts(saved(learner))
     other = through_a_file(learner, tmp_path)
     for i in range(400, 500):
         for each in (learner, other):

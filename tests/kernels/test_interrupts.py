@@ -20,7 +20,7 @@ import pytest
 from numba import njit
 
 from minout import Learner, MinoutClassifier, kernels
-from minout.kernels import Rows, Sums, restoring_interrupts
+from minout.kernels import Rows, restoring_interrupts
 
 INTERRUPTS = int(os.environ.get("MINOUT_TEST_INTERRUPTS", "60"))
 NUMBERS = {None, type(None), bool, int, float}
@@ -107,7 +107,7 @@ def cases():
     rows = Rows(table, np.arange(300), np.zeros(d), np.sign(table[:, 0] + 0.1), np.ones(300))
 
     def primal():
-        sums = Sums(np.zeros((d + 1, d + 1)), np.zeros(d + 1), np.zeros(300, dtype=bool))
+        sums = kernels.no_sums(300, d + 1)
         kernels.newton_primal(rows, np.eye(d + 1), 0.1, np.zeros(d + 1), sums)
 
     return {

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minout import maths
-from minout.kernels import Rows, Sums, newton_primal
+from minout.engine.pool import RECOMPUTE_RESIDUAL
+from minout.kernels import Rows, newton_primal, no_sums
 from minout.maths import Geometry, Prior
 from oracle.eighths import arrays, drawn
 
@@ -44,8 +45,14 @@ def metric(ground):
     return P
 
 
-def no_sums(n, d):
-    return Sums(np.zeros((d + 1, d + 1)), np.zeros(d + 1), np.zeros(n, dtype=bool))
+def assert_followed(sums, rows, P, lam, within=1e-9):
+    """Compare the sums with those over the rows inside, in plain NumPy."""
+    Z = np.column_stack([rows.table[rows.places] - rows.origin, np.ones(len(rows.r))])[sums.inside]
+    wanted = lam * P + Z.T @ Z
+    scale = np.sqrt(np.diag(wanted))
+    assert (sums.U.T @ sums.U - wanted) / np.outer(scale, scale) == pytest.approx(0.0, abs=within)
+    assert (np.tril(sums.U, -1) == 0.0).all()
+    assert sums.q == pytest.approx((rows.signs * rows.r)[sums.inside] @ Z, abs=1e-9)
 
 
 def assert_optimal(found, u, X, signs, ground, prior, lam):
@@ -65,12 +72,10 @@ def test_newton_by_w_finds_the_plain_optimum_from_any_start(problem, lam, seed, 
     X, signs, ground, prior = problem
     n, d = X.shape
     rows, u = pool(*problem, dtype=dtype), drawn(np.random.default_rng(seed), d + 1)
-    sums = no_sums(n, d)
+    sums = no_sums(n, d + 1)
     found = newton_primal(rows, metric(ground), lam, u, sums)
     assert_optimal(found, u, X, signs, ground, prior, lam)
-    Z = np.column_stack([X - ground.origin, np.ones(n)])[sums.inside]
-    assert pytest.approx(Z.T @ Z, abs=1e-9) == sums.H
-    assert sums.q == pytest.approx((signs * rows.r)[sums.inside] @ Z, abs=1e-9)
+    assert_followed(sums, rows, metric(ground), lam)
 
 
 @settings(max_examples=40)
@@ -79,21 +84,93 @@ def test_sums_that_followed_along_give_the_same_optimum(problem, lam, first):
     X, signs, ground, prior = problem
     n, d = X.shape
     first = min(first, n)
-    u, sums = np.zeros(d + 1), no_sums(first, d)
+    u, sums = np.zeros(d + 1), no_sums(first, d + 1)
     newton_primal(pool(*problem, first=first), metric(ground), lam, u, sums)
     inside = np.concatenate([sums.inside, np.zeros(n - first, dtype=bool)])
     found = newton_primal(pool(*problem), metric(ground), lam, u, sums._replace(inside=inside))
     assert_optimal(found, u, X, signs, ground, prior, lam)
 
 
-@pytest.mark.parametrize("entry", ["H", "q"])
-def test_sums_that_were_carried_too_far_show_in_the_residual(entry):
-    rng = np.random.default_rng(3)
-    X, signs = drawn(rng, 9, 2), np.where(np.arange(9) % 2, 1.0, -1.0)
-    ground, prior = Geometry(np.zeros(2), np.eye(2), np.eye(2)), Prior(np.zeros(2), 0.0)
-    u, sums = np.zeros(3), no_sums(9, 2)
-    residual, _ = newton_primal(pool(X, signs, ground, prior), np.eye(3), 0.1, u, sums)
+def plain_pool(n, d, *, seed=3, apart=1.0):
+    """Draw two classes that overlap, with an origin and a metric of their own."""
+    rng = np.random.default_rng(seed)
+    signs = np.where(np.arange(n) % 2, 1.0, -1.0)
+    X = rng.standard_normal((n, d))
+    X[:, 0] += apart * signs
+    ground, prior = Geometry(np.zeros(d), np.eye(d), np.eye(d)), Prior(np.zeros(d), 0.0)
+    return X, signs, ground, prior
+
+
+@pytest.mark.parametrize("apart", [0.2, 2.0], ids=["near", "far"])
+@pytest.mark.parametrize("lam", [1e-4, 1.0], ids=["hard", "soft"])
+def test_a_factor_still_belongs_to_its_rows_after_many_came_and_left(lam, apart):
+    problem, d = plain_pool(400, 12, apart=apart), 12
+    u, sums = np.zeros(d + 1), no_sums(40, d + 1)
+    came = left = 0
+    for n in range(40, 401):
+        more = np.zeros(n - len(sums.inside), dtype=bool)
+        before = np.concatenate([sums.inside, more])
+        sums = sums._replace(inside=before.copy())
+        rows = pool(*problem, first=n)
+        residual, _ = newton_primal(rows, np.eye(d + 1), lam, u, sums)
+        assert residual <= RECOMPUTE_RESIDUAL
+        came, left = came + (sums.inside & ~before).sum(), left + (before & ~sums.inside).sum()
+    assert_followed(sums, rows, np.eye(d + 1), lam, within=1e-11)
+    assert came > 50
+    assert left > 10
+
+
+def test_a_row_that_would_leave_no_digits_of_the_factor_leaves_a_new_one():
+    # The first row alone has a large third column; its target is met once the others move b.
+    X, signs, ground, prior = plain_pool(40, 3, apart=0.1)
+    X[:, 2], X[0] = 0.0, (0.0, 0.0, 1e5)
+    signs[:], signs[1:21] = 1.0, -1.0
+    rows, P, lam = pool(X, signs, ground, prior), np.eye(4), 1e-2
+    u, sums = np.zeros(4), no_sums(40, 4)
+    newton_primal(rows, P, lam, u, sums)
+    assert sums.inside[0]
+    r = rows.r.copy()
+    r[0] = -9.0
+    sums.q[:] -= (rows.r[0] - r[0]) * np.array([0.0, 0.0, 1e5, 1.0])  # as if it had been so before
+    residual, _ = newton_primal(rows._replace(r=r), P, lam, u, sums)
+    assert not sums.inside[0]
+    assert residual <= 1e-12
+    assert_followed(sums, rows._replace(r=r), P, lam, within=1e-14)
+
+
+@pytest.mark.parametrize("entry", ["U", "q"])
+@pytest.mark.parametrize("more", [0, 1], ids=["same rows", "one more"])
+def test_sums_that_were_carried_too_far_show_in_the_residual(entry, more):
+    problem, P = plain_pool(31, 2), np.eye(3)
+    u, sums = np.zeros(3), no_sums(30, 3)
+    residual, _ = newton_primal(pool(*problem, first=30), P, 0.1, u, sums)
     assert residual <= 1e-12
     getattr(sums, entry)[0] += 1e-3
-    residual, _ = newton_primal(pool(X, signs, ground, prior), np.eye(3), 0.1, u, sums)
+    sums = sums._replace(inside=np.concatenate([sums.inside, np.zeros(more, dtype=bool)]))
+    residual, _ = newton_primal(pool(*problem, first=30 + more), P, 0.1, u, sums)
     assert residual > 1e-6
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, np.nan])
+def test_a_factor_that_is_none_is_computed_anew(value):
+    problem, P = plain_pool(30, 2), np.eye(3)
+    u, sums = np.zeros(3), no_sums(30, 3)
+    newton_primal(pool(*problem), P, 0.1, u, sums)
+    sums.U[1, 1:] = value
+    residual, _ = newton_primal(pool(*problem), P, 0.1, u, sums)
+    assert residual <= 1e-12
+    assert_followed(sums, pool(*problem), P, 0.1)
+
+
+@pytest.mark.parametrize("entry", ["U", "q"])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_sums_without_a_solution_show_in_the_residual_and_u_stays(entry, value):
+    problem, P = plain_pool(30, 2), np.eye(3)
+    u, sums = np.zeros(3), no_sums(30, 3)
+    newton_primal(pool(*problem), P, 0.1, u, sums)
+    before = u.tolist()
+    getattr(sums, entry)[..., 2] = value
+    sums.U[2, 2] = 1.0
+    residual, _ = newton_primal(pool(*problem), P, 0.1, u, sums)
+    assert residual == np.inf
+    assert u.tolist() == before

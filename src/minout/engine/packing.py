@@ -156,7 +156,8 @@ def _pools(pools: Sequence[Pool]) -> Arrays:
             arrays[f"factor.{number}"] = _lower(factor.L[:n, :n])
             arrays[f"factor.{number}.order"] = factor.order[:n]
         if sums is not None:
-            arrays[f"newton.{number}.H"], arrays[f"newton.{number}.q"] = sums.H, sums.q
+            arrays[f"newton.{number}.L"] = _lower(sums.U.T)
+            arrays[f"newton.{number}.q"] = sums.q
             arrays[f"newton.{number}.inside"] = sums.inside
         if u is not None:
             arrays[f"newton.{number}.u"] = u
@@ -198,9 +199,12 @@ def _factor(arrays: Arrays, number: int, members: int) -> Factor | None:
 
 
 def _newton(arrays: Arrays, number: int) -> Sums | None:
-    if f"newton.{number}.H" not in arrays:
+    half = arrays.get(f"newton.{number}.L")
+    if half is None:
         return None
-    return Sums(*(arrays[f"newton.{number}.{name}"] for name in ("H", "q", "inside")))
+    q = arrays[f"newton.{number}.q"]
+    U = np.ascontiguousarray(_from_lower(half, len(q)).T)
+    return Sums(U, q, arrays[f"newton.{number}.inside"])
 
 
 def _square(name: str, A: Floats) -> Arrays:

@@ -123,7 +123,7 @@ class Pool:
         if factor is not None:
             factor = Factor(factor.L.copy(), factor.order.copy(), factor.size.copy())
         if sums is not None:
-            sums = Sums(sums.H.copy(), sums.q.copy(), sums.inside.copy())
+            sums = Sums(sums.U.copy(), sums.q.copy(), sums.inside.copy())
         twin._warm_start = self._warm_start._replace(factor=factor, sums=sums)
         return twin
 
@@ -268,11 +268,11 @@ class Pool:
         P[-1, -1] = 1.0
         rows = Rows(problem.table, self.places, problem.geometry.origin, self.signs, r)
         u = np.zeros(size) if warm.u is None else warm.u.copy()
-        sums = _no_sums(len(r), size) if warm.sums is None else warm.sums
+        sums = kernels.no_sums(len(r), size) if warm.sums is None else warm.sums
         try:
             residual, alpha = kernels.newton_primal(rows, P, problem.lam, u, sums)
             if residual > RECOMPUTE_RESIDUAL and warm.sums is not None:
-                sums = _no_sums(len(r), size)
+                sums = kernels.no_sums(len(r), size)
                 residual, alpha = kernels.newton_primal(rows, P, problem.lam, u, sums)
         except np.linalg.LinAlgError as error:
             raise NotConverged("a separator did not settle") from error
@@ -306,10 +306,6 @@ class Pool:
 def _room(members: int) -> int:
     # The number of members for which inner products are allocated.
     return members + members // 4 + 8
-
-
-def _no_sums(members: int, size: int) -> Sums:
-    return Sums(np.zeros((size, size)), np.zeros(size), np.zeros(members, dtype=bool))
 
 
 def _renumbered(factor: Factor, stays: Bools) -> Factor | None:

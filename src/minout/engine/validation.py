@@ -164,8 +164,8 @@ def _carried(arrays: Arrays, d: int) -> None:
             _within(order, members, "factor")
             _expect(len(order) <= members, "factor")
             _array(arrays, f"factor.{pair}", REAL, (len(order) * (len(order) + 1) // 2,))
-        if f"newton.{pair}.H" in arrays:
-            _array(arrays, f"newton.{pair}.H", REAL, (d + 1, d + 1))
+        if f"newton.{pair}.L" in arrays:
+            _array(arrays, f"newton.{pair}.L", REAL, ((d + 1) * (d + 2) // 2,))
             _array(arrays, f"newton.{pair}.q", REAL, (d + 1,))
             _array(arrays, f"newton.{pair}.inside", FLAG, (members,))
         if f"newton.{pair}.u" in arrays:

@@ -16,7 +16,7 @@ from minout.kernels.interrupts import restoring_interrupts
 from minout.kernels.margins import activations, class_margins, scores
 from minout.kernels.newton import Factor, empty_factor, newton
 from minout.kernels.pairs import ClassPriors, pair_scores
-from minout.kernels.primal import Rows, Sums, newton_primal
+from minout.kernels.primal import Rows, Sums, newton_primal, no_sums
 from minout.kernels.products import add_multiples, products, products_by_column
 from minout.kernels.rows import digest
 from minout.kernels.settling import (
@@ -79,6 +79,7 @@ __all__ = [
     "least_of",
     "newton",
     "newton_primal",
+    "no_sums",
     "one_blas_thread",
     "pair_scores",
     "products",

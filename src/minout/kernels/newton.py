@@ -239,8 +239,11 @@ def _follow(factor: Factor, G: Floats, lam: float, wanted: Bools) -> None:
 
 
 @compiled
-def _inner(a: Floats, b: Floats, n: int) -> float:
-    # Eight sums side by side: one alone waits for its own last addition.
+def inner(a: Floats, b: Floats, n: int) -> float:
+    """Return the sum of the first n products.
+
+    Eight sums run side by side: one alone waits for its own last addition.
+    """
     whole = n - n % 8
     s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
     for k in range(0, whole, 8):
@@ -263,7 +266,7 @@ def _append(factor: Factor, G: Floats, lam: float, member: int) -> None:
     row = L[n]
     square = G[member, member] + lam
     for i in range(n):
-        row[i] = (G[member, order[i]] - _inner(L[i], row, i)) / L[i, i]
+        row[i] = (G[member, order[i]] - inner(L[i], row, i)) / L[i, i]
         square -= row[i] * row[i]
     row[n] = np.sqrt(max(square, 0.5 * lam))
     order[n] = member
@@ -294,7 +297,7 @@ def _solve(factor: Factor, r: Floats, alpha: Floats) -> None:
     L, order, n = factor.L, factor.order, factor.size[0]
     z = np.empty(n)
     for i in range(n):
-        z[i] = (r[order[i]] - _inner(L[i], z, i)) / L[i, i]
+        z[i] = (r[order[i]] - inner(L[i], z, i)) / L[i, i]
     for i in range(n - 1, -1, -1):
         z[i] /= L[i, i]
         for k in range(i):
