@@ -20,7 +20,7 @@ SMALL_ROOM = 200_000_000
 LARGE_ROOM = 4_000_000_000
 """The bytes that all large pools together may use for inner products and factors."""
 RECOMPUTE_RESIDUAL = 1e-9
-"""The residual above which updated sums are computed again."""
+"""The residual above which a solve with updated sums is repeated with new ones."""
 UNSOLVED_RESIDUAL = 1e-6
 """The residual above which a separator counts as not solved."""
 
@@ -267,12 +267,13 @@ class Pool:
         P[:-1, :-1] = np.diag(precision) if precision.ndim == 1 else precision
         P[-1, -1] = 1.0
         rows = Rows(problem.table, self.places, problem.geometry.origin, self.signs, r)
-        u = np.zeros(size) if warm.u is None else warm.u.copy()
+        start = np.zeros(size) if warm.u is None else warm.u
         sums = kernels.no_sums(len(r), size) if warm.sums is None else warm.sums
         try:
+            u = start.copy()
             residual, alpha = kernels.newton_primal(rows, P, problem.lam, u, sums)
             if residual > RECOMPUTE_RESIDUAL and warm.sums is not None:
-                sums = kernels.no_sums(len(r), size)
+                u, sums = start.copy(), kernels.no_sums(len(r), size)
                 residual, alpha = kernels.newton_primal(rows, P, problem.lam, u, sums)
         except np.linalg.LinAlgError as error:
             raise NotConverged("a separator did not settle") from error

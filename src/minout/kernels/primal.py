@@ -159,7 +159,7 @@ def _has_followed(rows: Rows, sums: Sums, wanted: Bools) -> bool:
     for i in range(wanted.shape[0]):
         changed += wanted[i] != sums.inside[i]
         inside += wanted[i]
-    if DEARER * changed > inside + size // 3:
+    if DEARER * changed > inside + size // 2:
         return False
     for k in range(size):
         if not sums.U[k, k] > 0.0:
