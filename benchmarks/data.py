@@ -15,6 +15,15 @@ TEST_SHARE = 0.25
 COLUMNS = 20
 BAYES_ERROR = 0.1
 
+NEIGHBOURS = 10
+"""Classes of one group in `embedding_vectors`; they are easily confused."""
+NEAR, FAR = 5.5, 14.0
+"""Mean distance of two classes of one group and of two groups, in standard deviations."""
+SCALES = 0.3
+"""Standard deviation of the logarithm of a class's own scale."""
+OWN_DIRECTIONS, OWN_SPREAD = 10, 3.0
+"""Directions in which a class has a spread of its own, and its size in standard deviations."""
+
 
 class Split(NamedTuple):
     """Rows (n, d) to learn from, in label order, and rows to test on."""
@@ -75,6 +84,65 @@ def encoder_vectors(
     noise = rng.normal(size=(len(labels), dimensions)) * (spread / np.sqrt(dimensions))
     X = _unit_length(centres[labels] + noise).astype(np.float32)
     return _split_at(X, labels, np.tile(np.arange(each) < examples, classes))
+
+
+def embedding_vectors(
+    classes: int, examples: int, held_out: int, *, dimensions: int, differing: bool, rng: Rng
+) -> Split:
+    """Draw float32 vectors with the spectrum of text embeddings, in groups of similar classes.
+
+    The eigenvalues of the within-class covariance decay like those of text embeddings, in
+    proportion to (j + 5)^-0.7, j = 0, 1, …, in a random rotation. Centres have the same spectrum:
+    measured by this covariance, two classes of one group of ten are 5.5 standard deviations apart
+    on average, two groups 14. The labels of a group are spread over all labels.
+
+    With `differing`, each class has a scale of its own (log-normal, with a deviation of 0.3) and
+    a further spread of 3 standard deviations in ten random directions of its own, so that linear
+    discriminant analysis (LDA) is not optimal; rows have unit length. Without it, the covariance
+    of all classes is exactly one and LDA is optimal. Rows are then divided by one number, their
+    root mean square length, because unit lengths would make the covariances differ.
+
+    Parameters
+    ----------
+    classes, examples, held_out : int
+        Number of classes; vectors of each to learn from and to test on.
+    dimensions : int
+        Columns.
+    differing : bool
+        Whether each class has a covariance of its own.
+    rng : numpy.random.Generator
+        The source of all randomness.
+    """
+    each = examples + held_out
+    to_columns = _embedding_spectrum(dimensions, rng)
+    group = rng.permutation(classes) // NEIGHBOURS
+    centres = FAR * rng.normal(size=(group.max() + 1, dimensions))[group]
+    centres = (centres + NEAR * rng.normal(size=centres.shape)) / np.sqrt(2.0 * dimensions)
+    X = np.empty((classes * each, dimensions), dtype=np.float32)
+    for c, centre in enumerate(centres):
+        Z = rng.normal(size=(each, dimensions))
+        if differing:
+            Z = _own_covariance(Z, rng)
+        X[c * each : (c + 1) * each] = (centre + Z) @ to_columns
+    lengths = np.linalg.norm(X, axis=1, keepdims=True)
+    X /= lengths if differing else np.sqrt(np.square(lengths, dtype=np.float64).mean())
+    labels = np.repeat(np.arange(classes), each)
+    return _split_at(X, labels, np.tile(np.arange(each) < examples, classes))
+
+
+def _embedding_spectrum(dimensions: int, rng: Rng) -> Array:
+    # Maps uncorrelated numbers of variance 1 to columns.
+    rotation = np.linalg.qr(rng.normal(size=(dimensions, dimensions)))[0]
+    return np.asarray((np.arange(dimensions)[:, None] + 5.0) ** (-0.7 / 2.0) * rotation)
+
+
+def _own_covariance(Z: Array, rng: Rng) -> Array:
+    # Z has variance 1 in every direction.
+    n, dimensions = Z.shape
+    count = min(OWN_DIRECTIONS, dimensions)
+    directions = np.linalg.qr(rng.normal(size=(dimensions, count)))[0]
+    own = OWN_SPREAD * rng.normal(size=(n, count)) @ directions.T
+    return np.asarray(np.exp(SCALES * rng.normal()) * (Z + own))
 
 
 def gaussian_table(

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from benchmarks import engine
-from benchmarks.data import encoder_vectors, split_set, two_gaussians
+from benchmarks.data import embedding_vectors, encoder_vectors, split_set, two_gaussians
 from benchmarks.learners import PINNED, new_learner
 from benchmarks.measuring import in_fresh_process
 from benchmarks.parts import choose_parts
-from benchmarks.rivals import streaming_lda, tuned_lda
+from benchmarks.rivals import plain_lda, streaming_lda, tuned_lda
 from benchmarks.tables import Table, fit_width
 from minout.errors import InvalidInputError
 
@@ -29,6 +29,67 @@ def test_encoder_vectors_have_unit_length_and_labels_in_order():
     assert np.allclose(np.linalg.norm(vectors.rows, axis=1), 1.0)
     assert vectors.labels.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]
     assert vectors.test_labels.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+
+
+def embeddings(classes, examples, held_out, *, differing, dimensions=384, seed=1):
+    rng = np.random.default_rng(seed)
+    shape = {"dimensions": dimensions, "differing": differing}
+    return embedding_vectors(classes, examples, held_out, **shape, rng=rng)
+
+
+def within(rows, labels):
+    return (
+        rows - np.stack([rows[labels == c].mean(axis=0) for c in range(labels.max() + 1)])[labels]
+    )
+
+
+def test_embeddings_are_float32_in_label_order_and_about_of_unit_length():
+    for differing in (True, False):
+        data = embeddings(12, 3, 2, differing=differing, dimensions=8)
+        assert data.rows.dtype == data.test_rows.dtype == np.float32
+        assert data.labels.tolist() == np.repeat(np.arange(12), 3).tolist()
+        assert data.test_labels.tolist() == np.repeat(np.arange(12), 2).tolist()
+        lengths = np.linalg.norm(np.vstack([data.rows, data.test_rows]), axis=1)
+        assert np.sqrt((lengths**2).mean()) == pytest.approx(1.0)
+        assert np.allclose(lengths, 1.0) == differing
+
+
+def test_embeddings_have_the_spectrum_that_is_documented():
+    data = embeddings(40, 400, 1, differing=False, dimensions=30)
+    found = np.linalg.eigvalsh(np.cov(within(data.rows, data.labels).T))[::-1]
+    expected = (np.arange(30) + 5.0) ** -0.7
+    assert np.allclose(found / found.sum(), expected / expected.sum(), rtol=0.15)
+
+
+def test_embeddings_have_near_classes_in_groups_of_ten_with_scattered_labels():
+    data = embeddings(40, 200, 1, differing=False, dimensions=60)
+    Z = within(data.rows, data.labels)
+    centres = np.stack([data.rows[data.labels == c].mean(axis=0) for c in range(40)])
+    white = centres @ np.linalg.inv(np.linalg.cholesky(np.cov(Z.T))).T
+    apart = np.linalg.norm(white[:, None] - white, axis=2)
+    near = apart < 9.0
+    assert (near.sum(axis=1) == 10).all()
+    assert apart[near & (apart > 0.0)].mean() == pytest.approx(5.5, abs=0.5)
+    assert apart[~near].mean() == pytest.approx(np.hypot(14.0, 5.5), abs=1.5)
+    assert not near[:10, :10].all()
+
+
+def test_covariances_of_embeddings_differ_only_if_asked():
+    spreads = {}
+    for differing in (True, False):
+        data = embeddings(20, 400, 1, differing=differing, dimensions=40)
+        Z = within(data.rows, data.labels)
+        spreads[differing] = [np.square(Z[data.labels == c]).mean() for c in range(20)]
+    assert max(spreads[False]) < 1.1 * min(spreads[False])
+    assert max(spreads[True]) > 2.0 * min(spreads[True])
+
+
+@pytest.mark.parametrize("differing", [True, False], ids=["differing", "shared"])
+def test_lda_names_about_nine_in_ten_embeddings(differing):
+    data = embeddings(60, 100, 20, differing=differing)
+    for model in (streaming_lda, plain_lda):
+        right = model(data.rows, data.labels, data.test_rows) == data.test_labels
+        assert 0.85 < right.mean() < 0.95
 
 
 @pytest.mark.parametrize("name", ["mixed units", "20 classes", "wine"])
