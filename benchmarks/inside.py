@@ -51,10 +51,17 @@ def support_ids(learner: Learner) -> set[Id]:
     }
 
 
-def weight_bytes(learner: Learner) -> int:
-    """Return the size of all separators in bytes."""
-    W, b = _weights(learner.inspect())
-    return W.nbytes + b.nbytes
+class StoredSeparators(NamedTuple):
+    """How many separators a learner stores, and the bytes of their weights and biases."""
+
+    count: int
+    bytes: int
+
+
+def stored_separators(learner: Learner) -> StoredSeparators:
+    """Count the separators that a learner stores with weights of their own."""
+    weights = [each.w for each in learner.inspect().separators.values()]
+    return StoredSeparators(len(weights), sum(w.nbytes + w.itemsize for w in weights))
 
 
 def separator_weights(learner: Learner) -> NDArray[np.float64]:

@@ -2,10 +2,11 @@
 
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
+from statistics import median
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -23,6 +24,16 @@ def seconds_of(call: Callable[..., object], *arguments: Any) -> float:
     start = time.perf_counter()
     call(*arguments)
     return time.perf_counter() - start
+
+
+def median_seconds(calls: Sequence[Callable[[Array], Any]], inputs: Sequence[Array]) -> list[float]:
+    """Return the median wall time of each call over all inputs.
+
+    The calls take turns, so that other load on the machine slows all of them. The first time is
+    not counted: something may be compiled.
+    """
+    times = [[seconds_of(call, X) for call in calls] for X in (inputs[0], *inputs)]
+    return [median(each) for each in zip(*times[1:], strict=True)]
 
 
 class Floor(NamedTuple):

@@ -15,6 +15,7 @@ from benchmarks.engine import (
     stream,
     stream_tables,
     tabular,
+    thousand,
     wrong_labels,
 )
 from benchmarks.engine.inputs import Inputs
@@ -55,6 +56,7 @@ PARTS = (
     Part("predict", prediction.measure, prediction.tables, prediction.goals, (11,)),
     Part("overlap", overlap.measure, overlap.tables, overlap.goals, (12,)),
     Part("settle", settles.measure, settles.tables, settles.goals, (13,)),
+    Part("thousand", thousand.measure, thousand.tables, thousand.goals, (14,)),
 )
 
 

@@ -5,25 +5,42 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.data import Split, encoder_vectors
+from benchmarks.data import Array, Split, encoder_vectors
 from benchmarks.engine.inputs import Inputs
 from benchmarks.engine.settings import Settings
-from benchmarks.inside import chosen, misfits, weight_bytes
+from benchmarks.inside import chosen, misfits, stored_separators
 from benchmarks.learners import new_learner, teach
-from benchmarks.measuring import in_fresh_process, resident_mb, seconds_of
+from benchmarks.measuring import in_fresh_process, median_seconds, resident_mb, seconds_of
 from benchmarks.parts import Progress
-from benchmarks.rivals import streaming_lda
+from benchmarks.rivals import plain_lda, streaming_lda
 from benchmarks.tables import Goal, Table, mb, ms, percent, yes
+from minout.learner import Learner
 from minout.metrics import accuracy
+
+HEAD = (
+    *("data", "classes × each", "separators", "weights", "rows", "memory grew by"),
+    *("mean", "median", "99 %", "maximum", "refreshes", "in all"),
+    *("misfits", "pending", "audit agrees"),
+    *("test", "consolidated", "LDA with ridge", "LDA"),
+    *("predict", "predict alone", "chosen"),
+)
+UNITS = (
+    "milliseconds per example, and per row of a prediction in batches and alone. LDA with the "
+    "engine's ridge, and scikit-learn's without."
+)
 
 
 class ManyClassesRow(NamedTuple):
     """One set of synthetic vectors, taught in label order in a fresh process.
 
     `memory_mb` is the growth of the process while it was taught, the stored rows included, before
-    the audit. `accuracy_consolidated` is measured for the first set only.
+    the audit. `mean` to `maximum` are seconds of one `teach`, priors and refreshes included.
+    `predict_seconds` and `predict_one_seconds` are per row, in batches and for a row alone, of the
+    last model. `lda` has the engine's ridge, `lda_plain` is scikit-learn's. Consolidated values
+    are None where the set is not consolidated.
     """
 
+    data: str
     classes: int
     examples: int
     dimensions: int
@@ -38,11 +55,15 @@ class ManyClassesRow(NamedTuple):
     refresh_seconds: float
     seconds: float
     misfits: int
+    pending: int
     agrees: bool
     accuracy: float
     accuracy_consolidated: float | None
     consolidate_seconds: float | None
     lda: float
+    lda_plain: float
+    predict_seconds: float
+    predict_one_seconds: float
     chosen: str
 
 
@@ -66,28 +87,41 @@ def _measure_one(
         spread=settings.spread,
         rng=np.random.default_rng(settings.seed),
     )
+    return measure_set("one spread", data, settings, progress, consolidate=consolidate)
+
+
+def measure_set(
+    name: str, data: Split, settings: Settings, progress: Progress, *, consolidate: bool
+) -> ManyClassesRow:
+    """Teach the rows of a set to a new learner and measure everything, in this process."""
     _load_kernels(data)
     learner = new_learner()
+    classes = len(np.unique(data.labels))
     before = resident_mb()
-    what = f"{classes} classes × {examples}"
+    what = f"{classes:,} classes × {len(data.labels) // classes}"
     steps = teach(learner, data.rows, data.labels, progress, what=what)
     after = resident_mb()
     progress("audit", 0, 1)
-    audit = learner.audit()
-    listed = misfits(learner)
+    audit, listed, pending = learner.audit(), misfits(learner), set(learner.pending)
+    separators = stored_separators(learner)
     seconds = steps.seconds
-    streamed = accuracy(learner.predict(data.test_rows), data.test_labels)
+    streamed = _held_out_accuracy(learner, data)
     consolidated, consolidate_seconds = None, None
     if consolidate:
         progress("consolidating", 0, 1)
         consolidate_seconds = seconds_of(learner.consolidate)
-        consolidated = accuracy(learner.predict(data.test_rows), data.test_labels)
+        consolidated = _held_out_accuracy(learner, data)
+    progress("predicting", 0, 1)
+    in_batches, alone = _predict_seconds(learner, data.test_rows, settings)
+    progress("LDA", 0, 1)
+    lda = [model(data.rows, data.labels, data.test_rows) for model in (streaming_lda, plain_lda)]
     return ManyClassesRow(
+        name,
         classes,
         len(seconds),
-        settings.dimensions,
-        classes * (classes - 1) // 2,
-        weight_bytes(learner) / 1e6,
+        data.rows.shape[1],
+        separators.count,
+        separators.bytes / 1e6,
         data.rows.nbytes / 1e6,
         None if before is None or after is None else after - before,
         float(seconds.mean()),
@@ -97,11 +131,14 @@ def _measure_one(
         float(seconds[steps.refreshed].sum()),
         float(seconds.sum()),
         len(listed),
-        audit.ok and misfits(audit) == listed,
+        len(pending),
+        audit.ok and misfits(audit) == listed and set(audit.pending) == pending,
         streamed,
         consolidated,
         consolidate_seconds,
-        accuracy(streaming_lda(data.rows, data.labels, data.test_rows), data.test_labels),
+        *(accuracy(predicted, data.test_labels) for predicted in lda),
+        in_batches,
+        alone,
         chosen(learner),
     )
 
@@ -111,42 +148,40 @@ def _load_kernels(data: Split) -> None:
     teach(new_learner(), data.rows[few], data.labels[few])
 
 
+def _held_out_accuracy(learner: Learner, data: Split) -> float:
+    return accuracy(learner.predict(data.test_rows), data.test_labels)
+
+
+def _predict_seconds(learner: Learner, rows: Array, settings: Settings) -> tuple[float, float]:
+    # Per row: in batches, and alone.
+    rng = np.random.default_rng(settings.seed)
+    X = rows[rng.integers(0, len(rows), settings.batch)]
+    (batches,) = median_seconds([learner.predict], [X] * settings.repeats)
+    (alone,) = median_seconds([learner.predict], [x[None] for x in X])
+    return batches / len(X), alone
+
+
 def tables(rows: Sequence[ManyClassesRow]) -> list[Table]:
     """Return a line for each number of classes, the largest set first."""
-    head = (
-        "classes × each",
-        "separators",
-        "weights",
-        "memory grew by",
-        "mean",
-        "median",
-        "99 %",
-        "maximum",
-        "refreshes",
-        "in all",
-        "misfits",
-        "audit agrees",
-        "test",
-        "consolidated",
-        "LDA",
-        "chosen",
-    )
     note = (
         f"Unit vectors of {rows[0].dimensions} float32 numbers around a unit centre per class, in "
-        "label order, each line in a fresh process; milliseconds per example. Every pair of "
-        "classes has a separator, so weights grow with the square."
+        f"label order, each line in a fresh process; {UNITS} Every pair of classes has a "
+        "separator, so weights grow with the square."
     )
-    return [Table("9. Many classes", head, [_line(row) for row in rows], note)]
+    return [Table("9. Many classes", HEAD, [line(row) for row in rows], note)]
 
 
-def _line(row: ManyClassesRow) -> tuple[str, ...]:
+def line(row: ManyClassesRow) -> tuple[str, ...]:
+    """Return the line of a set below `HEAD`."""
     consolidated = "–"
     if row.accuracy_consolidated is not None:
         consolidated = f"{percent(row.accuracy_consolidated)} ({row.consolidate_seconds:.0f} s)"
     return (
-        f"{row.classes} × {row.examples // row.classes}",
+        row.data,
+        f"{row.classes:,} × {row.examples // row.classes}",
         f"{row.separators:,}",
         f"{row.weights_mb:.1f} MB",
+        mb(row.rows_mb),
         mb(row.memory_mb),
         ms(row.mean),
         ms(row.median),
@@ -155,10 +190,14 @@ def _line(row: ManyClassesRow) -> tuple[str, ...]:
         f"{row.refresh_seconds:.1f} s",
         f"{row.seconds:.1f} s",
         str(row.misfits),
+        str(row.pending),
         yes(row.agrees),
         percent(row.accuracy),
         consolidated,
         percent(row.lda),
+        percent(row.lda_plain),
+        ms(row.predict_seconds),
+        ms(row.predict_one_seconds),
         row.chosen,
     )
 

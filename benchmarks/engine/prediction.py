@@ -1,16 +1,15 @@
 """What a prediction costs, beside logistic regression and one product with all separators."""
 
-from collections.abc import Callable, Sequence
-from statistics import median
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from benchmarks.data import Array, Split, encoder_vectors
+from benchmarks.data import Split, encoder_vectors
 from benchmarks.engine.inputs import Inputs, draw_per_class
 from benchmarks.inside import separator_weights
-from benchmarks.measuring import seconds_of
+from benchmarks.measuring import median_seconds
 from benchmarks.parts import Progress
 from benchmarks.rivals import plain_logistic
 from benchmarks.tables import Goal, Table, yes
@@ -76,21 +75,14 @@ def _measure_one(
     agrees = bool((ours.predict(X) == highest).all())
     found = []
     with threadpool_limits(1):
-        product = _medians([lambda rows: rows @ W.T], [X.astype(W.dtype)] * repeats)[0] / batch
+        (product,) = median_seconds([lambda rows: rows @ W.T], [X.astype(W.dtype)] * repeats)
         for call in ("predict", "predict_proba", "decision_function"):
-            times = _medians([getattr(ours, call), getattr(theirs, call)], [X] * repeats)
+            times = median_seconds([getattr(ours, call), getattr(theirs, call)], [X] * repeats)
             found.append((call, batch, *(1e6 * each / batch for each in times)))
-        alone = _medians([ours.predict, theirs.predict], [x[None] for x in X])
+        alone = median_seconds([ours.predict, theirs.predict], [x[None] for x in X])
         found.append(("predict", 1, *(1e6 * each for each in alone)))
     shape = len(ours.classes_), X.shape[1]
-    return [PredictionRow(*shape, *numbers, 1e6 * product, agrees) for numbers in found]
-
-
-def _medians(calls: Sequence[Callable[[Array], Any]], inputs: Sequence[Array]) -> list[float]:
-    # The calls take turns, so that other load on the machine slows all of them. The first time is
-    # not counted: something may be compiled.
-    times = [[seconds_of(call, X) for call in calls] for X in (inputs[0], *inputs)]
-    return [median(each) for each in zip(*times[1:], strict=True)]
+    return [PredictionRow(*shape, *numbers, 1e6 * product / batch, agrees) for numbers in found]
 
 
 def tables(rows: Sequence[PredictionRow]) -> list[Table]:

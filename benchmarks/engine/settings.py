@@ -18,7 +18,7 @@ class Settings:
     seed, seeds : int, tuple of int
         The seed of parts with one run; the seeds of `small` and `tables`.
     features : str
-        The features of all parts but `small`, `tables` and `many`.
+        The features of all parts but `small`, `tables`, `many` and `thousand`.
     audits : int
         Full audits while the stream is taught.
     growth_at : tuple of (int, int)
@@ -37,12 +37,15 @@ class Settings:
         in ten held-out vectors can be classified. `predict` uses `examples_each` per class.
     class_counts, examples_each
         Further numbers of classes in `many`, with fewer examples each.
+    embeddings : tuple of (bool, int, int)
+        The sets of `thousand`: whether the covariances of the classes differ, classes, and examples
+        of each. `held_out` and `dimensions` are those of `many`.
     gaussians : int
         Rows of the two overlapping Gaussians in `overlap`.
     pool, pool_columns : int, tuple of int
         Rows of the pool in `settle`, and numbers of columns.
     batch, repeats : int
-        Rows of one call in `predict`, and calls; solves in `settle`.
+        Rows of one call in `predict`, `many` and `thousand`, and calls; solves in `settle`.
     """
 
     compile_first: bool = True
@@ -67,6 +70,11 @@ class Settings:
     spread: float = 4.25
     class_counts: tuple[int, ...] = (25, 50, 100, 150, 300)
     examples_each: int = 20
+    embeddings: tuple[tuple[bool, int, int], ...] = (
+        (True, 1_000, 100),
+        (False, 1_000, 100),
+        (True, 5_000, 20),
+    )
     gaussians: int = 60_000
     pool: int = 3_000
     pool_columns: tuple[int, ...] = (20, 100, 784)
@@ -75,7 +83,12 @@ class Settings:
 
 
 FULL = Settings()
-SAMPLE = Settings(growth_at=((250, 125), (1_000, 250), (4_000, 1_000)), medium=200, gaussians=4_000)
+SAMPLE = Settings(
+    growth_at=((250, 125), (1_000, 250), (4_000, 1_000)),
+    medium=200,
+    embeddings=((True, 300, 20), (False, 300, 20)),
+    gaussians=4_000,
+)
 TESTING = Settings(
     compile_first=False,
     seeds=(0, 1),
@@ -95,6 +108,7 @@ TESTING = Settings(
     dimensions=12,
     class_counts=(3,),
     examples_each=3,
+    embeddings=((True, 12, 4), (False, 12, 4)),
     gaussians=60,
     pool=300,
     pool_columns=(3, 8),

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from benchmarks import engine
-from benchmarks.engine import inputs, stream
+from benchmarks.engine import inputs, stream, thousand
+from benchmarks.engine.many_classes import ManyClassesRow
 from benchmarks.inside import misfits
 from benchmarks.learners import Steps, new_learner, teach
 from benchmarks.parts import choose_parts
@@ -128,6 +129,61 @@ def test_many_classes_count_their_separators(measured):
     assert all(row["agrees"] for row in rows)
     assert rows[0]["accuracy_consolidated"] is not None
     assert rows[1]["accuracy_consolidated"] is None
+
+
+def test_many_classes_of_both_kinds_are_consolidated_and_compared_with_lda(measured):
+    rows = values(measured, "thousand")
+    assert [row["data"] for row in rows] == ["differing covariances", "shared covariance"]
+    for row in rows:
+        assert (row["classes"], row["examples"], row["dimensions"]) == (12, 48, 12)
+        assert (row["separators"], row["weights_mb"]) == (66, 66 * 13 * 8 / 1e6)
+        assert row["agrees"]
+        for name in ("accuracy", "accuracy_consolidated", "lda", "lda_plain"):
+            assert 1 / 12 < row[name] <= 1.0  # above chance
+        assert row["predict_one_seconds"] > row["predict_seconds"] > 0.0
+    assert len(measured["thousand"].goals) == 10
+
+
+def row_of_many(**changed):
+    numbers = dict.fromkeys(ManyClassesRow._fields, 0)
+    numbers |= {"classes": 1_000, "examples": 100_000, "rows_mb": 154.0, "agrees": True}
+    numbers |= {"data": thousand.SHARED, "accuracy": 0.5, "lda": 0.9, "lda_plain": 0.8}
+    numbers |= {"mean": 0.003, "memory_mb": 1_154.0, "predict_seconds": 0.0002}
+    return ManyClassesRow(**{**numbers, "accuracy_consolidated": 0.896, **changed})
+
+
+@pytest.mark.parametrize(
+    ("changed", "missed"),
+    [
+        ({}, []),
+        ({"mean": 0.0031}, ["mean of at most 3 ms"]),
+        ({"memory_mb": 1_155.0}, ["memory grows by at most 1154 MB"]),
+        ({"memory_mb": None}, ["memory grows by at most 1154 MB"]),
+        ({"agrees": False}, ["all fitted or listed"]),
+        ({"lda": 0.7, "lda_plain": 0.902}, ["within 0.5 points of LDA"]),
+        ({"data": thousand.DIFFERING}, ["above LDA"]),
+        ({"data": thousand.DIFFERING, "accuracy_consolidated": 0.901}, []),
+        ({"predict_seconds": 0.00021}, ["a prediction takes at most 0.2 ms in batches"]),
+        ({"classes": 5_000, "mean": 1.0, "memory_mb": 9_999.0, "lda": 1.0}, []),
+    ],
+)
+def test_goals_of_a_thousand_classes(changed, missed):
+    goals = thousand.goals([row_of_many(**changed)])
+    assert [each.goal.split(": ")[1] for each in goals if not each.met] == missed
+
+
+def test_a_set_whose_process_ends_is_a_row_and_the_others_are_kept(monkeypatch, data):
+    def ends_at_shared(function, settings, name, *shape, progress):
+        if name == thousand.SHARED:
+            raise ChildProcessError("exit code -9")
+        return row_of_many(data=name)
+
+    monkeypatch.setattr(thousand, "in_fresh_process", ends_at_shared)
+    (found,) = engine.run(data, choose_parts(engine.PARTS, ["13"]), engine.TESTING)
+    assert [row.values["row"] for row in found.rows] == ["ManyClassesRow", "EndedRow"]
+    assert found.tables[0].lines[1][-1] == "exit code -9"
+    assert {len(line) for line in found.tables[0].lines} == {len(found.tables[0].head)}
+    assert not found.goals[-1].met
 
 
 def test_memory_is_that_of_a_fresh_process(measured):

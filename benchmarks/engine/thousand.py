@@ -1,0 +1,125 @@
+"""A thousand classes and more, with similar neighbours, beside linear discriminant analysis."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.data import embedding_vectors
+from benchmarks.engine.inputs import Inputs
+from benchmarks.engine.many_classes import HEAD, UNITS, ManyClassesRow, line, measure_set
+from benchmarks.engine.settings import Settings
+from benchmarks.measuring import in_fresh_process
+from benchmarks.parts import Progress
+from benchmarks.tables import Goal, Table, mb, ms, percent
+
+DIFFERING, SHARED = "differing covariances", "shared covariance"
+MOST_CLASSES = 1_000
+"""Goals of cost and accuracy hold up to so many classes."""
+MOST_SECONDS = 0.003
+MOST_MB = 1_000.0
+"""Memory beside the bytes of the rows."""
+MOST_LOST = 0.005
+"""Accuracy that may be lost to LDA where LDA is optimal."""
+MOST_PREDICT = 0.0002
+
+
+class EndedRow(NamedTuple):
+    """A set whose process ended before it was measured, for example for lack of memory."""
+
+    data: str
+    classes: int
+    examples: int
+    error: str
+
+
+Row = ManyClassesRow | EndedRow
+
+
+def measure(inputs: Inputs, progress: Progress) -> list[Row]:
+    """Measure every set of `embeddings`, each in a fresh process."""
+    settings = inputs.settings
+    inputs.compile(progress)  # compiled here, so that the fresh processes only load
+    rows: list[Row] = []
+    for differing, classes, examples in settings.embeddings:
+        name = DIFFERING if differing else SHARED
+        shape = name, classes, examples
+        try:
+            rows += [in_fresh_process(_measure_one, settings, *shape, progress=progress)]
+        except (ChildProcessError, MemoryError) as error:
+            rows += [EndedRow(name, classes, classes * examples, str(error) or "out of memory")]
+    return rows
+
+
+def _measure_one(
+    settings: Settings, name: str, classes: int, examples: int, progress: Progress
+) -> ManyClassesRow:
+    progress("drawing vectors", 0, 1)
+    data = embedding_vectors(
+        classes,
+        examples,
+        settings.held_out,
+        dimensions=settings.dimensions,
+        differing=name == DIFFERING,
+        rng=np.random.default_rng(settings.seed),
+    )
+    return measure_set(name, data, settings, progress, consolidate=True)
+
+
+def tables(rows: Sequence[Row]) -> list[Table]:
+    """Return a line for each set."""
+    note = (
+        "Float32 vectors with the spectrum of text embeddings, in groups of ten similar classes "
+        "(benchmarks/data.py), in label order, each line in a fresh process with default "
+        f"settings; {UNITS} 150 × 100 is in part 9."
+    )
+    lines = [line(row) if isinstance(row, ManyClassesRow) else _ended_line(row) for row in rows]
+    return [Table("13. A thousand classes", HEAD, lines, note)]
+
+
+def _ended_line(row: EndedRow) -> tuple[str, ...]:
+    dashes = ("–",) * (len(HEAD) - 3)
+    return (row.data, f"{row.classes:,} × {row.examples // row.classes}", *dashes, row.error)
+
+
+def goals(rows: Sequence[Row]) -> list[Goal]:
+    """Return the goals: all fitted or listed; up to 1,000 classes also cost and accuracy."""
+    found = []
+    for row in rows:
+        what = f"{row.classes:,} × {row.examples // row.classes}, {row.data}"
+        if isinstance(row, EndedRow):
+            found.append(Goal("thousand", f"{what}: measured", row.error, False))
+            continue
+        agrees = "agrees" if row.agrees else "does NOT agree"
+        measured = f"{row.misfits} listed, {row.pending} pending, audit {agrees}"
+        found.append(Goal("thousand", f"{what}: all fitted or listed", measured, row.agrees))
+        if row.classes <= MOST_CLASSES:
+            found += [Goal("thousand", f"{what}: {words}", *rest) for words, *rest in _limits(row)]
+    return found
+
+
+def _limits(row: ManyClassesRow) -> list[tuple[str, str, bool]]:
+    most_mb = row.rows_mb + MOST_MB
+    accuracy = row.accuracy if row.accuracy_consolidated is None else row.accuracy_consolidated
+    lda = max(row.lda, row.lda_plain)
+    beside_lda = ("above LDA", accuracy > lda)
+    if row.data == SHARED:
+        beside_lda = (f"within {100 * MOST_LOST:g} points of LDA", accuracy >= lda - MOST_LOST)
+    return [
+        (
+            f"mean of at most {ms(MOST_SECONDS)} ms",
+            f"{ms(row.mean)} ms",
+            row.mean <= MOST_SECONDS,
+        ),
+        (
+            f"memory grows by at most {mb(most_mb)}",
+            mb(row.memory_mb),
+            row.memory_mb is not None and row.memory_mb <= most_mb,
+        ),
+        (beside_lda[0], f"{percent(accuracy)}, LDA {percent(lda)}", beside_lda[1]),
+        (
+            f"a prediction takes at most {ms(MOST_PREDICT)} ms in batches",
+            f"{ms(row.predict_seconds)} ms",
+            row.predict_seconds <= MOST_PREDICT,
+        ),
+    ]
