@@ -17,7 +17,7 @@ BAYES_ERROR = 0.1
 
 NEIGHBOURS = 10
 """Classes of one group in `embedding_vectors`; they are easily confused."""
-NEAR, FAR = 5.5, 14.0
+NEAR, FAR = 5.25, 14.0
 """Mean distance of two classes of one group and of two groups, in standard deviations."""
 SCALES = 0.3
 """Standard deviation of the logarithm of a class's own scale."""
@@ -93,7 +93,7 @@ def embedding_vectors(
 
     The eigenvalues of the within-class covariance decay like those of text embeddings, in
     proportion to (j + 5)^-0.7, j = 0, 1, …, in a random rotation. Centres have the same spectrum:
-    measured by this covariance, two classes of one group of ten are 5.5 standard deviations apart
+    measured by this covariance, two classes of one group of ten are 5.25 standard deviations apart
     on average, two groups 14. The labels of a group are spread over all labels.
 
     With `differing`, each class has a scale of its own (log-normal, with a deviation of 0.3) and
