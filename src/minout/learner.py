@@ -77,6 +77,11 @@ class Learner:
     refresh : {"auto", "manual"}, default="auto"
         With "auto", scale, covariance, discriminants and the settings that are "auto" are computed
         again from time to time while examples are taught; with "manual", by `consolidate()` only.
+    near_classes : int, "all" or "auto", default="auto"
+        With very many labels: for how many of the nearest other labels each label has a separator
+        with weights of its own. All other pairs of labels share one linear discriminant per label,
+        corrected where a stored example needs it; what holds of stored examples is the same. "auto"
+        is "all" up to 200 labels, and 32 above; "all" with more takes much time and memory.
 
     Notes
     -----
@@ -104,8 +109,9 @@ class Learner:
         standardize: bool | Auto = "auto",
         features: str | FeatureMap | Callable[[Any], Any] = "identity",
         refresh: Literal["auto", "manual"] = "auto",
+        near_classes: int | Literal["auto", "all"] = "auto",
     ) -> None:
-        settings = Settings(C, whiten, lda_prior, standardize, refresh)
+        settings = Settings(C, whiten, lda_prior, standardize, refresh, near_classes)
         self._inputs = InputRows(named(features))
         self._state = State(settings, 0, self._inputs.features.dtype)
         self._lock = ReadWriteLock()

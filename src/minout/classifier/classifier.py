@@ -60,6 +60,9 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         With "auto", scale, covariance, discriminants and the settings that are "auto" are computed
         again from time to time while examples are taught; with "manual", by `fit` and
         `consolidate` only.
+    near_classes : int, "all" or "auto", default="auto"
+        With very many labels: for how many of the nearest other labels each label has a separator
+        with weights of its own; see `Learner`. "auto" is "all" up to 200 labels, and 32 above.
     features : str, FeatureMap or callable, default="identity"
         The fixed map that turns examples into rows of numbers: "identity", "scattering" (images),
         "random_fourier", a map such as `Scattering(...)`, or a function of a batch that returns
@@ -131,6 +134,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         lda_prior: bool | Auto = "auto",
         standardize: bool | Auto = "auto",
         refresh: Literal["auto", "manual"] = "auto",
+        near_classes: int | Literal["auto", "all"] = "auto",
         features: str | FeatureMap | Callable[[Any], Any] = "identity",
         image_shape: tuple[int, ...] | None = None,
     ) -> None:
@@ -139,6 +143,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.lda_prior = lda_prior
         self.standardize = standardize
         self.refresh = refresh
+        self.near_classes = near_classes
         self.features = features
         self.image_shape = image_shape
 

@@ -7,9 +7,8 @@ import numpy as np
 from minout import maths
 from minout._typing import Floats, Id, Ints
 from minout.engine.check import MARGIN_TOLERANCE
-from minout.engine.separators import all_pairs
+from minout.engine.separators import NO_PLACES, SUFFICIENT_MARGIN, classes_of, pair_number
 from minout.engine.state import State
-from minout.engine.step import SUFFICIENT_MARGIN
 
 BLOCK = 4_096
 
@@ -54,28 +53,32 @@ class Audit(NamedTuple):
 
 def audit(state: State) -> Audit:
     """Compute all margins of all stored examples again, and compare."""
-    differences = [*_rows(state), *_membership(state), *_weights(state), *_index(state)]
+    differences = [
+        *_rows(state),
+        *_membership(state),
+        *_weights(state),
+        *_bounds(state),
+        *_index(state),
+    ]
     examples, violations = state.examples, state.separators.violations
     places = examples.places()
     wrong = np.zeros(examples.end, dtype=np.int64)
     unsure = np.zeros(examples.end, dtype=np.int64)
-    slacks = _slacks(state)
-    sizes = np.abs(state.separators.W), np.abs(state.separators.b)
+    slacks = _Slacks(state)
     least, rounding, count = np.inf, 0.0, 0
     for c in range(len(state.classes)):
-        mine = places[examples.classes[places] == c]
+        mine, weights = places[examples.classes[places] == c], _class_weights(state, c)
         for start in range(0, len(mine), BLOCK):
             block = mine[start : start + BLOCK]
-            margins, error = _margins(state, block, c, sizes)
+            margins, error = _margins(state, block, weights)
             count += margins.size - len(block)
             rounding = max(rounding, float(error.max(initial=0.0)))
             right = margins > 0.0
             least = min(least, float(margins[right].min(initial=np.inf)))
             wrong[block] = np.count_nonzero(~right, axis=1)
             unsure[block] = np.count_nonzero(np.abs(margins) <= error, axis=1)
-            low = (margins + slacks[block] < SUFFICIENT_MARGIN - error - MARGIN_TOLERANCE).any(
-                axis=1
-            )
+            enough = SUFFICIENT_MARGIN - error - MARGIN_TOLERANCE
+            low = (margins + slacks.of(block, len(state.classes)) < enough).any(axis=1)
             differences += [
                 f"Example {state.ids[place]!r} has a margin below {SUFFICIENT_MARGIN}, "
                 "and no slack that makes up for it."
@@ -99,32 +102,69 @@ def audit(state: State) -> Audit:
     )
 
 
-def _margins(
-    state: State, places: Ints, c: int, sizes_of: tuple[Floats, Floats]
-) -> tuple[Floats, Floats]:
-    # The margins of rows of class c (inf against itself), and bounds on their rounding errors.
-    X = state.examples.table[places].astype(np.float64)
-    classes, origin = len(state.classes), state.frame.geometry.origin
-    labels = np.full(len(places), c)
-    margins = maths.margins(state.separators.W, state.separators.b, X, origin, labels, classes)
-    sizes = maths.margins(*sizes_of, np.abs(X - origin), 0.0, labels, classes)
+class _ClassWeights(NamedTuple):
+    """w and b of all separators of a class, positive on its side; b against itself is inf.
+
+    `sizes` are the absolute weights, or those of the two scores whose difference a far pair is.
+    """
+
+    W: Floats
+    b: Floats
+    sizes: Floats
+
+
+def _class_weights(state: State, c: int) -> _ClassWeights:
+    classes, far = len(state.classes), state.separators.far
+    W, b = np.zeros((classes, state.examples.width)), np.full(classes, np.inf)
+    for o in range(classes):
+        if o != c:
+            w, bias = state.weights(pair_number(c, o))
+            W[o], b[o] = (w, bias) if c < o else (-w, -bias)
+    sizes = np.abs(W)
+    if far is not None:
+        scale, V = far.scale[c, :classes, None], np.abs(far.V[:classes])
+        sizes += scale * (V[c] + V)
+    return _ClassWeights(W, b, sizes)
+
+
+def _margins(state: State, places: Ints, weights: _ClassWeights) -> tuple[Floats, Floats]:
+    # The margins of rows of one class (inf against itself), and bounds on their rounding errors.
+    Z = state.examples.table[places].astype(np.float64) - state.frame.geometry.origin
+    margins = Z @ weights.W.T + weights.b
+    sizes = np.abs(Z) @ weights.sizes.T + np.where(np.isinf(weights.b), 0.0, np.abs(weights.b))
     # Holds for a sum of d + 1 products in any order, with or without fused multiply-add.
-    error = (X.shape[1] + 4) * 2.0**-52 * np.abs(np.where(np.isinf(sizes), 0.0, sizes))
+    error = (Z.shape[1] + 4) * 2.0**-52 * sizes
     return margins, error
 
 
-def _slacks(state: State) -> Floats:
-    # The slack λα of each place in the separator against each class; no limit while it is pending.
-    out = np.zeros((state.examples.end, len(state.classes)))
-    lam = state.frame.choice.lam
-    for pair, low, high in all_pairs(len(state.classes)):
-        pool = state.separators.pools[pair]
-        of_low = pool.signs > 0.0
-        out[pool.places[of_low], high] = lam * pool.alpha[of_low]
-        out[pool.places[~of_low], low] = lam * pool.alpha[~of_low]
-        for place in state.separators.pending[pair].tolist():
-            out[place, high if state.examples.classes[place] == low else low] = np.inf
-    return out
+class _Slacks:
+    """The slack λα of each place in the separators of its class; no limit while it is pending."""
+
+    def __init__(self, state: State) -> None:
+        places, others, slacks = [], [], []
+        for pair in state.separators.stored(len(state.classes)):
+            (low, high), separator = classes_of(pair), state.separators[pair]
+            pool = separator.pool
+            both = np.concatenate([pool.places, separator.pending])
+            places.append(both)
+            others.append(np.where(state.examples.classes[both] == low, high, low))
+            slacks.append(state.frame.choice.lam * pool.alpha)
+            slacks.append(np.full(len(separator.pending), np.inf))
+        self._places = np.concatenate([NO_PLACES, *places])
+        self._others = np.concatenate([NO_PLACES, *others])
+        self._slacks = np.concatenate([np.empty(0), *slacks])
+        order = np.argsort(self._places, kind="stable")
+        self._places, self._others = self._places[order], self._others[order]
+        self._slacks = self._slacks[order]
+
+    def of(self, places: Ints, classes: int) -> Floats:
+        """Return the slacks of some places, ascending: (n, classes)."""
+        out = np.zeros((len(places), classes))
+        first = np.searchsorted(self._places, places)
+        last = np.searchsorted(self._places, places, side="right")
+        for i, (start, end) in enumerate(zip(first.tolist(), last.tolist(), strict=True)):
+            np.maximum.at(out[i], self._others[start:end], self._slacks[start:end])
+        return out
 
 
 def _rows(state: State) -> list[str]:
@@ -161,8 +201,11 @@ def _weights(state: State) -> list[str]:
     # w must be w0 + Σ sα K(x - origin), the sum over its support vectors.
     differences = []
     exact = state.examples.dtype == np.float64
-    for pair, low, high in all_pairs(len(state.classes)):
-        w, b, pool, *_ = state.separators[pair]
+    for pair in state.separators.stored(len(state.classes)):
+        separator, (low, high) = state.separators[pair], classes_of(pair)
+        if separator.is_far:
+            continue
+        w, b, pool, *_ = separator
         used = pool.alpha > 0.0
         signed = (pool.signs * pool.alpha)[used]
         X = state.examples.table[pool.places[used]].astype(np.float64)
@@ -176,5 +219,25 @@ def _weights(state: State) -> list[str]:
             differences.append(
                 f"The separator of {labels[low]!r} and {labels[high]!r} "
                 "does not follow from its examples and prior."
+            )
+    return differences
+
+
+def _bounds(state: State) -> list[str]:
+    # What is stored to bound the corrections of far pairs must follow from their support.
+    far, geometry, differences = state.separators.far, state.frame.geometry, []
+    if far is None:
+        return []
+    low, high = (each.tolist() for each in far.pairs_with_support())
+    for a, b in zip(low, high, strict=True):
+        places, coef, floor, ceiling, norm = far.support(a, b)
+        X = state.examples.table[places].astype(np.float64)
+        Z = X - geometry.origin
+        square = float(coef @ (Z @ maths.images(geometry, X).T) @ coef)
+        total = float(coef.sum())
+        if not (floor <= total <= ceiling and square <= norm**2):
+            labels = state.classes.labels
+            differences.append(
+                f"The bounds on the corrections between {labels[a]!r} and {labels[b]!r} are wrong."
             )
     return differences

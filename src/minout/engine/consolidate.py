@@ -14,7 +14,7 @@ from minout.engine.images import Images
 from minout.engine.moments import RunningMoments
 from minout.engine.pool import Pool
 from minout.engine.reports import NOTHING_MOVED, Consolidation, Refresh
-from minout.engine.separators import all_pairs, pair_count, pair_number
+from minout.engine.separators import classes_of, pair_number
 from minout.engine.state import State, apply
 from minout.engine.step import settle_all
 from minout.maths import Prior
@@ -36,13 +36,12 @@ def consolidate(old: State) -> tuple[State, Consolidation]:
     if len(new.classes):
         new.frame = _framed(new, order)
     if len(new.classes) > 1:
-        _carry_pools(old, new)
         draft = Draft(new)
-        settle_all(draft, TIGHT)
+        settle_all(draft, TIGHT, _carried_pools(old, new))
         apply(new, draft.delta())
-        _sort_pools(new, order)
+        pools = _sorted_pools(new, order)
         draft = Draft(new)
-        settle_all(draft, TIGHT)
+        settle_all(draft, TIGHT, pools)
         delta = draft.delta()
         apply(new, delta)
         certificate = delta.certificate
@@ -69,7 +68,7 @@ def _without_model(old: State) -> tuple[State, Ints]:
     order = np.lexsort((classes, new.examples.digests[:end]))
     members = [Members(order[classes[order] == c]) for c in range(len(labels))]
     new.classes = Classes(labels, members)
-    new.separators.make_room(pair_count(len(labels)), end)
+    new.separators.make_room(0, end)
     return new, order
 
 
@@ -85,36 +84,43 @@ def _framed(new: State, order: Ints) -> Frame:
     return measured(frame, rows, np.dtype(np.float64))
 
 
-def _carry_pools(old: State, new: State) -> None:
+def _carried_pools(old: State, new: State) -> dict[int, Pool]:
     # The old support vectors are the first members of the new pools.
     moved_to = np.zeros(max(old.examples.end, 1), dtype=np.int64)
     moved_to[old.examples.places()] = np.arange(new.examples.end)
-    nowhere = Prior(np.zeros(new.examples.width), 0.0)
-    for pair, low, high in all_pairs(len(new.classes)):
-        a, b = (old.classes.number[new.classes.labels[c]] for c in (low, high))
-        pool = old.separators.pools[pair_number(a, b)]
+    number = [new.classes.number[label] for label in old.classes.labels]
+    nowhere, carried = Prior(np.zeros(new.examples.width), 0.0), {}
+    for pair in old.separators.stored(len(old.classes)):
+        a, b = (number[c] for c in classes_of(pair))
+        pool = old.separators[pair].pool
         used = pool.alpha > 0.0
         places = moved_to[pool.places[used]]
         twin = Pool(nowhere)
-        twin.join(places, np.where(new.examples.classes[places] == low, 1.0, -1.0))
+        twin.join(places, np.where(new.examples.classes[places] == min(a, b), 1.0, -1.0))
         twin.alpha = pool.alpha[used]
-        new.separators.pools[pair] = twin
+        carried[pair_number(a, b)] = twin
+    return carried
 
 
-def _sort_pools(new: State, order: Ints) -> None:
+def _sorted_pools(new: State, order: Ints) -> dict[int, Pool]:
     # Order the pools and the images by digest, so that rounding does not depend on the history.
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
-    pools = new.separators.pools = [pool.sorted_by(rank) for pool in new.separators.pools]
+    separators = new.separators
+    pools = {
+        pair: separators[pair].pool.sorted_by(rank) for pair in separators.stored(len(new.classes))
+    }
     images = Images(new.frame.geometry, np.dtype(np.float64))
-    used = np.unique(np.concatenate([pool.places for pool in pools]))
+    used = np.unique(np.concatenate([pool.places for pool in pools.values()]))
     images.of(new.examples.table, used[np.argsort(rank[used])])
     new.frame = new.frame._replace(images=images)
+    return pools
 
 
 def _round_caches(new: State) -> None:
     dtype = new.examples.dtype
-    new.frame.images.round_to(dtype)
+    if new.separators.far is None:
+        new.frame.images.round_to(dtype)
     if dtype != np.float64:
-        for pool in new.separators.pools:
+        for pool in new.separators.pools.values():
             pool.forget_products()

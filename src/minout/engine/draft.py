@@ -1,28 +1,37 @@
 """A change under construction: reads from the state, and collects the differences."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from minout import kernels
-from minout._typing import Floats, Id, Ints, Label, Words
+from minout._typing import Bools, Floats, Id, Ints, Label, Words
 from minout.engine.classes import Members
+from minout.engine.far import ClassRow, FarPairs, pool_of, support_of
 from minout.engine.frame import FIRST_PRIORS, Frame, Rows
+from minout.engine.images import Images
 from minout.engine.pool import Pool, Problem
 from minout.engine.reference import Reference
 from minout.engine.reports import Certificate, Refresh
 from minout.engine.separators import (
+    FAR,
     NO_PLACES,
     Separator,
-    all_pairs,
+    Separators,
     classes_of,
     pair_count,
     pair_number,
 )
 from minout.engine.settle import Job, settle
+from minout.engine.shortfall import Low, OwnScores, low_anywhere, low_around
+from minout.engine.shortfall import Rows as LowRows
 from minout.engine.state import Delta, Move, Reduced, State
 from minout.errors import NotConverged
+from minout.maths import Prior
+
+NEARLY_ZERO = 1e-6
+"""Below this a margin in a far pair is computed again, in the order of predictions."""
 
 
 class Draft:
@@ -54,6 +63,12 @@ class Draft:
             prior_at = [self.frame.schedule.prior_at[c] for c in self._kept]
             prior_at += [FIRST_PRIORS] * self._is_new
             self.set_schedule(prior_at=tuple(prior_at))
+        separators = state.separators
+        self._base = separators.only(self._kept) if self._dropped else separators
+        self.far = self._base.far
+        self._row: ClassRow | None = None
+        self._own_scores: OwnScores | None = None
+        self._replaces_all = False
         self._members: dict[int, Members] = {}
         self._separators: dict[int, Separator] = {}
         self._added: Id | None = None
@@ -106,17 +121,24 @@ class Draft:
                 pair = pair_number(c, o)
                 if o == c or (self._is_new and o == len(self.labels) - 1):
                     continue
+                if not (self._base.has(pair) or pair in self._separators):
+                    continue
                 old = self.separator(pair)
                 misfits = old.misfits[~np.isin(old.misfits, places)]
                 pending = old.pending[~np.isin(old.pending, places)]
                 pool, leaving = old.pool, np.isin(old.pool.places, places)
+                support = old.support.without(places)
                 if leaving.any():
                     if (pool.alpha[leaving] > 0.0).any() and pair not in rested:
                         rested.append(pair)
                     pool = pool.fork()
                     pool.leave(places)
                 self._separators[pair] = old._replace(
-                    pool=pool, misfits=misfits, reference=Reference(), pending=pending
+                    pool=pool,
+                    misfits=misfits,
+                    reference=Reference(),
+                    pending=pending,
+                    support=support,
                 )
         return rested
 
@@ -134,19 +156,100 @@ class Draft:
             return self._separators[pair]
         if pair >= pair_count(len(self._kept)):
             return Separator.new(self.examples.width)
-        return self.state.separators[self._in_state(pair)]
+        return self._base[pair]
+
+    def is_far(self, pair: int) -> bool:
+        """Return whether a pair of classes will be far."""
+        if self.far is None:
+            return False
+        low, high = classes_of(pair)
+        if self._row is not None and self._row.c in (low, high):
+            return not self._row.near[low + high - self._row.c]
+        return not self.far.is_near(low, high)
+
+    def renew(self, c: int) -> ClassRow:
+        """Compute the discriminant of a class, which may be new, from the mean of its examples."""
+        assert self.far is not None
+        self.catch_up()
+        mean = self.frame.moments.mean(c)
+        self._row = self.far.row_of(self.frame.geometry, c, mean)
+        return self._row
+
+    def low_around(self, bound: float) -> Low:
+        """Find low margins in the far pairs without support of the class that was renewed."""
+        far, row, geometry = self.far, self._row, self.frame.geometry
+        assert far is not None
+        assert row is not None
+        plain = ~row.near
+        plain[row.c] = False
+        known = min(far.count, len(plain))
+        if row.c < known:
+            plain[:known] &= far.index[row.c, :known] < 0
+        stored = self.rows()
+        rows = LowRows(stored.table, stored.order, stored.classes)
+        own = self._base.own_scores.brought_up(far, row, geometry, rows, self.examples.end)
+        self._own_scores = own
+        return low_around(far, row, plain, own, geometry, rows, bound)
+
+    def supported(self, c: int) -> Bools:
+        """Return for each class whether something is stored for its pair with class c."""
+        assert self.far is not None
+        found = np.zeros(max(self.far.count, c + 1), dtype=bool)
+        if c < self.far.count:
+            found[: self.far.count] = self.far.index[c, : self.far.count] >= 0
+        return found
+
+    def low_anywhere(self, settled: set[int], bound: float) -> Low:
+        """Find low margins in all far pairs, except those that are settled in any case."""
+        far, geometry, stored = self.far, self.frame.geometry, self.rows()
+        assert far is not None
+        plain = ~far.near[: far.count, : far.count]
+        np.fill_diagonal(plain, val=False)
+        for low, high in map(classes_of, settled):
+            plain[low, high] = plain[high, low] = False
+        rows = LowRows(stored.table, stored.order, stored.classes)
+        return low_anywhere(far, plain, geometry, rows, bound)
+
+    def replace_all(self, near_classes: int | None) -> None:
+        """Start all separators again; with far pairs if `near_classes` is a number."""
+        self._separators.clear()
+        self._replaces_all, self._row, self.far = True, None, None
+        if near_classes is not None:
+            means = self.frame.moments.means()
+            self.far = FarPairs.of(self.frame.geometry, means, near_classes)
+
+    def supports(self) -> dict[int, Pool]:
+        """Return the pools of all pairs for which something is stored."""
+        return {pair: self._base[pair].pool for pair in self._base.stored(len(self._kept))}
+
+    def starts(self) -> Callable[[int, int], Prior]:
+        """Return a function that returns the prior of the separator of two classes."""
+        far, row = self.far, self._row
+        if far is None:
+            return self.frame.starts()
+        return lambda low, high: far.prior(low, high, row)
 
     def margins(self, x: Floats, c: int) -> Floats:
         """Return the margins of x as an example of class c after the step, inf against itself."""
         if not self._separators and not self._dropped and not self._is_new:
             return self.state.margins(x, c)
         out = np.full(len(self.labels), np.inf)
-        origin, one = self.frame.geometry.origin, np.array([0])
         for o in range(len(self.labels)):
             if o != c:
-                w, b, *_ = self.separator(pair_number(c, o))
-                kernels.activations(w, b, x[None], one, origin, out[o : o + 1])
-                out[o] *= 1.0 if c < o else -1.0
+                value = self._values(pair_number(c, o), x[None], np.array([0]))[0]
+                out[o] = value if c < o else -value
+        return out
+
+    def _values(self, pair: int, X: Floats, places: Ints) -> Floats:
+        separator, origin = self.separator(pair), self.frame.geometry.origin
+        if self.is_far(pair):
+            assert self.far is not None
+            coef, of = separator.support.coef, separator.support.places
+            pictures = self.frame.images.of(self.examples.table, of)
+            low, high = classes_of(pair)
+            return self.far.values(low, high, coef, pictures, X, places, origin, self._row)
+        out = np.empty(len(places))
+        kernels.activations(separator.w, separator.b, X, places, origin, out)
         return out
 
     def rows(self, order: Ints | None = None) -> Rows:
@@ -174,6 +277,8 @@ class Draft:
     def pool_to_settle(self, pair: int) -> Pool:
         """Return a copy of a separator's pool, with its pending examples."""
         separator = self.separator(pair)
+        if separator.is_far:
+            return pool_of(separator.support, self.starts()(*classes_of(pair)))
         pool, pending = separator.pool.fork(), separator.pending
         if len(pending):
             of_low = self._classes_at(pending) == classes_of(pair)[0]
@@ -197,16 +302,36 @@ class Draft:
         sketch = frame.sketch
         if sketch is not None:
             sketch = sketch.extended(examples.table, examples.end)
-        images, pairs = frame.images.fork(), pair_count(len(self.labels))
+        images = frame.images.fork()
+        pairs = pair_count(len(self.labels)) if self.far is None else self.far.near_count
         problem = Problem(examples.table, frame.geometry, images, frame.choice.lam, pairs)
         for job, w, b, found in settle(jobs, problem, bound, sketch):
             if not (np.isfinite(b) and np.isfinite(w).all()):
                 raise NotConverged("a separator overflowed")
-            self._separators[job.pair] = Separator(w, b, job.pool, found.misfits, job.reference)
+            separator = Separator(w, b, job.pool, found.misfits, job.reference)
+            least = found.least
+            if self.is_far(job.pair):
+                support = support_of(job.pool, w, problem)
+                separator = FAR._replace(misfits=found.misfits, support=support)
+                if len(found.misfits) or least < NEARLY_ZERO:
+                    separator, least = self._decided(job, separator, images)
+            self._separators[job.pair] = separator
             self._moved[job.pair] = self._labels_of(job.pair)
             self._checked += found.checked
-            self._least = min(self._least, found.least)
+            self._least = min(self._least, least)
         self.frame = frame._replace(images=images, sketch=sketch)
+
+    def _decided(self, job: Job, separator: Separator, images: Images) -> tuple[Separator, float]:
+        # A far pair whose misfits are decided by the values that predictions are made of.
+        assert self.far is not None
+        table, origin, support = self.examples.table, self.frame.geometry.origin, separator.support
+        pictures, places = images.of(table, support.places), np.concatenate(job.sides)
+        args = (job.low, job.high, support.coef, pictures, table, places, origin, self._row)
+        margins = self.far.values(*args)
+        margins[len(job.sides[0]) :] *= -1.0
+        right = margins > 0.0
+        least = float(margins[right].min(initial=np.inf))
+        return separator._replace(misfits=places[~right]), least
 
     def delta(self, refresh: Refresh | None = None) -> Delta:
         """Return the change."""
@@ -228,7 +353,10 @@ class Draft:
             label=(len(self.labels) - 1, self.labels[-1]) if self._is_new else None,
             reduced=self._reduced(),
             members=self._members,
-            separators=self._separators,
+            separators={} if self._replaces_all else self._separators,
+            all_separators=self._all_separators(),
+            discriminants=() if self._row is None else (self._row,),
+            own_scores=self._own_scores,
             frame=None if self.frame is self.state.frame else self.frame,
             violations=violations,
             listed=listed,
@@ -238,13 +366,6 @@ class Draft:
     def _labels_of(self, pair: int) -> tuple[Label, Label]:
         low, high = classes_of(pair)
         return self.labels[low], self.labels[high]
-
-    def _in_state(self, pair: int) -> int:
-        # The number that a separator has in the state.
-        if not self._dropped:
-            return pair
-        low, high = classes_of(pair)
-        return pair_number(self._kept[low], self._kept[high])
 
     def _classes_at(self, places: Ints) -> Ints:
         classes = self.examples.classes[places]
@@ -261,15 +382,29 @@ class Draft:
         return Reduced(
             self.state.examples.renumbered(self._number),
             self.state.classes.without(self._dropped),
-            self.state.separators.only(self._kept),
+            self._base,
         )
+
+    def _all_separators(self) -> Separators | None:
+        if not self._replaces_all:
+            return None
+        new = Separators(self.examples.width, self.far)
+        near = sum(not each.is_far for each in self._separators.values())
+        new.make_room(near if self.far else pair_count(len(self.labels)), self.examples.end)
+        for pair, separator in self._separators.items():
+            new.put(pair, separator)
+        before = self._base.violations[: self.examples.end]
+        new.violations[: len(before)], new.listed = before, dict(self._base.listed)
+        return new
 
     def _move(self) -> Move | None:
         if not self._moved or len(self._removed) or self._relabelled:
             return None
+        if self._replaces_all and self.far is not None:
+            return None  # too many to keep
         state, known = self.state, pair_count(len(self.state.classes))
-        W, b = state.separators.W, state.separators.b
-        weights = {p: (W[p].copy(), float(b[p])) for p in self._moved if p < known}
+        earlier = {pair: state.weights(pair) for pair in self._moved if pair < known}
+        weights = {pair: (w.copy(), b) for pair, (w, b) in earlier.items()}
         return Move(weights, len(state.classes), state.examples.end, state.frame.geometry.origin)
 
     def _misfit_changes(
@@ -306,15 +441,14 @@ class Draft:
 
     def _violations(self) -> tuple[Ints, Ints]:
         # The places whose violation count changes, and the new counts.
+        before = self._base.misfits
         changed = [pair for pair in self._separators if pair not in self._postponed]
-        old = [
-            self.state.separators.misfits[self._in_state(pair)]
-            for pair in changed
-            if pair < pair_count(len(self._kept))
-        ]
-        for pair, low, high in all_pairs(len(self.state.classes)) if self._dropped else ():
-            if low in self._dropped or high in self._dropped:
-                old.append(self.state.separators.misfits[pair])
+        gone = before.keys() - self._separators.keys() if self._replaces_all else ()
+        known = pair_count(len(self._kept))
+        old = [before.get(pair, NO_PLACES) for pair in (*changed, *gone) if pair < known]
+        for pair, misfits in self.state.separators.misfits.items() if self._dropped else ():
+            if not set(classes_of(pair)).isdisjoint(self._dropped):
+                old.append(misfits)
         new = [self._separators[pair].misfits for pair in changed]
         added = np.array([self.examples.end - 1])  # a postponed example is a new one
         new += [added for is_misfit in self._postponed.values() if is_misfit]

@@ -82,7 +82,8 @@ class PairSeparator(NamedTuple):
 def pair_separator(state: State, a: int, b: int) -> PairSeparator:
     """Return the separator between the classes numbered a and b, positive on the side of a."""
     side = 1.0 if a < b else -1.0
-    w, bias, pool, *_ = state.separators[pair_number(a, b)]
+    pair = pair_number(a, b)
+    pool, (w, bias) = state.separators[pair].pool, state.weights(pair)
     used = np.flatnonzero(pool.alpha > 0.0)
     places, alpha = pool.places[used], pool.alpha[used]
     order = np.lexsort((places, -alpha))
@@ -107,7 +108,8 @@ def explain(state: State, x: Floats) -> Explanation:
     margins = state.margins(x, winner)
     other = int(margins.argmin())
     side = 1.0 if winner < other else -1.0
-    w, _, pool, *_ = state.separators[pair_number(winner, other)]
+    pair = pair_number(winner, other)
+    pool, (w, _) = state.separators[pair].pool, state.weights(pair)
     used = np.flatnonzero(pool.alpha > 0.0)
     origin, K, _ = state.frame.geometry
     z = x - origin

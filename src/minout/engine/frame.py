@@ -106,7 +106,7 @@ def chosen(frame: Frame, settings: Settings, rows: Rows, classes: int) -> Frame 
     if len(np.unique(rows.classes[few])) < 2:
         return None
     X = rows.table[rows.order[few]].astype(np.float64)
-    shapes = _allowed(settings.shapes(), X.shape[1])
+    shapes = _allowed(settings.shapes(classes), X.shape[1])
     choice = choose(X, rows.classes[few], rows.digests[few], shapes, settings.strengths())
     schedule = frame.schedule._replace(chosen_at=(len(rows.order), classes))
     return frame._replace(choice=choice, schedule=schedule)

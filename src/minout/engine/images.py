@@ -51,6 +51,10 @@ class Images:
             slots = self._slot[places]
         return self._images, slots
 
+    def all_slots(self) -> tuple[Floats, Ints]:
+        """Return the array of images, and for each place the index of its image, if it has one."""
+        return self._images, self._slot
+
     def round_to(self, dtype: np.dtype[Any]) -> None:
         """Convert the images, and compute later ones, to another precision."""
         self._K, self._images = _cast(self.geometry.K, dtype), _cast(self._images, dtype)

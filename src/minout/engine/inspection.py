@@ -17,7 +17,8 @@ class SeparatorView(NamedTuple):
     """The separator of labels (low, high): f(x) = w·(x - origin) + b, positive on low's side.
 
     `ids`, `signs` and `alpha` describe the rows of its pool; `prior_w` and `prior_b` are its
-    prior; `misfits` are the ids on its wrong side, `pending` those that wait to be settled.
+    prior; `misfits` are the ids on its wrong side, `pending` those that wait to be settled. The
+    weights of a far pair are computed for this view.
     """
 
     w: Floats
@@ -29,6 +30,7 @@ class SeparatorView(NamedTuple):
     prior_b: float
     misfits: tuple[Id, ...]
     pending: tuple[Id, ...]
+    is_far: bool
 
 
 class SumsView(NamedTuple):
@@ -92,7 +94,8 @@ def inspect(state: State) -> Inspection:
 
 
 def _separator(state: State, pair: int) -> SeparatorView:
-    w, b, pool, misfits, _, pending = state.separators[pair]
+    _, _, pool, misfits, _, pending, _ = state.separators[pair]
+    w, b = state.weights(pair)
     return SeparatorView(
         w.copy(),
         b,
@@ -103,4 +106,5 @@ def _separator(state: State, pair: int) -> SeparatorView:
         pool.prior.b,
         state.names(misfits),
         state.names(pending),
+        state.separators.far is not None and state.separators[pair].is_far,
     )

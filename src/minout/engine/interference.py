@@ -9,9 +9,9 @@ import numpy as np
 
 from minout import kernels
 from minout._typing import Floats, Id, Ints, Label
-from minout.engine.separators import classes_of, pair_number
+from minout.engine.separators import SUFFICIENT_MARGIN, classes_of, pair_number
 from minout.engine.state import State
-from minout.engine.step import SUFFICIENT_MARGIN, renewal_due
+from minout.engine.step import renewal_due
 from minout.errors import InvalidInputError
 from minout.maths import partition as partition_of
 
@@ -75,13 +75,17 @@ def what_if(state: State, x: Floats, label: Label) -> WhatIf:
         return WhatIf(neurons, due)
     margins = state.margins(x, c)
     for o in others:
-        rows = state.classes.members[c].count + state.classes.members[o].count + 1
-        waits = state.separators[pair_number(c, o)].waits(margins[o], rows)
-        if due or (margins[o] < SUFFICIENT_MARGIN and not waits):
+        if due or (margins[o] < SUFFICIENT_MARGIN and not _waits(state, c, o, margins[o])):
             for unit, neuron in ((c, o), (o, c)):
                 at_risk = _at_risk(state, unit, neuron)
                 neurons[labels[unit], labels[neuron]] = state.names(at_risk)
     return WhatIf(neurons, due)
+
+
+def _waits(state: State, c: int, o: int, margin: float) -> bool:
+    rows = state.classes.members[c].count + state.classes.members[o].count + 1
+    separator = state.separators[pair_number(c, o)]
+    return not separator.is_far and separator.waits(margin, rows)
 
 
 def partition(state: State) -> dict[Neuron, Sets]:
@@ -89,7 +93,8 @@ def partition(state: State) -> dict[Neuron, Sets]:
     move = state.last_move
     if move is None:
         raise InvalidInputError(
-            "There is no last move: the last call moved nothing, or removed or relabelled examples."
+            "There is no last move: the last call moved nothing, removed or relabelled examples, "
+            "or computed everything again for very many classes."
         )
     stored = state.examples.places()
     places, labels = stored[stored < move.end], state.classes.labels
@@ -127,8 +132,7 @@ def _turned(
 ) -> tuple[Floats, float, float]:
     # Weights of a neuron, now or before the last move, and the sign that makes it positive for c.
     pair = pair_number(unit, other)
-    separators = state.separators
-    w, b = earlier.get(pair, (separators.W[pair], float(separators.b[pair])))
+    w, b = earlier[pair] if pair in earlier else state.weights(pair)
     return w, b, 1.0 if other > unit else -1.0
 
 

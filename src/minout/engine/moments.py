@@ -93,6 +93,10 @@ class RunningMoments:
         """Return the mean of each class."""
         return np.asarray(self.shift + self.sums / np.maximum(self.counts, 1.0)[:, None])
 
+    def mean(self, c: int) -> Floats:
+        """Return the mean of one class."""
+        return np.asarray(self.shift + self.sums[c] / max(self.counts[c], 1.0))
+
     def moments(self) -> Moments:
         """Return the sums as the specification takes them."""
         return Moments(self.shift, self.counts, self.sums, self.squares, self.scatter)

@@ -16,12 +16,20 @@ from minout._typing import Floats, Ints
 from minout.engine.choice import Choice
 from minout.engine.classes import Classes, Members
 from minout.engine.examples import Examples
+from minout.engine.far import FarPairs, Support
 from minout.engine.frame import Frame, Schedule, sketched
 from minout.engine.images import Images
 from minout.engine.moments import RunningMoments
 from minout.engine.pool import Pool
 from minout.engine.reference import Reference
-from minout.engine.separators import Separator, Separators, pair_count
+from minout.engine.separators import (
+    NO_PLACES,
+    Separator,
+    Separators,
+    classes_of,
+    classes_of_all,
+    pair_count,
+)
 from minout.engine.settings import Settings
 from minout.engine.state import State, Widths
 from minout.engine.validation import validate
@@ -34,7 +42,9 @@ Arrays = dict[str, NDArray[Any]]
 def packed(state: State) -> tuple[dict[str, Any], Arrays]:
     """Return JSON-ready metadata and arrays from which `unpacked` restores the same state."""
     examples, frame, separators = state.examples, state.frame, state.separators
-    moments, end, pairs = frame.moments, examples.end, pair_count(len(state.classes))
+    moments, end = frame.moments, examples.end
+    pairs = _pairs_with_weights(separators, len(state.classes))
+    kept = [separators[pair] for pair in pairs]
     about = {
         "settings": asdict(state.settings),
         "widths": list(state.widths),
@@ -60,8 +70,8 @@ def packed(state: State) -> tuple[dict[str, Any], Arrays]:
         "class": examples.classes[:end],
         "digest": examples.digests[:end],
         "stored": examples.stored[:end],
-        "W": separators.W[:pairs],
-        "b": separators.b[:pairs],
+        "W": np.array([each.w for each in kept]).reshape(-1, examples.width),
+        "b": np.array([each.b for each in kept]),
         "sums.shift": moments.shift,
         "sums.counts": moments.counts,
         "sums.rows": moments.sums,
@@ -69,10 +79,12 @@ def packed(state: State) -> tuple[dict[str, Any], Arrays]:
         "origin": frame.geometry.origin,
         **_square("K", frame.geometry.K),
         **_joined("members", [members.places for members in state.classes.members]),
-        **_joined("misfits", separators.misfits[:pairs]),
-        **_joined("pending", separators.pending[:pairs]),
-        **_pools(separators.pools[:pairs]),
+        **_joined("misfits", [each.misfits for each in kept]),
+        **_joined("pending", [each.pending for each in kept]),
+        **_pools([each.pool for each in kept], with_priors=separators.far is None),
     }
+    if separators.far is not None:
+        arrays |= _far(separators, separators.far, pairs)
     if moments.scatter is not None:
         arrays |= _square("sums.scatter", moments.scatter)
     if frame.geometry.precision is not None:
@@ -114,7 +126,7 @@ def _frame(about: dict[str, Any], arrays: Arrays, examples: Examples) -> Frame:
     K = _squared("K", arrays)
     assert K is not None
     geometry = Geometry(arrays["origin"], K, _squared("precision", arrays))
-    images = Images(geometry, examples.dtype)
+    images = Images(geometry, arrays["images"].dtype)
     images.restore(arrays["images"], arrays["images.of"])
     at = about["schedule"]
     schedule = Schedule(at["refresh_at"], tuple(at["chosen_at"]), tuple(at["prior_at"]))
@@ -125,30 +137,92 @@ def _frame(about: dict[str, Any], arrays: Arrays, examples: Examples) -> Frame:
 
 
 def _separators(arrays: Arrays, examples: Examples) -> Separators:
-    separators = Separators(examples.width)
-    pools = _unpooled(arrays, examples.width)
+    far = _unpacked_far(arrays) if "far.near" in arrays else None
+    separators = Separators(examples.width, far)
+    pairs = arrays["far.near"].tolist() if far is not None else list(range(len(arrays["b"])))
+    priors = _priors(arrays, pairs, far)
+    pools = _unpooled(arrays, priors)
     misfits, pending = _parted("misfits", arrays), _parted("pending", arrays)
-    separators.make_room(len(pools), examples.end)
-    for pair, pool in enumerate(pools):
-        w, b = arrays["W"][pair], float(arrays["b"][pair])
-        separators.put(pair, Separator(w, b, pool, misfits[pair], Reference(), pending[pair]))
-        separators.violations[misfits[pair]] += 1
+    separators.make_room(len(pairs), examples.end)
+    for n, pair in enumerate(pairs):
+        w, b = arrays["W"][n], float(arrays["b"][n])
+        separators.put(pair, Separator(w, b, pools[n], misfits[n], Reference(), pending[n]))
+    if far is not None:
+        for pair, places in zip(
+            arrays["far.pairs"].tolist(), _parted("far.misfits", arrays), strict=True
+        ):
+            if len(places):
+                separators.misfits[pair] = places
+    for places in separators.misfits.values():
+        separators.violations[places] += 1
     violating = np.flatnonzero(separators.violations[: examples.end])
     digests, counts = np.unique(examples.digests[violating], return_counts=True)
     separators.listed = dict(zip(digests.tolist(), counts.tolist(), strict=True))
     return separators
 
 
-def _pools(pools: Sequence[Pool]) -> Arrays:
+def _pairs_with_weights(separators: Separators, classes: int) -> list[int]:
+    return sorted(separators.pools) if separators.far else list(range(pair_count(classes)))
+
+
+def _far(separators: Separators, far: FarPairs, near: list[int]) -> Arrays:
+    m, (low, high) = far.count, far.pairs_with_support()
+    both = list(zip(low.tolist(), high.tolist(), strict=True))
+    supports = [far.support(a, b) for a, b in both]
+    numbers = high * (high - 1) // 2 + low
+    bounds = [far.floor[low, high], far.floor[high, low], far.norm[low, high]]
+    misfits = [separators.misfits.get(pair, NO_PLACES) for pair in numbers.tolist()]
+    return {
+        "far.near_classes": np.array([far.near_classes]),
+        "far.near": np.array(near, dtype=np.int64),
+        "far.mean": far.mean[:m],
+        "far.V": far.V[:m],
+        "far.half": far.half[:m],
+        "far.reach": far.reach[:m],
+        "far.scale": far.scale[np.tril_indices(m, -1)],
+        "far.pairs": numbers,
+        **_joined("far.support", [support.places for support in supports]),
+        "far.coef": _end_to_end([support.coef for support in supports]),
+        "far.bounds": np.stack(bounds, axis=1),
+        **_joined("far.misfits", misfits),
+    }
+
+
+def _unpacked_far(arrays: Arrays) -> FarPairs:
+    m = len(arrays["far.half"])
+    far = FarPairs(arrays["far.V"].shape[1], int(arrays["far.near_classes"][0]))
+    far.make_room(m, exactly=True)
+    far.count = m
+    for name in ("mean", "V", "half", "reach"):
+        getattr(far, name)[:] = arrays[f"far.{name}"]
+    far.scale[np.tril_indices(m, -1)] = arrays["far.scale"]
+    far.scale += far.scale.T
+    low, high = classes_of_all(arrays["far.near"])
+    far.near[low, high] = far.near[high, low] = True
+    low, high = classes_of_all(arrays["far.pairs"])
+    ends = np.cumsum(arrays["far.support.sizes"])[:-1]
+    coefs = np.split(arrays["far.coef"], ends)
+    bounds = arrays["far.bounds"]
+    for a, b, places, coef in zip(
+        low.tolist(), high.tolist(), _parted("far.support", arrays), coefs, strict=False
+    ):
+        far.put_support(a, b, Support(places, coef))
+    far.floor[low, high], far.floor[high, low] = bounds[:, 0], bounds[:, 1]
+    far.norm[low, high] = far.norm[high, low] = bounds[:, 2]
+    return far
+
+
+def _pools(pools: Sequence[Pool], *, with_priors: bool) -> Arrays:
     arrays = {
         **_joined("pool", [pool.places for pool in pools]),
         "pool.signs": _end_to_end([pool.signs for pool in pools]).astype(np.int8),
         "pool.alpha": _end_to_end([pool.alpha for pool in pools]),
         "pool.idle": _end_to_end([pool.idle for pool in pools], np.int64),
-        "prior.b": np.array([pool.prior.b for pool in pools]),
     }
-    if any(pool.prior.w.any() for pool in pools):
-        arrays["prior.W"] = np.array([pool.prior.w for pool in pools])
+    if with_priors:
+        arrays["prior.b"] = np.array([pool.prior.b for pool in pools])
+        if any(pool.prior.w.any() for pool in pools):
+            arrays["prior.W"] = np.array([pool.prior.w for pool in pools])
     for number, pool in enumerate(pools):
         factor, sums, u = pool.saved_warm_start()
         if factor is not None:
@@ -164,17 +238,23 @@ def _pools(pools: Sequence[Pool]) -> Arrays:
     return arrays
 
 
-def _unpooled(arrays: Arrays, features: int) -> list[Pool]:
+def _priors(arrays: Arrays, pairs: list[int], far: FarPairs | None) -> list[Prior]:
+    if far is not None:
+        return [far.prior(*classes_of(pair)) for pair in pairs]
+    nothing = np.zeros(len(arrays["origin"]))
+    W = arrays["prior.W"] if "prior.W" in arrays else [nothing] * len(pairs)
+    return [Prior(w, b) for w, b in zip(W, arrays["prior.b"].tolist(), strict=True)]
+
+
+def _unpooled(arrays: Arrays, priors: list[Prior]) -> list[Pool]:
     places = _parted("pool", arrays)
     bounds = np.cumsum([0, *(len(part) for part in places)])
-    nothing = np.zeros(features)
     pools = []
     for number, own in enumerate(places):
         part = slice(bounds[number], bounds[number + 1])
-        w0 = arrays["prior.W"][number] if "prior.W" in arrays else nothing
         pools.append(
             Pool.restored(
-                Prior(w0, float(arrays["prior.b"][number])),
+                priors[number],
                 own,
                 arrays["pool.signs"][part].astype(np.float64),
                 arrays["pool.alpha"][part],

@@ -10,6 +10,7 @@ import numpy as np
 
 from minout import kernels
 from minout._typing import Floats, Ints
+from minout.engine.far import lengths
 from minout.engine.separators import Proposal, Separators, pair_count
 from minout.engine.state import State, pieces
 
@@ -35,6 +36,8 @@ class Winners(NamedTuple):
 
 def winners(state: State, X: Floats) -> Winners:
     """Return the winner of each row of X (n, d): what the highest of all scores would be."""
+    if state.separators.far is not None:
+        return _far_winners(state, X)
     separators, origin = state.separators, state.frame.geometry.origin
     rank = state.classes.rank
     start = _proposed(separators, X, origin, len(rank))
@@ -49,6 +52,21 @@ def winners(state: State, X: Floats) -> Winners:
 
     computed = sum(kernels.in_threads(decide, pieces(len(X), X.shape[1] * len(rank))))
     return Winners(found, scores, computed)
+
+
+def _far_winners(state: State, X: Floats) -> Winners:
+    # With far pairs, the class scores are the proposal.
+    parts, rank, geometry = state.far_parts(), state.classes.rank, state.frame.geometry
+    found, scores = np.empty(len(X), dtype=np.int64), np.empty(len(X))
+
+    def decide(rows: slice) -> int:
+        norms, into = lengths(geometry, X[rows]), (found[rows], scores[rows])
+        number: int = kernels.far_winners(*parts, X[rows], geometry.origin, norms, rank, *into)
+        return number
+
+    with kernels.one_blas_thread():
+        tried = kernels.in_threads(decide, pieces(len(X), X.shape[1] * len(rank)))
+    return Winners(found, scores, sum(tried) * (len(rank) - 1))
 
 
 def _proposed(separators: Separators, X: Floats, origin: Floats, classes: int) -> Ints:

@@ -1,7 +1,9 @@
 """Go back to an earlier state, after several steps of teaching."""
 
 from minout.engine.classes import Members
-from minout.engine.separators import Separator, pair_count
+from minout.engine.far import ClassRow
+from minout.engine.separators import Separator, Separators, pair_count
+from minout.engine.shortfall import OwnScores
 from minout.engine.state import Delta, State
 
 
@@ -27,6 +29,8 @@ class Rollback:
         )
         self._members: dict[int, Members] = {}
         self._separators: dict[int, Separator] = {}
+        self._separators_then: Separators | None = None
+        self._discriminants: dict[int, ClassRow] = {}
         self._violations: dict[int, int] = {}
         self._listed: dict[int, int] = {}
 
@@ -37,10 +41,16 @@ class Rollback:
         for c in delta.members:
             if c < known and c not in self._members:
                 self._members[c] = classes.members[c]
-        for pair in delta.separators:
-            if pair < pair_count(known) and pair not in self._separators:
-                old = separators[pair]
-                self._separators[pair] = old._replace(w=old.w.copy())
+        if self._separators_then is None:  # they are not changed any more once they were replaced
+            for row in delta.discriminants:
+                if row.c < known and row.c not in self._discriminants:
+                    assert separators.far is not None
+                    self._discriminants[row.c] = separators.far.class_row(row.c)
+            for pair in delta.separators:
+                if pair < pair_count(known) and pair not in self._separators:
+                    self._separators[pair] = separators[pair].copy()
+        if delta.all_separators is not None and self._separators_then is None:
+            self._separators_then = separators
         for place in delta.violations:
             if self._start.examples is not None and place < self._start.examples.end:
                 self._violations.setdefault(place, int(separators.violations[place]))
@@ -52,6 +62,9 @@ class Rollback:
         return self._start._replace(
             members=self._members,
             separators=self._separators,
+            all_separators=self._separators_then,
+            discriminants=tuple(reversed(self._discriminants.values())),  # the oldest last
+            own_scores=OwnScores.none(),
             violations=self._violations,
             listed=self._listed,
         )

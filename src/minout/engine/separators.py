@@ -12,11 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from minout._typing import Floats, Ints
+from minout.engine.far import NO_SUPPORT, NO_WEIGHTS, FarPairs, Support, pool_of
 from minout.engine.pool import Pool
 from minout.engine.reference import Reference
+from minout.engine.shortfall import OwnScores
 from minout.maths import Prior
 
 NO_PLACES: Ints = np.empty(0, dtype=np.int64)
+SUFFICIENT_MARGIN = 0.5
+"""While streaming, a separator does not move as long as all margins in it reach this."""
 LARGE_POOL = 150
 """If the pool has more rows than this, all examples with a low margin wait …"""
 PENDING_SHARE = 0.03
@@ -31,7 +35,8 @@ class Separator(NamedTuple):
     """One separator: f(x) = w·(x - origin) + b, its pool, and the places of its misfits.
 
     `pending` are places with a margin below the bound that wait for the next settle; those at 0 or
-    less are also among the misfits.
+    less are also among the misfits. For a far pair (`engine/far.py`) w is empty, and `support` is
+    stored in place of the pool.
     """
 
     w: Floats
@@ -40,6 +45,12 @@ class Separator(NamedTuple):
     misfits: Ints
     reference: Reference
     pending: Ints = NO_PLACES
+    support: Support = NO_SUPPORT
+
+    @property
+    def is_far(self) -> bool:
+        """Whether it is that of a far pair, which has no weights."""
+        return not len(self.w)
 
     def waits(self, margin: float, rows: int) -> bool:
         """Return whether a new example with a low margin waits for the next settle.
@@ -57,11 +68,21 @@ class Separator(NamedTuple):
         is_costly = rows * len(self.w) >= COSTLY
         return margin > 0.0 and is_costly and waiting < FITTED_SHARE * size
 
+    def copy(self) -> "Separator":
+        """Return a copy that does not share what `Separators.put` overwrites."""
+        places, coef = self.support.places.copy(), self.support.coef.copy()
+        support = self.support._replace(places=places, coef=coef)
+        return self._replace(w=self.w.copy(), support=support)
+
     @classmethod
     def new(cls, width: int) -> "Separator":
         """Return a separator that has not been solved yet."""
         nowhere = np.zeros(width)
         return cls(nowhere, 0.0, Pool(Prior(nowhere, 0.0)), NO_PLACES, Reference())
+
+
+FAR = Separator(NO_WEIGHTS, 0.0, Pool(Prior(NO_WEIGHTS, 0.0)), NO_PLACES, Reference())
+"""A far pair without support."""
 
 
 class Proposal(NamedTuple):
@@ -88,6 +109,14 @@ def classes_of(pair: int) -> tuple[int, int]:
     return pair - high * (high - 1) // 2, high
 
 
+def classes_of_all(pairs: Ints) -> tuple[Ints, Ints]:
+    """Return the classes low and high of some separators."""
+    high = ((1.0 + np.sqrt(8.0 * pairs + 1.0)) / 2.0).astype(np.int64)
+    high -= high * (high - 1) // 2 > pairs  # rounding
+    high += high * (high + 1) // 2 <= pairs
+    return pairs - high * (high - 1) // 2, high
+
+
 def pair_count(classes: int) -> int:
     """Return the number of separators for a number of classes."""
     return classes * (classes - 1) // 2
@@ -103,75 +132,153 @@ def all_pairs(classes: int) -> Iterator[tuple[int, int, int]]:
 
 
 class Separators:
-    """All separators, by number: weights packed for the kernels, the rest in lists.
+    """All separators, by number: weights packed for the kernels, the rest in dictionaries.
+
+    Without far pairs there is an entry for each pair of classes, and a separator's number is its
+    row of W. With them (`far`) there is one for each near pair, and `far` knows its row; the
+    supports of far pairs are there, too, and `misfits` has an entry for far pairs that have some.
 
     `violations` counts for each place in how many separators of its class it is a misfit;
     `listed` counts, for the digest of each such row, the places that have it. Entries beyond the
     separators and places in use mean nothing.
 
     `moves` counts how often a separator was replaced. `proposal` is a cache for predictions, None
-    if there is none (`engine/prediction.py`).
+    if there is none (`engine/prediction.py`), and `own_scores` one for new discriminants.
     """
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, far: FarPairs | None = None) -> None:
         self.W: Floats = np.zeros((1, width))
         self.b: Floats = np.zeros(1)
-        self.pools: list[Pool] = []
-        self.misfits: list[Ints] = []
-        self.references: list[Reference] = []
-        self.pending: list[Ints] = []
+        self.pools: dict[int, Pool] = {}
+        self.misfits: dict[int, Ints] = {}
+        self.references: dict[int, Reference] = {}
+        self.pending: dict[int, Ints] = {}
         self.violations: Ints = np.zeros(8, dtype=np.int64)
         self.listed: dict[int, int] = {}
         self.moves = 0
         self.proposal: Proposal | None = None
+        self.far = far
+        self.own_scores = OwnScores.none()
+        self._slots: dict[int, int] = {}
+        self._free: list[int] = []
+        self._used = 0
 
     def __getitem__(self, pair: int) -> Separator:
+        if self.far is not None and pair not in self.pools:
+            low, high = classes_of(pair)
+            support = self.far.support(low, high)
+            pool = pool_of(support, self.far.prior(low, high))
+            misfits = self.misfits.get(pair, NO_PLACES)
+            return FAR._replace(pool=pool, misfits=misfits, support=support)
+        slot = pair if self.far is None else self._slots[pair]
         return Separator(
-            self.W[pair],
-            float(self.b[pair]),
+            self.W[slot],
+            float(self.b[slot]),
             self.pools[pair],
             self.misfits[pair],
             self.references[pair],
             self.pending[pair],
         )
 
+    def has(self, pair: int) -> bool:
+        """Return whether anything is stored for a pair."""
+        if pair in self.pools or self.far is None:
+            return True
+        low, high = classes_of(pair)
+        return bool(self.far.index[low, high] >= 0)
+
+    def stored(self, classes: int) -> list[int]:
+        """Return the numbers of the pairs for which something is stored, ascending."""
+        if self.far is None:
+            return list(range(pair_count(classes)))
+        low, high = self.far.pairs_with_support()
+        return sorted([*self.pools, *(high * (high - 1) // 2 + low).tolist()])
+
     def put(self, pair: int, separator: Separator) -> None:
         """Replace a separator, in place; call `make_room` first."""
-        self.W[pair], self.b[pair] = separator.w, separator.b
         self.moves += 1
+        if separator.is_far:
+            self._put_far(pair, separator)
+            return
+        slot = self._slot(pair)
+        self.W[slot], self.b[slot] = separator.w, separator.b
         self.pools[pair] = separator.pool
         self.misfits[pair] = separator.misfits
         self.references[pair] = separator.reference
         self.pending[pair] = separator.pending
 
+    def keep_first(self, classes: int) -> None:
+        """Drop what belongs to later classes, in place."""
+        if self.far is None:
+            return
+        self.far.count = min(self.far.count, classes)
+        for each in (self.pools, self.misfits, self.references, self.pending, self._slots):
+            for pair in [pair for pair in each if pair >= pair_count(classes)]:
+                del each[pair]
+
     def make_room(self, pairs: int, places: int) -> None:
-        """Grow the arrays, if needed, to hold this many separators and places."""
+        """Grow the arrays, if needed, to hold this many separators and places.
+
+        With far pairs, `pairs` is the number of near pairs that are to be added.
+        """
+        if self.far is not None:
+            pairs += self._used
         if pairs > len(self.b):
-            W, b = np.zeros((2 * pairs, self.W.shape[1])), np.zeros(2 * pairs)
+            size = 2 * pairs if self.far is None else pairs + pairs // 4
+            W, b = np.zeros((size, self.W.shape[1])), np.zeros(size)
             W[: len(self.b)], b[: len(self.b)] = self.W, self.b
             self.W, self.b = W, b
-        while len(self.references) < pairs:
-            new = Separator.new(self.W.shape[1])
-            at = len(
-                self.references
-            )  # after an interruption, the list that is extended last shows what is missing
-            self.pools[at:], self.misfits[at:] = [new.pool], [new.misfits]
-            self.pending[at:] = [new.pending]
-            self.references[at:] = [new.reference]
+        if self.far is None:
+            for pair in range(len(self.references), pairs):
+                new = Separator.new(self.W.shape[1])
+                self.pools[pair], self.misfits[pair] = new.pool, new.misfits
+                self.pending[pair], self.references[pair] = new.pending, new.reference
         if places > len(self.violations):
             more = np.zeros(max(places - len(self.violations), len(self.violations)), np.int64)
             self.violations = np.concatenate([self.violations, more])
 
     def only(self, kept: list[int]) -> "Separators":
         """Return the separators between some classes, numbered again from 0."""
-        pairs = [pair_number(low, high) for h, high in enumerate(kept) for low in kept[:h]]
-        twin = Separators(self.W.shape[1])
-        twin.make_room(len(pairs), len(self.violations))
-        twin.W[: len(pairs)], twin.b[: len(pairs)] = self.W[pairs], self.b[pairs]
-        twin.pools = [self.pools[pair] for pair in pairs]
-        twin.misfits = [self.misfits[pair] for pair in pairs]
-        twin.references = [self.references[pair] for pair in pairs]
-        twin.pending = [self.pending[pair] for pair in pairs]
+        number = {c: n for n, c in enumerate(kept)}
+        far = None if self.far is None else self.far.only(kept)
+        twin = Separators(self.W.shape[1], far)
+        stays = [
+            (pair, pair_number(number[low], number[high]))
+            for pair, (low, high) in ((pair, classes_of(pair)) for pair in self.misfits)
+            if low in number and high in number
+        ]
+        near = sum(pair in self.pools for pair, _ in stays)
+        twin.make_room(near, len(self.violations))
+        for pair, renumbered in stays:
+            if pair in self.pools:
+                twin.put(renumbered, self[pair])
+            else:
+                twin.misfits[renumbered] = self.misfits[pair]
         twin.violations[: len(self.violations)] = self.violations
         twin.listed = dict(self.listed)
         return twin
+
+    def _slot(self, pair: int) -> int:
+        # The row of W of a separator with weights; a new one if it has none.
+        if self.far is None:
+            return pair
+        if pair not in self._slots:
+            if self._free:
+                slot = self._free.pop()
+            else:
+                slot, self._used = self._used, self._used + 1
+            self._slots[pair] = slot  # an interruption before this line loses a row, no more
+        self.far.put_near(*classes_of(pair), self._slots[pair])
+        return self._slots[pair]
+
+    def _put_far(self, pair: int, separator: Separator) -> None:
+        assert self.far is not None
+        if pair in self._slots:
+            self._free.append(self._slots.pop(pair))
+        for each in (self.references, self.pending, self.pools):
+            each.pop(pair, None)
+        self.far.put_support(*classes_of(pair), separator.support)
+        if len(separator.misfits):
+            self.misfits[pair] = separator.misfits
+        else:
+            self.misfits.pop(pair, None)

@@ -11,6 +11,11 @@ from minout.engine.choice import SHAPES, STRENGTHS, Choice, Shape
 from minout.errors import InvalidInputError
 
 Auto = Literal["auto"]
+NEAR_CLASSES = 32
+"""How many nearest classes of each are near, if the user does not say (`engine/far.py`)."""
+MANY_CLASSES = 200
+"""The number of classes up to which all pairs are near, if the user does not say."""
+MOST_NEAR = 2**31
 
 
 @dataclass(frozen=True)
@@ -22,6 +27,7 @@ class Settings:
     lda_prior: bool | Auto = "auto"
     standardize: bool | Auto = "auto"
     refresh: Literal["auto", "manual"] = "auto"
+    near_classes: int | Literal["auto", "all"] = "auto"
 
     def __post_init__(self) -> None:
         """Check the settings; NumPy's numbers become Python's, which a file can hold."""
@@ -45,15 +51,45 @@ class Settings:
                 raise InvalidInputError(f'`{name}` must be True, False or "auto", not {value!r}.')
         if not isinstance(self.refresh, str) or self.refresh not in ("auto", "manual"):
             raise InvalidInputError(f'`refresh` must be "auto" or "manual", not {self.refresh!r}.')
+        near = self.near_classes
+        if near not in ("auto", "all") and not (
+            isinstance(near, int) and not isinstance(near, bool) and 1 <= near <= MOST_NEAR
+        ):
+            raise InvalidInputError(
+                f'`near_classes` must be a whole number from 1, "all" or "auto", not {near!r}.'
+            )
 
-    def shapes(self) -> tuple[Shape, ...]:
-        """Return the shapes that may be chosen, the simplest first."""
+    def near(self, classes: int, choice: Choice) -> int | None:
+        """Return how many nearest classes of each are near; None if all pairs are."""
+        if not choice.lda_prior:  # far pairs start from the discriminant
+            return None
+        return self._near(classes)
+
+    def turns_far(self, classes: int) -> bool:
+        """Return whether this number of classes is the first one with far pairs."""
+        return (
+            self.refresh == "auto"
+            and self.lda_prior is not False
+            and self._near(classes) is not None
+            and self._near(classes - 1) is None
+        )
+
+    def _near(self, classes: int) -> int | None:
+        if isinstance(self.near_classes, str):
+            is_many = self.near_classes == "auto" and classes > MANY_CLASSES
+            return NEAR_CLASSES if is_many else None
+        return self.near_classes if classes > self.near_classes + 1 else None
+
+    def shapes(self, classes: int = 0) -> tuple[Shape, ...]:
+        """Return the shapes that may be chosen with a number of classes, the simplest first."""
         pinned = {
             name: bool(getattr(self, name))
             for name in Shape._fields
             if not _is_auto(getattr(self, name))
         }
-        return tuple(dict.fromkeys(shape._replace(**pinned) for shape in SHAPES))
+        shapes = tuple(dict.fromkeys(shape._replace(**pinned) for shape in SHAPES))
+        with_prior = tuple(shape for shape in shapes if shape.lda_prior)
+        return with_prior if with_prior and self._near(classes) is not None else shapes
 
     def strengths(self) -> tuple[float, ...]:
         """Return the values of C that may be chosen, the highest first."""

@@ -11,10 +11,20 @@ from minout._typing import Floats, Id, Ints, Label
 from minout.engine.choice import Choice
 from minout.engine.classes import Classes, Members
 from minout.engine.examples import Examples
+from minout.engine.far import ClassRow, lengths
 from minout.engine.frame import Frame
+from minout.engine.pool import Problem
 from minout.engine.reports import NOTHING_MOVED, Certificate, Refresh
-from minout.engine.separators import NO_PLACES, Separator, Separators, pair_count
+from minout.engine.separators import (
+    NO_PLACES,
+    SUFFICIENT_MARGIN,
+    Separator,
+    Separators,
+    classes_of,
+    pair_count,
+)
 from minout.engine.settings import Settings
+from minout.engine.shortfall import OwnScores
 
 NOTHING: Mapping[Any, Any] = MappingProxyType({})
 PIECE = 2**22
@@ -113,17 +123,27 @@ class State:
         return self.classes.labels[int(self.examples.classes[place])]
 
     def margins(self, x: Floats, c: int) -> Floats:
-        """Return the margins of x as an example of class c: (classes,), inf against itself."""
+        """Return the margins of x as an example of class c: (classes,), inf against itself.
+
+        With far pairs, a margin that is neither the least nor below the bound may be a lower bound.
+        """
         out = np.full(len(self.classes), np.inf)
-        W, b = self.separators.W, self.separators.b
-        kernels.class_margins(W, b, x, self.frame.geometry.origin, c, out)
+        self._margins(x, c, out)
         return out
 
     def least_margin(self, x: Floats, c: int) -> float:
         """Return the smallest margin of x as an example of class c; inf with a single class."""
-        room = np.empty(len(self.classes))
-        W, b = self.separators.W, self.separators.b
-        least: float = kernels.class_margins(W, b, x, self.frame.geometry.origin, c, room)
+        return self._margins(x, c, np.empty(len(self.classes)))
+
+    def _margins(self, x: Floats, c: int, out: Floats) -> float:
+        separators, (origin, *_) = self.separators, self.frame.geometry
+        least: float
+        if separators.far is None:
+            least = kernels.class_margins(separators.W, separators.b, x, origin, c, out)
+        else:
+            length = float(lengths(self.frame.geometry, x[None])[0])
+            parts = self.far_parts()
+            least = kernels.far_margins(*parts, x, origin, length, c, SUFFICIENT_MARGIN, out)
         return least
 
     def scores(self, X: Floats) -> Floats:
@@ -134,7 +154,39 @@ class State:
         def compute(rows: slice) -> None:
             kernels.scores(W, b, X[rows], origin, out[rows])
 
-        kernels.in_threads(compute, pieces(len(X), X.shape[1] * pair_count(len(self.classes))))
+        def compute_far(rows: slice) -> None:
+            parts, norms = self.far_parts(), lengths(self.frame.geometry, X[rows])
+            kernels.far_scores(*parts, X[rows], origin, norms, out[rows])
+
+        work = compute if self.separators.far is None else compute_far
+        kernels.in_threads(work, pieces(len(X), X.shape[1] * pair_count(len(self.classes))))
+        return out
+
+    def far_parts(self) -> tuple[kernels.ClassScores, kernels.Corrections, kernels.Weights]:
+        """Return what the kernels for far pairs take."""
+        assert self.separators.far is not None
+        weights = kernels.Weights(self.separators.W, self.separators.b)
+        return *self.separators.far.for_kernels(self.frame.images), weights
+
+    def weights(self, pair: int) -> tuple[Floats, float]:
+        """Return w and b of a separator; those of a far pair are computed."""
+        separator, frame = self.separators[pair], self.frame
+        if not separator.is_far:
+            return separator.w, separator.b
+        problem = Problem(self.examples.table, frame.geometry, frame.images, frame.choice.lam)
+        return separator.pool.weights(problem)
+
+    def values(self, pair: int, places: Ints) -> Floats:
+        """Return the values of a separator at some stored rows, as `margins` has them."""
+        separator, far, frame = self.separators[pair], self.separators.far, self.frame
+        table, origin = self.examples.table, frame.geometry.origin
+        if separator.is_far:
+            assert far is not None
+            pictures = frame.images.of(table, separator.support.places)
+            low, high = classes_of(pair)
+            return far.values(low, high, separator.support.coef, pictures, table, places, origin)
+        out = np.empty(len(places))
+        kernels.activations(separator.w, separator.b, table, places, origin, out)
         return out
 
     def misfits(self) -> Ints:
@@ -152,8 +204,9 @@ class State:
 
     def pending(self) -> Ints:
         """Return the places that are pending in a separator, ascending."""
-        pairs = pair_count(len(self.classes))
-        return np.unique(np.concatenate([NO_PLACES, *self.separators.pending[:pairs]]))
+        limit, pending = pair_count(len(self.classes)), self.separators.pending
+        parts = [places for pair, places in pending.items() if pair < limit]
+        return np.unique(np.concatenate([NO_PLACES, *parts]))
 
     def names(self, places: Ints) -> tuple[Id, ...]:
         """Return the ids at some places."""
@@ -193,6 +246,12 @@ class Delta(NamedTuple):
         are the new ones.
     members : dict of class number to Members
     separators : dict of pair number to Separator
+    all_separators : Separators or None
+        All separators at once, in place of those that there are.
+    discriminants : tuple of ClassRow
+        With far pairs: classes with a new discriminant.
+    own_scores : OwnScores or None
+        With far pairs: a cache for the next new discriminant.
     frame : Frame or None
     violations : dict of place to int
         In how many separators a place is a misfit.
@@ -218,6 +277,9 @@ class Delta(NamedTuple):
     reduced: "Reduced | None" = None
     members: Mapping[int, Members] = NOTHING
     separators: Mapping[int, Separator] = NOTHING
+    all_separators: Separators | None = None
+    discriminants: tuple[ClassRow, ...] = ()
+    own_scores: OwnScores | None = None
     frame: Frame | None = None
     violations: Mapping[int, int] = NOTHING
     listed: Mapping[int, int] = NOTHING
@@ -243,11 +305,18 @@ def make_room(state: State, delta: Delta) -> None:
     """
     reduced, classes = delta.reduced, state.classes
     separators = state.separators if reduced is None else reduced.separators
+    separators = delta.all_separators or separators
+    end = (delta.examples or state.examples).end
+    if separators.far is not None:
+        for row in delta.discriminants:
+            separators.far.make_room(row.c + 1)
+        near = sum(not each.is_far for each in delta.separators.values())
+        separators.make_room(near, end)
+        return
     if delta.label is not None:
         count = delta.label[0] + 1
     else:
         count = len(classes if reduced is None else reduced.classes)
-    end = (delta.examples or state.examples).end
     separators.make_room(pair_count(count), end)
 
 
@@ -259,6 +328,8 @@ def apply(state: State, delta: Delta) -> None:
     make_room(state, delta)
     if delta.reduced is not None:
         state.examples, state.classes, state.separators = delta.reduced
+    if delta.all_separators is not None:
+        state.separators = delta.all_separators
     if delta.examples is not None:
         state.examples = delta.examples
         _name(state, delta.added)
@@ -266,6 +337,7 @@ def apply(state: State, delta: Delta) -> None:
         state.examples.relabel(*delta.relabelled)
     if delta.class_count is not None:
         state.classes.keep_first(delta.class_count)
+        state.separators.keep_first(delta.class_count)
     if delta.label is not None:
         state.classes.set_label(*delta.label)
     for c, members in delta.members.items():
@@ -285,6 +357,11 @@ def apply(state: State, delta: Delta) -> None:
 
 def _write_separators(state: State, delta: Delta) -> None:
     separators = state.separators
+    for row in delta.discriminants:
+        assert separators.far is not None
+        separators.far.set_class(row)
+    if delta.own_scores is not None:
+        separators.own_scores = delta.own_scores
     for pair, separator in delta.separators.items():
         separators.put(pair, separator)
     if delta.added is not None:

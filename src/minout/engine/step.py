@@ -1,6 +1,7 @@
 """The steps: teach, relabel, forget. Each reads a state and returns a change of it."""
 
 import time
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -9,15 +10,18 @@ from minout._typing import Floats, Id, Ints, Label
 from minout.engine.draft import Draft
 from minout.engine.frame import chosen, measured, next_priors
 from minout.engine.heap import trim_heap
+from minout.engine.pool import Pool
 from minout.engine.reference import Reference
 from minout.engine.reports import Certificate, Refresh
-from minout.engine.separators import all_pairs, classes_of, pair_count, pair_number
+from minout.engine.separators import (
+    SUFFICIENT_MARGIN,
+    classes_of,
+    pair_count,
+    pair_number,
+)
 from minout.engine.settle import Job
 from minout.engine.state import Delta, State
 from minout.errors import NotConverged
-
-SUFFICIENT_MARGIN = 0.5
-"""While streaming, a separator does not move as long as all margins in it reach this."""
 
 
 def renewal_due(state: State, c: int | None) -> bool:
@@ -26,6 +30,8 @@ def renewal_due(state: State, c: int | None) -> bool:
     if len(state.classes) == (c is not None):  # with a single class there is no separator
         return False
     if schedule.refresh_due(settings, len(state.place_of) + 1):
+        return True
+    if c is None and settings.turns_far(len(state.classes) + 1):
         return True
     if c is None or not state.frame.choice.lda_prior:
         return False
@@ -108,24 +114,40 @@ def forget(state: State, places: Ints) -> Delta:
 @kernels.one_blas_thread()
 def settle_pending(state: State) -> Delta:
     """Return the change that settles every separator with pending examples."""
-    draft = Draft(state)
-    pending = state.separators.pending[: pair_count(len(state.classes))]
-    pairs = [pair for pair, places in enumerate(pending) if len(places)]
+    draft, known = Draft(state), pair_count(len(state.classes))
+    pending = state.separators.pending.items()
+    pairs = [pair for pair, places in pending if len(places) and pair < known]
     draft.settle(_jobs_of(draft, pairs), SUFFICIENT_MARGIN)
     return draft.delta()
 
 
-def settle_all(draft: Draft, bound: float) -> None:
-    """Settle every separator again, from its support vectors and new priors."""
-    jobs, start = [], draft.frame.starts()
-    for pair, low, high in all_pairs(len(draft.labels)):
-        old = draft.separator(pair).pool
-        old.drop_products()  # a cache for the old metric: free its memory now
-        pool = old.support(start(low, high))
+def settle_all(draft: Draft, bound: float, old: dict[int, Pool]) -> None:
+    """Settle every separator again, from support vectors and new priors.
+
+    `old` has a pool with the support vectors of each pair for which there are some.
+    """
+    near_classes = draft.state.settings.near(len(draft.labels), draft.frame.choice)
+    if near_classes is not None or draft.far is not None:
+        draft.replace_all(near_classes)
+    start = draft.starts()
+    settled = {pair for pair, pool in old.items() if (pool.alpha > 0.0).any()}
+    low = {} if draft.far is None else draft.low_anywhere(settled, bound)
+    jobs = []
+    for pair in _pairs_to_settle(draft, old, low):
+        a, b = classes_of(pair)
+        prior = start(a, b)
+        pool = Pool(prior)
+        if pair in old:
+            old[pair].drop_products()  # a cache for the old metric: free its memory now
+            pool = old[pair].support(prior)
+        if pair in low:
+            pool.join(*low[pair])
         if not len(pool.places):
-            firsts = [draft.members(c).places[0] for c in (low, high)]
+            if draft.is_far(pair):
+                continue
+            firsts = [draft.members(c).places[0] for c in (a, b)]
             pool.join(np.array(firsts), np.array([1.0, -1.0]))
-        jobs.append(draft.job(low, high, pool, Reference()))
+        jobs.append(draft.job(a, b, pool, Reference()))
     if jobs:
         images = draft.frame.images.fork()
         images.of(draft.examples.table, np.unique(np.concatenate([j.pool.places for j in jobs])))
@@ -135,6 +157,13 @@ def settle_all(draft: Draft, bound: float) -> None:
         refresh_at=2 * draft.count,
         prior_at=tuple(next_priors(draft.members(c).count) for c in range(len(draft.labels))),
     )
+
+
+def _pairs_to_settle(draft: Draft, old: Iterable[int], low: Iterable[int]) -> list[int]:
+    if draft.far is None:
+        return list(range(pair_count(len(draft.labels))))
+    first, second = draft.far.near_pairs()
+    return sorted({*(second * (second - 1) // 2 + first).tolist(), *old, *low})
 
 
 def _stored(
@@ -186,8 +215,13 @@ def _settle_around(draft: Draft, place: int, c: int, *, at_once: bool = False) -
     # a refresh is due.
     if len(draft.labels) == 1:
         return None
-    if draft.frame.schedule.refresh_due(draft.state.settings, draft.count):
+    settings, is_new = draft.state.settings, draft.members(c).count == 1
+    turns_far = is_new and settings.turns_far(len(draft.labels))
+    if turns_far or draft.frame.schedule.refresh_due(settings, draft.count):
         return _refresh(draft)
+    if draft.far is not None and (is_new or _priors_due(draft, c)):
+        _renew(draft, place, c)
+        return None
     margins = draft.margins(draft.examples.table[place], c)
     renewed = _renew_priors(draft, c)
     jobs, start = [], None
@@ -196,17 +230,20 @@ def _settle_around(draft: Draft, place: int, c: int, *, at_once: bool = False) -
         if o == c:
             continue
         pair = pair_number(low, high)
+        short = margins[o] < SUFFICIENT_MARGIN
+        if draft.far is not None and not short:
+            continue
         old = draft.separator(pair)
-        short, fresh = margins[o] < SUFFICIENT_MARGIN, not len(old.pool.places)
+        fresh = not old.is_far and not len(old.pool.places)
         if not (short or renewed or fresh):
             continue
         rows = draft.members(c).count + draft.members(o).count
-        if not (at_once or renewed or fresh) and old.waits(margins[o], rows):
+        if not (at_once or renewed or fresh or old.is_far) and old.waits(margins[o], rows):
             draft.postpone(pair, place, margins[o])
             continue
         pool = draft.pool_to_settle(pair)
         if renewed or fresh:
-            start = start or draft.frame.starts()
+            start = start or draft.starts()
             pool.restart(start(low, high))
         if (short or fresh) and place not in pool.places:
             pool.join(np.array([place]), np.array([1.0 if c < o else -1.0]))
@@ -217,14 +254,42 @@ def _settle_around(draft: Draft, place: int, c: int, *, at_once: bool = False) -
 
 def _renew_priors(draft: Draft, c: int) -> bool:
     # Return whether the priors of class c are due; if so, or if it is new, update the sums.
-    if not draft.frame.choice.lda_prior:
+    if not draft.frame.choice.lda_prior or draft.far is not None:
         return False
-    count, prior_at = draft.members(c).count, draft.frame.schedule.prior_at
-    due = draft.frame.schedule.priors_due(draft.state.settings, c, count)
-    if due or count == 1:
-        draft.set_schedule(prior_at=(*prior_at[:c], next_priors(count), *prior_at[c + 1 :]))
+    due = _priors_due(draft, c)
+    if due or draft.members(c).count == 1:
+        _set_next_priors(draft, c)
         draft.catch_up()
     return due
+
+
+def _priors_due(draft: Draft, c: int) -> bool:
+    count = draft.members(c).count
+    return draft.frame.schedule.priors_due(draft.state.settings, c, count)
+
+
+def _set_next_priors(draft: Draft, c: int) -> None:
+    count, prior_at = draft.members(c).count, draft.frame.schedule.prior_at
+    draft.set_schedule(prior_at=(*prior_at[:c], next_priors(count), *prior_at[c + 1 :]))
+
+
+def _renew(draft: Draft, place: int, c: int) -> None:
+    # With far pairs: a new discriminant of class c, and what follows from it.
+    _set_next_priors(draft, c)
+    row = draft.renew(c)
+    low = draft.low_around(SUFFICIENT_MARGIN)
+    others = np.flatnonzero(row.near | draft.supported(c)).tolist()
+    jobs, start = [], draft.starts()
+    for pair in sorted({*(pair_number(c, o) for o in others), *low}):
+        a, b = classes_of(pair)
+        pool = draft.pool_to_settle(pair)
+        pool.restart(start(a, b))
+        if pair in low:
+            pool.join(*low[pair])
+        if not len(pool.places) and not draft.is_far(pair):
+            pool.join(np.array([place]), np.array([1.0 if c == a else -1.0]))
+        jobs.append(draft.job(a, b, pool))
+    draft.settle(jobs, SUFFICIENT_MARGIN)
 
 
 def _refresh(draft: Draft) -> Refresh:
@@ -236,7 +301,8 @@ def _refresh(draft: Draft) -> Refresh:
         draft.frame = frame or draft.frame
     draft.catch_up()
     trim_heap()  # each of these steps needs much memory, not at the same time
-    draft.frame = measured(draft.frame, rows, draft.examples.dtype)
+    is_far = settings.near(classes, draft.frame.choice) is not None
+    draft.frame = measured(draft.frame, rows, np.dtype(float) if is_far else draft.examples.dtype)
     trim_heap()
-    settle_all(draft, SUFFICIENT_MARGIN)
+    settle_all(draft, SUFFICIENT_MARGIN, draft.supports())
     return Refresh(time.perf_counter() - start, draft.frame.choice, frame is not None)

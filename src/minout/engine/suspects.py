@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from minout._typing import Id, Label
-from minout.engine.separators import all_pairs
+from minout.engine.separators import classes_of
 from minout.engine.state import State
 
 
@@ -34,8 +34,8 @@ def suspects(state: State, n: int) -> list[Suspect]:
     end, labels = state.examples.end, state.classes.labels
     total, most = np.zeros(end), np.zeros(end)
     against = np.zeros(end, dtype=np.int64)
-    for pair, low, high in all_pairs(len(labels)):
-        pool = state.separators.pools[pair]
+    for pair in state.separators.stored(len(labels)):
+        (low, high), pool = classes_of(pair), state.separators[pair].pool
         slack = state.frame.choice.lam * pool.alpha
         np.add.at(total, pool.places, slack)
         more = slack > most[pool.places]

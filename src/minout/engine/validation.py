@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from minout.engine.separators import all_pairs, pair_count
+from minout.engine.separators import classes_of_all, pair_count
 from minout.engine.settings import Settings
 from minout.errors import InvalidInputError
 
 Arrays = Mapping[str, NDArray[Any]]
 
 REAL, INT, WORD = np.dtype(np.float64), np.dtype(np.int64), np.dtype(np.uint64)
-FLAG, SIGN = np.dtype(np.bool_), np.dtype(np.int8)
-FINITE = ("rows", "W", "b", "origin", "pool.alpha")
+FLAG, SIGN, SINGLE = np.dtype(np.bool_), np.dtype(np.int8), np.dtype(np.float32)
+FINITE = ("rows", "W", "b", "origin", "pool.alpha", "far.V", "far.half", "far.scale", "far.coef")
 """Arrays that a state never has infinite numbers in; caches of unused rows may overflow."""
 
 
@@ -33,7 +33,8 @@ def validate(about: Any, arrays: Arrays) -> None:
     _expect(rows is not None and rows.dtype in (REAL, np.float32) and rows.ndim == 2, "rows")
     assert rows is not None
     n, d = rows.shape
-    classes, pairs = len(about["labels"]), pair_count(len(about["labels"]))
+    classes = len(about["labels"])
+    pairs = _far(arrays, classes, d) if "far.near" in arrays else np.arange(pair_count(classes))
     counts = _array(arrays, "sums.counts", REAL, (None,))
     _expect(len(counts) <= classes, "sums.counts")
     places = _array(arrays, "images.of", INT, (None,))
@@ -42,17 +43,18 @@ def validate(about: Any, arrays: Arrays) -> None:
         ("class", INT, (n,)),
         ("digest", WORD, (n,)),
         ("stored", FLAG, (n,)),
-        ("W", REAL, (pairs, d)),
-        ("b", REAL, (pairs,)),
-        ("prior.W", REAL, (pairs, d)),
-        ("prior.b", REAL, (pairs,)),
+        ("W", REAL, (len(pairs), d)),
+        ("b", REAL, (len(pairs),)),
+        ("prior.W", REAL, (len(pairs), d)),
+        ("prior.b", REAL, (len(pairs),)),
         ("origin", REAL, (d,)),
         ("sums.shift", REAL, (d,)),
         ("sums.squares", REAL, (d,)),
         ("sums.rows", REAL, (len(counts), d)),
-        ("images", rows.dtype, (len(places), d)),
+        ("images", REAL if "far.near" in arrays else rows.dtype, (len(places), d)),
     ):
-        if name in arrays or name != "prior.W":
+        is_optional = name == "prior.W" or (name == "prior.b" and "far.near" in arrays)
+        if name in arrays or not is_optional:
             _array(arrays, name, dtype, shape)
     for name in ("K", "precision", "sums.scatter"):
         _square(arrays, name, d, required=name == "K")
@@ -102,7 +104,8 @@ def _about(about: Any) -> None:
 def _settings(settings: Any, choice: Any) -> None:
     # What the user set, and the choice: a shape, C as a user could set it, and a sharpness.
     switches = ("whiten", "lda_prior", "standardize")
-    _expect(set(settings) == {"C", *switches, "refresh"}, "settings")
+    names = {"C", *switches, "refresh", "near_classes"}
+    _expect(set(settings) in (names, names - {"near_classes"}), "settings")
     _expect(set(choice) == {"C", "sharpness", *switches}, "choice")
     _expect(all(isinstance(choice[name], bool) for name in switches), "choice")
     numbers = (choice["C"], choice["sharpness"])
@@ -130,30 +133,68 @@ def _ids(about: Any, stored: NDArray[Any], n: int, d: int) -> None:
         _expect(_is_count(row) and row == d > 0, "widths")
 
 
-def _lists(arrays: Arrays, stored: NDArray[Any], classes: int, pairs: int) -> None:
+def _lists(arrays: Arrays, stored: NDArray[Any], classes: int, pairs: NDArray[Any]) -> None:
     # Concatenated lists of places: members of each class; misfits, pending and pool of each pair.
-    counts = {"members": classes, "misfits": pairs, "pending": pairs, "pool": pairs}
-    for name, count in counts.items():
-        places = _array(arrays, name, INT, (None,))
-        sizes = _array(arrays, f"{name}.sizes", INT, (count,))
-        _expect(bool(((sizes >= 0) & (sizes <= len(places))).all()), f"{name}.sizes")
-        _expect(int(sizes.sum()) == len(places), name)
-        _expect(bool(np.isin(places, stored).all()), name)
+    _list(arrays, "members", classes, stored)
     members, sizes = arrays["members"], arrays["members.sizes"]
     _expect(bool((sizes > 0).all()), "members.sizes")
     _expect(np.array_equal(np.sort(members), stored), "members")
     _expect(np.array_equal(arrays["class"][members], np.repeat(np.arange(classes), sizes)), "class")
+    for name in ("misfits", "pending", "pool"):
+        of_low = _of_pairs(arrays, name, pairs, stored)
     for name, dtype in (("pool.signs", SIGN), ("pool.alpha", REAL), ("pool.idle", INT)):
         _array(arrays, name, dtype, (len(arrays["pool"]),))
-    _expect(bool((np.abs(arrays["pool.signs"]) == 1).all()), "pool.signs")
-    # In the lists of a pair: examples of its two classes, each once; 1 is the sign of low.
-    both = np.array([(low, high) for _, low, high in all_pairs(classes)], dtype=np.int64)
-    for name in ("misfits", "pending", "pool"):
-        pair, places = np.repeat(np.arange(pairs), arrays[f"{name}.sizes"]), arrays[name]
-        _expect(len(np.unique(pair * len(arrays["class"]) + places)) == len(places), name)
-        sides = both.reshape(-1, 2)[pair] == arrays["class"][places, None]
-        _expect(bool(sides.any(axis=1).all()), name)
-    _expect(np.array_equal(sides[:, 0], arrays["pool.signs"] > 0), "pool.signs")
+    _expect(np.array_equal(arrays["pool.signs"], np.where(of_low, 1, -1)), "pool.signs")
+    if "far.near" in arrays:
+        _of_pairs(arrays, "far.misfits", arrays["far.pairs"], stored)
+        of_low = _of_pairs(arrays, "far.support", arrays["far.pairs"], stored)
+        _expect(bool((arrays["far.support.sizes"] > 0).all()), "far.support.sizes")
+        coef = _array(arrays, "far.coef", REAL, (len(of_low),))
+        _expect(np.array_equal(np.sign(coef), np.where(of_low, 1.0, -1.0)), "far.coef")
+        _expect(bool(np.isin(arrays["far.support"], arrays["images.of"]).all()), "images.of")
+
+
+def _list(arrays: Arrays, name: str, count: int, stored: NDArray[Any]) -> None:
+    places = _array(arrays, name, INT, (None,))
+    sizes = _array(arrays, f"{name}.sizes", INT, (count,))
+    _expect(bool(((sizes >= 0) & (sizes <= len(places))).all()), f"{name}.sizes")
+    _expect(int(sizes.sum()) == len(places), name)
+    _expect(bool(np.isin(places, stored).all()), name)
+
+
+def _of_pairs(
+    arrays: Arrays, name: str, pairs: NDArray[Any], stored: NDArray[Any]
+) -> NDArray[np.bool_]:
+    # In the list of a pair: examples of its two classes, each once. Return which are of low.
+    _list(arrays, name, len(pairs), stored)
+    places, sizes = arrays[name], arrays[f"{name}.sizes"]
+    which = np.repeat(np.arange(len(pairs)), sizes)
+    _expect(len(np.unique(which * len(arrays["class"]) + places)) == len(places), name)
+    low, high = (each[which] for each in classes_of_all(pairs))
+    of_low = arrays["class"][places] == low
+    _expect(bool((of_low | (arrays["class"][places] == high)).all()), name)
+    return np.asarray(of_low)
+
+
+def _far(arrays: Arrays, classes: int, d: int) -> NDArray[Any]:
+    # The discriminants of all classes, and which pairs are near; these are returned.
+    near_classes = _array(arrays, "far.near_classes", INT, (1,))
+    _expect(bool(near_classes[0] >= 1), "far.near_classes")
+    for name in ("far.near", "far.pairs"):
+        pairs = _array(arrays, name, INT, (None,))
+        _within(pairs, pair_count(classes), name)
+        _expect(bool((np.diff(pairs) > 0).all()), name)
+    _expect(not np.isin(arrays["far.near"], arrays["far.pairs"]).any(), "far.pairs")
+    for name, dtype, shape in (
+        ("far.mean", REAL, (classes, d)),
+        ("far.V", REAL, (classes, d)),
+        ("far.half", REAL, (classes,)),
+        ("far.reach", REAL, (classes,)),
+        ("far.scale", SINGLE, (pair_count(classes),)),
+        ("far.bounds", SINGLE, (len(arrays["far.pairs"]), 3)),
+    ):
+        _array(arrays, name, dtype, shape)
+    return arrays["far.near"]
 
 
 def _carried(arrays: Arrays, d: int) -> None:

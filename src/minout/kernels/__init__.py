@@ -11,6 +11,16 @@ from minout.kernels.bitmaps import (
     write,
 )
 from minout.kernels.bounds import LEVELS, TOLERANCE, doubtful, roughly
+from minout.kernels.far import (
+    ClassScores,
+    Corrections,
+    Weights,
+    discriminant_margins,
+    far_margins,
+    far_scores,
+    far_winners,
+    pair_values,
+)
 from minout.kernels.grams import combine, gram
 from minout.kernels.interrupts import restoring_interrupts
 from minout.kernels.margins import activations, class_margins, scores
@@ -47,6 +57,8 @@ __all__ = [
     "UNSOLVED",
     "Bitmaps",
     "ClassPriors",
+    "ClassScores",
+    "Corrections",
     "Factor",
     "GradientStep",
     "Limits",
@@ -57,6 +69,7 @@ __all__ = [
     "Sides",
     "Sums",
     "Tally",
+    "Weights",
     "activations",
     "add_multiples",
     "all_below",
@@ -67,8 +80,12 @@ __all__ = [
     "clipped",
     "combine",
     "digest",
+    "discriminant_margins",
     "doubtful",
     "empty_factor",
+    "far_margins",
+    "far_scores",
+    "far_winners",
     "follow",
     "follow_and_clip",
     "gradient_step",
@@ -82,6 +99,7 @@ __all__ = [
     "no_sums",
     "one_blas_thread",
     "pair_scores",
+    "pair_values",
     "products",
     "products_by_column",
     "proposals",

@@ -10,6 +10,7 @@ from numba import typeof
 from minout.kernels import (
     bitmaps,
     bounds,
+    far,
     grams,
     margins,
     pairs,
@@ -88,6 +89,10 @@ def _engine() -> list[tuple[Any, ...]]:
             (settling.settle_pools, 0, 0, problem, pools, A, v, sides, limits, ints, v),
             (grams.gram, images, ints, table, ints, v, v, 0, A),
         ]
+    squares = np.zeros((1, 1), np.bool_), A32, np.zeros((1, 1), np.int32), A32, A32
+    scores = far.ClassScores(A, v, *squares)
+    corrections = far.Corrections(ints, ints, v, ints, A, ints)
+    weights = far.Weights(A, v)
     for table in (A, A32):
         x, members = table[0], primal.Rows(table, ints, v, v, v)
         jobs += [
@@ -97,6 +102,11 @@ def _engine() -> list[tuple[Any, ...]]:
             (margins.scores, A, v, table, v, A),
             (best_first, A, v, table, v, ints, ints, ints, ints, v),
             (proposals, A32, v32, table, v, ints),
+            (far.pair_values, v, v, v, 0.0, A, ints, v, table, ints, v, v),
+            (far.discriminant_margins, A, v, v32, table, ints, ints, ints, v, v),
+            (far.far_margins, scores, corrections, weights, x, v, 0.0, 0, 0.0, v),
+            (far.far_scores, scores, corrections, weights, table, v, v, A),
+            (far.far_winners, scores, corrections, weights, table, v, v, ints, ints, v),
             (primal._newton_primal, members, A, 0.0, v, sums, v),
         ]
     return jobs

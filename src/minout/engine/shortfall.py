@@ -1,0 +1,200 @@
+"""Find examples with a low margin in a far pair that has no support yet.
+
+Their margins are differences of class scores. Matrix products of rows and discriminants, with a
+bound on their rounding, exclude nearly all of them; the rest is computed in the kernels' order.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from minout import kernels
+from minout._typing import Bools, Floats, Ints
+from minout.engine.check import WORST
+from minout.engine.far import ClassRow, FarPairs
+from minout.maths import Geometry
+
+BLOCK = 1_024
+"""The number of rows that are multiplied at a time."""
+ROUNDING = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-12}
+"""Tolerance for a product, relative to the lengths of the vectors; see `engine/sketch.py`."""
+Low = dict[int, tuple[Ints, Floats]]
+"""For each pair of classes, by number: places with a low margin, and their signs."""
+
+
+class Rows(NamedTuple):
+    """The table of rows, the places to look at, and their classes."""
+
+    table: Floats
+    places: Ints
+    classes: Ints
+
+
+class OwnScores(NamedTuple):
+    """The score of each place in its own class, the class it was computed for, and its length.
+
+    A cache: `scores` are those of the present discriminants wherever `of` is the present class.
+    """
+
+    scores: Floats
+    of: Ints
+    lengths: Floats
+
+    @classmethod
+    def none(cls) -> "OwnScores":
+        """Return the scores of no place."""
+        return cls(np.empty(0), np.empty(0, dtype=np.int64), np.empty(0))
+
+    def brought_up(
+        self, far: FarPairs, row: ClassRow, geometry: Geometry, rows: Rows, end: int
+    ) -> "OwnScores":
+        """Return the scores of all places, with a new discriminant for one class."""
+        more = max(end - len(self.of), 0)
+        scores = np.concatenate([self.scores, np.zeros(more)])
+        of = np.concatenate([self.of, np.full(more, -1)])
+        lengths = np.concatenate([self.lengths, np.zeros(more)])
+        stale = (of[rows.places] != rows.classes) | (rows.classes == row.c)
+        V, half = with_row(far, row)
+        places, classes = rows.places[stale], rows.classes[stale]
+        for start in range(0, len(places), BLOCK):
+            mine, c = places[start : start + BLOCK], classes[start : start + BLOCK]
+            X = rows.table[mine].astype(np.float64)
+            scores[mine] = np.einsum("ij,ij->i", X - geometry.origin, V[c]) - half[c]
+            lengths[mine] = np.linalg.norm(X, axis=1)
+            of[mine] = c
+        return OwnScores(scores, of, lengths)
+
+
+def with_row(far: FarPairs, row: ClassRow) -> tuple[Floats, Floats]:
+    """Return V and half of all classes, with one replaced or added."""
+    m = max(far.count, row.c + 1)
+    V, half = np.zeros((m, far.V.shape[1])), np.zeros(m)
+    V[: far.count], half[: far.count] = far.V[: far.count], far.half[: far.count]
+    V[row.c], half[row.c] = row.V, row.half
+    return V, half
+
+
+def low_around(
+    far: FarPairs,
+    row: ClassRow,
+    plain: Bools,
+    own: OwnScores,
+    geometry: Geometry,
+    rows: Rows,
+    bound: float,
+) -> Low:
+    """Find low margins in the pairs of one class, whose discriminant is new.
+
+    plain (m,) tells the far pairs without support; `own` is up to date.
+    """
+    c, origin = row.c, geometry.origin
+    V, half = with_row(far, row)
+    ours = rows.classes == c
+    theirs = np.flatnonzero(~ours & plain[rows.classes])
+    places, classes = rows.places[theirs], rows.classes[theirs]
+    # Members of other classes against this one …
+    products = _products(rows.table, places, row.V)
+    longest = float(np.linalg.norm(V, axis=1).max())
+    tolerance = _tolerance(own.lengths[places], longest, rows.table, origin)
+    margins = own.scores[places] - (products - float(row.V @ origin) - row.half)
+    scale = row.scale[classes]
+    low = scale * (margins - tolerance) < bound
+    found = [(places[low], classes[low], np.full(np.count_nonzero(low), c))]
+    # … and members of this class against the others.
+    members = rows.places[ours]
+    for start in range(0, len(members), BLOCK):
+        mine = members[start : start + BLOCK]
+        G = (rows.table[mine].astype(np.float64) - origin) @ V.T - half
+        tolerance = 1e-9 * (1.0 + np.abs(G).max())
+        low = (row.scale * (G[:, [c]] - G - tolerance) < bound) & plain
+        which, others = np.nonzero(low)
+        found.append((mine[which], np.full(len(which), c), others))
+    return _decided(V, half, row.scale, found, geometry, rows.table, bound, c)
+
+
+def low_anywhere(far: FarPairs, plain: Bools, geometry: Geometry, rows: Rows, bound: float) -> Low:
+    """Find low margins in all far pairs without support; plain (m, m) tells which these are."""
+    m, table, origin = far.count, rows.table, geometry.origin
+    V, half, scale = far.V[:m], far.half[:m], far.scale[:m, :m]
+    precise = table.dtype
+    turned = np.ascontiguousarray(V.T.astype(precise))
+    offset = half + V @ origin
+    longest = float(np.linalg.norm(V, axis=1).max())
+
+    def look(start: int) -> tuple[Ints, Ints, Ints]:
+        places, own = rows.places[start : start + BLOCK], rows.classes[start : start + BLOCK]
+        X = table[places]
+        G = X @ turned - offset
+        tolerance = _tolerance(np.linalg.norm(X, axis=1), longest, table, origin)
+        margins = (G[np.arange(len(own)), own] - tolerance)[:, None] - G
+        margins *= scale[own]
+        which, others = np.nonzero((margins < bound) & plain[own])
+        return places[which], own[which], others
+
+    found = kernels.in_threads(look, range(0, len(rows.places), BLOCK))
+    return _decided(V, half, scale, found, geometry, table, bound)
+
+
+def _decided(
+    V: Floats,
+    half: Floats,
+    scale: NDArray[np.float32],
+    found: list[tuple[Ints, Ints, Ints]],
+    geometry: Geometry,
+    table: Floats,
+    bound: float,
+    c: int | None = None,
+) -> Low:
+    # The candidates whose margin is below the bound, by pair; the worst of them if there are many.
+    places, own, others = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    margins = np.empty(len(places))
+    by_pair = scale[own, others] if c is None else scale[np.where(own == c, others, own)]
+
+    def decide(part: slice) -> None:
+        kernels.discriminant_margins(
+            V,
+            half,
+            by_pair[part],
+            table,
+            places[part],
+            own[part],
+            others[part],
+            geometry.origin,
+            margins[part],
+        )
+
+    half_way = len(places) // 2
+    kernels.in_threads(decide, [slice(0, half_way), slice(half_way, len(places))])
+    low = np.flatnonzero(margins < bound)
+    high_class, low_class = np.maximum(own, others)[low], np.minimum(own, others)[low]
+    pairs = high_class * (high_class - 1) // 2 + low_class
+    order = np.lexsort((places[low], margins[low], pairs))
+    numbers, starts = np.unique(pairs[order], return_index=True)
+    ends = np.append(starts[1:], len(order))[: len(starts)]
+    result: Low = {}
+    for number, start, end in zip(numbers.tolist(), starts.tolist(), ends.tolist(), strict=True):
+        worst = low[order[start : min(end, start + WORST)]]
+        result[number] = places[worst], np.where(own[worst] < others[worst], 1.0, -1.0)
+    return result
+
+
+def _products(table: Floats, places: Ints, v: Floats) -> Floats:
+    # v·x of some rows, in the precision of the table.
+    if not len(places):
+        return np.empty(0)
+    first, last = int(places[0]), int(places[-1]) + 1
+    direction, out = v.astype(table.dtype), np.empty(last - first)
+
+    def multiply(part: slice) -> None:
+        out[part] = table[first + part.start : first + part.stop] @ direction
+
+    middle = (last - first) // 2
+    kernels.in_threads(multiply, [slice(0, middle), slice(middle, last - first)])
+    return out[places - first]
+
+
+def _tolerance(lengths: Floats, longest: float, table: Floats, origin: Floats) -> Floats:
+    # A bound on the rounding of a difference of two class scores, from the lengths of the rows.
+    size = lengths + float(np.linalg.norm(origin))
+    return np.asarray(2.0 * ROUNDING[table.dtype] * longest * size)

@@ -1,0 +1,286 @@
+"""Margins with very many classes, most of whose pairs have no separator of their own.
+
+A far pair of classes a < b starts from the difference of two class scores, g_c = V_c·z - half_c,
+z = x - origin, and has a few corrections: f(x) = scale·(g_a - g_b) + Σ coef·(image·z + 1). Every
+sum is taken in one fixed order. A near pair has weights, as all pairs of a few classes have.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from minout._typing import Bools, Floats, Ints
+from minout.kernels._compiled import compiled
+from minout.kernels.best_first import _next
+from minout.kernels.margins import LANES, dot, four_dots, subtract
+
+
+class ClassScores(NamedTuple):
+    """One linear score per class, and how pairs of classes are made of them.
+
+    V (m, d) and half (m,) are the scores; near (m, m) tells near pairs from far ones, and scale
+    (m, m) is the factor of a far pair. at (m, m) is a near pair's row of W, or the number of a
+    far pair's corrections, or -1 without any. A margin of class c against o changes by the
+    corrections by at least floor[c, o] - norm[c, o]·‖z‖, in the norm of the metric.
+    """
+
+    V: Floats
+    half: Floats
+    near: Bools
+    scale: NDArray[np.float32]
+    at: NDArray[np.int32]
+    floor: NDArray[np.float32]
+    norm: NDArray[np.float32]
+
+
+class Corrections(NamedTuple):
+    """The corrections of far pairs, concatenated: number k has size[k] entries from start[k] on.
+
+    images[slot[place]] is the image of a stored row.
+    """
+
+    start: Ints
+    size: Ints
+    coef: Floats
+    places: Ints
+    images: Floats
+    slot: Ints
+
+
+class Weights(NamedTuple):
+    """The weights of near pairs, by row."""
+
+    W: Floats
+    b: Floats
+
+
+@compiled
+def pair_values(
+    a: Floats,
+    b: Floats,
+    half: Floats,
+    scale: float,
+    images: Floats,
+    which: Ints,
+    coef: Floats,
+    table: Floats,
+    places: Ints,
+    origin: Floats,
+    out: Floats,
+) -> None:
+    """Set out[i] to the value of one far pair at table[places[i]].
+
+    a, b (d,) and half (2,) are the scores of its classes; images[which] and coef its corrections.
+    """
+    z, lanes, nowhere = np.empty(origin.shape[0]), np.empty(LANES), np.zeros(origin.shape[0])
+    for i in range(places.shape[0]):
+        subtract(table[places[i]], origin, z)
+        of_a = dot(a, z, nowhere, lanes) - half[0]
+        of_b = dot(b, z, nowhere, lanes) - half[1]
+        value = scale * (of_a - of_b)
+        for k in range(coef.shape[0]):
+            value += coef[k] * (dot(images[which[k]], z, nowhere, lanes) + 1.0)
+        out[i] = value
+
+
+@compiled
+def discriminant_margins(
+    V: Floats,
+    half: Floats,
+    scale: NDArray[np.float32],
+    table: Floats,
+    places: Ints,
+    own: Ints,
+    other: Ints,
+    origin: Floats,
+    out: Floats,
+) -> None:
+    """Set out[i] to the margin of table[places[i]], of class own[i], against other[i].
+
+    For far pairs without corrections; scale[i] is that of the pair.
+    """
+    z, lanes, nowhere = np.empty(origin.shape[0]), np.empty(LANES), np.zeros(origin.shape[0])
+    for i in range(places.shape[0]):
+        subtract(table[places[i]], origin, z)
+        mine = dot(V[own[i]], z, nowhere, lanes) - half[own[i]]
+        theirs = dot(V[other[i]], z, nowhere, lanes) - half[other[i]]
+        out[i] = scale[i] * (mine - theirs)
+
+
+@compiled
+def far_margins(
+    classes: ClassScores,
+    corrections: Corrections,
+    weights: Weights,
+    x: Floats,
+    origin: Floats,
+    length: float,
+    label: int,
+    bound: float,
+    out: Floats,
+) -> float:
+    """Set out[o] to the margin of x, of class `label`, against each class o; return the least.
+
+    length is ‖x - origin‖ in the norm of the metric, or more. A margin that is neither the least
+    nor below the bound may be set to a lower bound of it. out[label] does not change.
+    """
+    d, m = origin.shape[0], out.shape[0]
+    z, g, lanes, nowhere = np.empty(d), np.empty(m), np.empty(4 * LANES), np.zeros(d)
+    subtract(x, origin, z)
+    _class_scores(classes, z, g, lanes, nowhere)
+    return _margins(
+        classes, corrections, weights, z, g, length, label, bound, -np.inf, out, lanes, nowhere
+    )
+
+
+@compiled
+def far_scores(
+    classes: ClassScores,
+    corrections: Corrections,
+    weights: Weights,
+    X: Floats,
+    origin: Floats,
+    lengths: Floats,
+    out: Floats,
+) -> None:
+    """Set out[i, c] to the least margin that row i of X would have as an example of class c."""
+    d, m = origin.shape[0], out.shape[1]
+    z, g, lanes, nowhere = np.empty(d), np.empty(m), np.empty(4 * LANES), np.zeros(d)
+    margins = np.empty(m)
+    for i in range(X.shape[0]):
+        subtract(X[i], origin, z)
+        _class_scores(classes, z, g, lanes, nowhere)
+        for c in range(m):
+            out[i, c] = _margins(
+                classes,
+                corrections,
+                weights,
+                z,
+                g,
+                lengths[i],
+                c,
+                -np.inf,
+                -np.inf,
+                margins,
+                lanes,
+                nowhere,
+            )
+
+
+@compiled
+def far_winners(
+    classes: ClassScores,
+    corrections: Corrections,
+    weights: Weights,
+    X: Floats,
+    origin: Floats,
+    lengths: Floats,
+    rank: Ints,
+    winner: Ints,
+    score: Floats,
+) -> int:
+    """Set winner[i] and score[i] for the rows of X, as `best_first` does; return classes tried."""
+    d, m = origin.shape[0], rank.shape[0]
+    z, g, lanes, nowhere = np.empty(d), np.empty(m), np.empty(4 * LANES), np.zeros(d)
+    margins, bounds, done = np.empty(m), np.empty(m), np.empty(m, np.bool_)
+    tried = 0
+    for i in range(X.shape[0]):
+        subtract(X[i], origin, z)
+        _class_scores(classes, z, g, lanes, nowhere)
+        c = 0
+        for o in range(1, m):
+            if g[o] > g[c]:
+                c = o
+        winner[i], bounds[:], done[:] = -1, np.inf, False
+        best = -np.inf
+        while c >= 0:
+            least = _margins(
+                classes,
+                corrections,
+                weights,
+                z,
+                g,
+                lengths[i],
+                c,
+                -np.inf,
+                best,
+                margins,
+                lanes,
+                nowhere,
+            )
+            tried += 1
+            for o in range(m):
+                if o != c:
+                    bounds[o] = min(bounds[o], -margins[o])
+            bounds[c], done[c] = least, True
+            own = winner[i]
+            if own < 0 or least > best or (least == best and rank[c] < rank[own]):
+                winner[i], best = c, least
+            c = _next(bounds, done, rank, best, rank[winner[i]])
+        score[i] = best
+    return tried
+
+
+@compiled
+def _class_scores(
+    classes: ClassScores, z: Floats, g: Floats, lanes: Floats, nowhere: Floats
+) -> None:
+    V, half, m = classes.V, classes.half, g.shape[0]
+    fours = m - m % 4
+    for c in range(0, fours, 4):
+        found = four_dots(z, V[c], V[c + 1], V[c + 2], V[c + 3], lanes)
+        for k in range(4):
+            g[c + k] = found[k] - half[c + k]
+    for c in range(fours, m):
+        g[c] = dot(V[c], z, nowhere, lanes) - half[c]
+
+
+@compiled
+def _margins(
+    classes: ClassScores,
+    corrections: Corrections,
+    weights: Weights,
+    z: Floats,
+    g: Floats,
+    length: float,
+    c: int,
+    bound: float,
+    enough: float,
+    out: Floats,
+    lanes: Floats,
+    nowhere: Floats,
+) -> float:
+    # Set out[o] for o other than c, and return the least. A margin with corrections is computed
+    # only if it may be below `bound` or the least; otherwise out[o] is a lower bound of it. If one
+    # is below `enough`, the rest of them stays at their lower bounds.
+    m, least = g.shape[0], np.inf
+    near, scale, at = classes.near[c], classes.scale[c], classes.at[c]
+    for o in range(m):
+        if o == c:
+            continue
+        if near[o]:
+            a = dot(weights.W[at[o]], z, nowhere, lanes) + weights.b[at[o]]
+            out[o] = a if c < o else -a
+            least = min(least, out[o])
+            continue
+        out[o] = scale[o] * (g[c] - g[o])
+        if at[o] < 0:
+            least = min(least, out[o])
+        else:
+            out[o] += classes.floor[c, o] - classes.norm[c, o] * length
+    for o in range(m):
+        if least < enough:
+            return least
+        if o == c or near[o] or at[o] < 0 or out[o] >= max(bound, least):
+            continue
+        first = corrections.start[at[o]]
+        last = first + corrections.size[at[o]]
+        low, high = min(c, o), max(c, o)
+        value = scale[o] * (g[low] - g[high])
+        for k in range(first, last):
+            image = corrections.images[corrections.slot[corrections.places[k]]]
+            value += corrections.coef[k] * (dot(image, z, nowhere, lanes) + 1.0)
+        out[o] = value if c < o else -value
+        least = min(least, out[o])
+    return least
