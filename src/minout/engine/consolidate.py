@@ -14,7 +14,7 @@ from minout.engine.images import Images
 from minout.engine.moments import RunningMoments
 from minout.engine.pool import Pool
 from minout.engine.reports import NOTHING_MOVED, Consolidation, Refresh
-from minout.engine.separators import classes_of, pair_number
+from minout.engine.separators import classes_of, pair_count, pair_number
 from minout.engine.state import State, apply
 from minout.engine.step import settle_all
 from minout.maths import Prior
@@ -36,6 +36,8 @@ def consolidate(old: State) -> tuple[State, Consolidation]:
     if len(new.classes):
         new.frame = _framed(new, order)
     if len(new.classes) > 1:
+        if new.settings.near(len(new.classes), new.frame.choice) is None:
+            new.separators.make_room(pair_count(len(new.classes)), new.examples.end)
         draft = Draft(new)
         settle_all(draft, TIGHT, _carried_pools(old, new))
         apply(new, draft.delta())

@@ -70,7 +70,7 @@ def packed(state: State) -> tuple[dict[str, Any], Arrays]:
         "class": examples.classes[:end],
         "digest": examples.digests[:end],
         "stored": examples.stored[:end],
-        "W": np.array([each.w for each in kept]).reshape(-1, examples.width),
+        "W": np.array([each.w for each in kept]).reshape(len(kept), examples.width),
         "b": np.array([each.b for each in kept]),
         "sums.shift": moments.shift,
         "sums.counts": moments.counts,
