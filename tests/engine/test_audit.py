@@ -138,7 +138,7 @@ def test_any_label_that_is_bent_is_noticed():
 @pytest.mark.parametrize("apart", [0.3, 1.0])
 def test_any_alpha_that_is_bent_is_noticed(kind, apart):
     state = bendable(kind, apart=apart)
-    for pool in state.separators.pools:
+    for pool in state.separators.pools.values():
         for i in range(len(pool.alpha)):
             kept = pool.alpha[i]
             for bent in (kept + 0.1 * max(pool.alpha.max(), 1.0), 0.5 * kept if kept else 1.0):
@@ -169,7 +169,7 @@ def test_a_member_that_is_missing_from_its_class_is_noticed():
 def test_an_example_that_leans_on_nothing_is_noticed():
     state = bendable(apart=2.0)
     pools = state.separators.pools
-    free = next(p for p in range(60) if all(p not in pool.places for pool in pools))
+    free = next(p for p in range(60) if all(p not in pool.places for pool in pools.values()))
     state.examples.table[free] = state.frame.geometry.origin
     assert any(f"'e{free}' has a margin below" in each for each in differences(state))
 

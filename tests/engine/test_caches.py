@@ -24,7 +24,7 @@ def small(monkeypatch):
 def drop_products(state):
     """Let every pool go on from what is saved of it, without inner products."""
     pools = state.separators.pools
-    for number, old in enumerate(pools):
+    for number, old in pools.items():
         pools[number] = Pool.restored(
             old.prior, old.places, old.signs, old.alpha, old.idle, *old.saved_warm_start()
         )
@@ -32,7 +32,7 @@ def drop_products(state):
 
 def drop_references(state):
     references = state.separators.references
-    references[:] = [Reference() for _ in references]
+    references.update((pair, Reference()) for pair in references)
 
 
 def drop_sketch(state):

@@ -67,8 +67,8 @@ PLACES = {
     "sums": (RunningMoments, "with_rows"),
     "images": (Images, "of"),
     "make room": (engine, "make_room"),
-    "carry pools": (consolidation, "_carry_pools"),
-    "sort pools": (consolidation, "_sort_pools"),
+    "carry pools": (consolidation, "_carried_pools"),
+    "sort pools": (consolidation, "_sorted_pools"),
     "round caches": (consolidation, "_round_caches"),
 }
 
@@ -122,6 +122,8 @@ def test_a_call_that_fails_anywhere_was_never_made(call, kind, monkeypatch):
             calls(count)[call](spare)
         for nth in sorted({1, 2, made() // 2, made()} & set(range(1, made() + 1))):
             error = [KeyboardInterrupt, MemoryError, ValueError][failed % 3]
+            if owner is Separator:  # room that was made stays, and fewer of these are needed
+                learner = copy.deepcopy(learner)
             with monkeypatch.context() as patch:
                 failing(patch, owner, name, nth, error)
                 with pytest.raises(error):
@@ -430,7 +432,7 @@ def test_an_interrupted_check_of_many_rows_is_made_again(monkeypatch):
     assert all(np.isfinite(each.w).all() for each in learner.inspect().separators.values())
 
 
-@pytest.mark.parametrize("late", ["_carry_pools", "_sort_pools", "_round_caches", "trim_heap"])
+@pytest.mark.parametrize("late", ["_carried_pools", "_sorted_pools", "_round_caches", "trim_heap"])
 def test_an_interrupted_consolidation_leaves_every_bit(late, monkeypatch):
     rows, labels = stream(4, examples=60)
     learner = Learner()
