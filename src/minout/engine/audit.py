@@ -115,16 +115,19 @@ class _ClassWeights(NamedTuple):
 
 def _class_weights(state: State, c: int) -> _ClassWeights:
     classes, far = len(state.classes), state.separators.far
-    W, b = np.zeros((classes, state.examples.width)), np.full(classes, np.inf)
-    for o in range(classes):
+    W, b = np.zeros((classes, state.examples.width)), np.zeros(classes)
+    others, sizes = np.arange(classes), 0.0
+    if far is not None:
+        V, half, scale = far.V[:classes], far.half[:classes], far.scale[c, :classes]
+        W, b = (V[c] - V) * scale[:, None], (half - half[c]) * scale
+        sizes = scale[:, None] * (np.abs(V[c]) + np.abs(V))
+        others = np.flatnonzero(far.index[c, :classes] >= 0)
+    for o in others.tolist():
         if o != c:
             w, bias = state.weights(pair_number(c, o))
             W[o], b[o] = (w, bias) if c < o else (-w, -bias)
-    sizes = np.abs(W)
-    if far is not None:
-        scale, V = far.scale[c, :classes, None], np.abs(far.V[:classes])
-        sizes += scale * (V[c] + V)
-    return _ClassWeights(W, b, sizes)
+    b[c] = np.inf
+    return _ClassWeights(W, b, np.abs(W) + sizes)
 
 
 def _margins(state: State, places: Ints, weights: _ClassWeights) -> tuple[Floats, Floats]:

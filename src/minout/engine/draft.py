@@ -171,8 +171,9 @@ class Draft:
         """Compute the discriminant of a class, which may be new, from the mean of its examples."""
         assert self.far is not None
         self.catch_up()
-        mean = self.frame.moments.mean(c)
-        self._row = self.far.row_of(self.frame.geometry, c, mean)
+        moments = self.frame.moments
+        count = float(moments.counts[c])
+        self._row = self.far.row_of(self.frame.geometry, c, moments.mean(c), count)
         return self._row
 
     def low_around(self, bound: float) -> Low:
@@ -215,8 +216,9 @@ class Draft:
         self._separators.clear()
         self._replaces_all, self._row, self.far = True, None, None
         if near_classes is not None:
-            means = self.frame.moments.means()
-            self.far = FarPairs.of(self.frame.geometry, means, near_classes)
+            moments = self.frame.moments
+            means = moments.means()
+            self.far = FarPairs.of(self.frame.geometry, means, moments.counts, near_classes)
 
     def supports(self) -> dict[int, Pool]:
         """Return the pools of all pairs for which something is stored."""
@@ -271,7 +273,7 @@ class Draft:
         pair = pair_number(low, high)
         sides = (self.members(low).places, self.members(high).places)
         if reference is None:
-            reference = self.separator(pair).reference.fork()
+            reference = Reference() if self.is_far(pair) else self.separator(pair).reference.fork()
         return Job(pair, low, high, pool, sides, reference)
 
     def pool_to_settle(self, pair: int) -> Pool:
@@ -311,7 +313,7 @@ class Draft:
             separator = Separator(w, b, job.pool, found.misfits, job.reference)
             least = found.least
             if self.is_far(job.pair):
-                support = support_of(job.pool, w, problem)
+                support = support_of(job.pool, problem)
                 separator = FAR._replace(misfits=found.misfits, support=support)
                 if len(found.misfits) or least < NEARLY_ZERO:
                     separator, least = self._decided(job, separator, images)
@@ -402,10 +404,24 @@ class Draft:
             return None
         if self._replaces_all and self.far is not None:
             return None  # too many to keep
-        state, known = self.state, pair_count(len(self.state.classes))
-        earlier = {pair: state.weights(pair) for pair in self._moved if pair < known}
-        weights = {pair: (w.copy(), b) for pair, (w, b) in earlier.items()}
-        return Move(weights, len(state.classes), state.examples.end, state.frame.geometry.origin)
+        state, separators = self.state, self.state.separators
+        moved = [pair for pair in self._moved if pair < pair_count(len(state.classes))]
+        near = [pair for pair in moved if pair in separators.pools]
+        weights = {pair: (separators[pair].w.copy(), separators[pair].b) for pair in near}
+        supports, row = {}, self._row
+        if separators.far is not None:
+            far = [pair for pair in moved if pair not in separators.pools]
+            supports = {pair: separators.far.support(*classes_of(pair)).copy() for pair in far}
+            if row is not None:
+                row = separators.far.class_row(row.c) if row.c < separators.far.count else None
+        return Move(
+            weights,
+            supports,
+            row,
+            len(state.classes),
+            state.examples.end,
+            state.frame.geometry.origin,
+        )
 
     def _misfit_changes(
         self,

@@ -7,7 +7,8 @@ than one score per class, and stores nothing until an example has a low margin i
 its support vectors and their α, no weights (`kernels/far.py`).
 """
 
-from typing import NamedTuple
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,14 +34,17 @@ Singles = NDArray[np.float32]
 class ClassRow(NamedTuple):
     """The discriminant of one class, and its distances to all classes.
 
-    `mean` is its mean less the origin, V = K·mean, half = V·mean/2; `scale` and `near` are by class
-    number; `reach` is the squared distance of its furthest near class.
+    `mean` is its mean less the origin, V = K·mean, `square` = V·mean, and `examples` how many the
+    mean is of; `scale` and `near` are by class number; `reach` is the squared
+    distance of its furthest near class.
     """
 
     c: int
     mean: Floats
     V: Floats
+    square: float
     half: float
+    examples: float
     scale: Singles
     near: Bools
     reach: float
@@ -59,6 +63,10 @@ class Support(NamedTuple):
     ceiling: float = 0.0
     norm: float = 0.0
 
+    def copy(self) -> "Support":
+        """Return a copy that later changes of the far pairs do not change."""
+        return self._replace(places=self.places.copy(), coef=self.coef.copy())
+
     def without(self, places: Ints) -> "Support":
         """Return the support without some places; the bounds do not hold for it."""
         stays = ~np.isin(self.places, places)
@@ -71,16 +79,23 @@ NO_SUPPORT = Support(NO_PLACES, NO_WEIGHTS)
 class FarPairs:
     """The discriminants of all classes, which pairs are near, and the support of far pairs.
 
+    The squared length of a mean of n examples is on average `within`/n larger than that of the
+    class, `within` being the mean squared distance of examples from their class. For far pairs this
+    is subtracted: otherwise a class with few examples would seem further away than it is.
+
     Arrays by class number have spare capacity. `index` has the row of a near pair's weights, or
     the number of a far pair's support, or -1.
     """
 
-    def __init__(self, width: int, near_classes: int) -> None:
+    def __init__(self, width: int, near_classes: int, within: float) -> None:
         self.near_classes = near_classes
+        self.within = within
         self.count = 0
         self.mean: Floats = np.zeros((0, width))
         self.V: Floats = np.zeros((0, width))
+        self.square: Floats = np.zeros(0)
         self.half: Floats = np.zeros(0)
+        self.counts: Floats = np.zeros(0)
         self.reach: Floats = np.zeros(0)
         self.near: Bools = np.zeros((0, 0), dtype=bool)
         self.scale: Singles = np.zeros((0, 0), dtype=np.float32)
@@ -90,37 +105,53 @@ class FarPairs:
         self._log = _Log(64, 64)
 
     @classmethod
-    def of(cls, geometry: Geometry, means: Floats, near_classes: int) -> "FarPairs":
+    def of(cls, geometry: Geometry, means: Floats, counts: Floats, near_classes: int) -> "FarPairs":
         """Return the discriminants of classes with these means, without any support."""
-        pairs, m = cls(means.shape[1], near_classes), len(means)
+        m, total = len(means), float(counts.sum())
+        mean, V = means - geometry.origin, maths.images(geometry, means)
+        square = np.einsum("ij,ij->i", V, mean)
+        # The mean of ‖x - origin‖² over all examples is 1: what means do not account for is within.
+        within = max(total - float(counts @ square), 0.0) / max(total - m, 1.0)
+        pairs = cls(means.shape[1], near_classes, within)
         pairs.make_room(m, exactly=True)
         pairs.count = m
-        pairs.mean[:] = means - geometry.origin
-        pairs.V[:] = maths.images(geometry, means)
-        pairs.half[:] = np.einsum("ij,ij->i", pairs.V, pairs.mean) / 2.0
-        squares = pairs.half[:, None] + pairs.half - pairs.V @ pairs.mean.T
-        squares = np.tril(squares) + np.tril(squares, -1).T  # symmetric to the last bit
-        squares *= 2.0
-        np.fill_diagonal(squares, np.inf)
-        pairs.reach[:] = [_reach(row, near_classes) for row in squares]
+        pairs.mean[:], pairs.V[:], pairs.square[:], pairs.counts[:] = mean, V, square, counts
+        pairs.half[:] = pairs._half(square, counts)
+        products = V @ mean.T
+        products = np.tril(products) + np.tril(products, -1).T  # symmetric to the last bit
+        apart = [pairs._apart(square[c], counts[c], products[c], m) for c in range(m)]
         for c in range(m):
-            sizes = pairs.half[c] + pairs.half
-            found = _near_and_scale(squares[c], sizes, float(pairs.reach[c]), pairs.reach)
+            apart[c].squares[c] = np.inf
+        pairs.reach[:] = [_reach(each.squares, near_classes) for each in apart]
+        for c in range(m):
+            found = _near_and_scale(apart[c], float(pairs.reach[c]), pairs.reach)
             pairs.near[c], pairs.scale[c] = found
         return pairs
 
-    def row_of(self, geometry: Geometry, c: int, mean: Floats) -> ClassRow:
+    def row_of(self, geometry: Geometry, c: int, mean: Floats, count: float) -> ClassRow:
         """Return the discriminant of class c, or of a new class, at a new mean."""
         known, m = self.count, max(self.count, c + 1)
         centred, V = mean - geometry.origin, maths.images(geometry, mean[None])[0]
-        half = float(V @ centred) / 2.0
-        squares, sizes, theirs = np.full(m, np.inf), np.zeros(m), np.zeros(m)
-        sizes[:known], theirs[:known] = half + self.half[:known], self.reach[:known]
-        squares[:known] = 2.0 * (sizes[:known] - self.mean[:known] @ V)
-        squares[c] = np.inf
-        reach = _reach(squares, self.near_classes)
-        near, scale = _near_and_scale(squares, sizes, reach, theirs)
-        return ClassRow(c, centred, V, half, scale, near, reach)
+        square = float(V @ centred)
+        apart = self._apart(square, count, self.mean[:known] @ V, m)
+        apart.squares[c] = np.inf
+        reach, theirs = _reach(apart.squares, self.near_classes), np.zeros(m)
+        theirs[:known] = self.reach[:known]
+        near, scale = _near_and_scale(apart, reach, theirs)
+        half = float(self._half(square, count))
+        return ClassRow(c, centred, V, square, half, count, scale, near, reach)
+
+    def _half(self, square: Any, counts: Any) -> Any:
+        return (square - self.within / counts) / 2.0
+
+    def _apart(self, square: float, count: float, products: Floats, m: int) -> "_Apart":
+        # Distances of a mean to those of all m classes, from its products with the known ones.
+        known = len(products)
+        squares, sizes, excess = np.full(m, np.inf), np.zeros(m), np.zeros(m)
+        sizes[:known] = square + self.square[:known]
+        squares[:known] = sizes[:known] - 2.0 * products
+        excess[:known] = self.within * (1.0 / count + 1.0 / self.counts[:known])
+        return _Apart(squares, sizes, excess)
 
     def is_near(self, a: int, b: int) -> bool:
         """Return whether the pair of two classes is near."""
@@ -128,9 +159,10 @@ class FarPairs:
 
     def prior(self, low: int, high: int, row: ClassRow | None = None) -> Prior:
         """Return the prior of a pair, near or far; `row` replaces that of its class."""
-        (V_low, half_low), (V_high, half_high) = self._score(low, row), self._score(high, row)
-        scale = self._scale(low, high, row)
-        return Prior((V_low - V_high) * scale, -(half_low - half_high) * scale)
+        a, b = self._score(low, row), self._score(high, row)
+        scale, is_near = self._scale(low, high, row)
+        half = (a.square - b.square) / 2.0 if is_near else a.half - b.half
+        return Prior((a.V - b.V) * scale, -half * scale)
 
     def values(
         self,
@@ -147,10 +179,10 @@ class FarPairs:
 
         `coef` are the coefficients of its support, `pictures` what `Images.of` returns for it.
         """
-        (V_low, half_low), (V_high, half_high) = self._score(low, row), self._score(high, row)
-        out, half = np.empty(len(places)), np.array([half_low, half_high])
-        scale = self._scale(low, high, row)
-        kernels.pair_values(V_low, V_high, half, scale, *pictures, coef, X, places, origin, out)
+        a, b = self._score(low, row), self._score(high, row)
+        out, half = np.empty(len(places)), np.array([a.half, b.half])
+        scale, _ = self._scale(low, high, row)
+        kernels.pair_values(a.V, b.V, half, scale, *pictures, coef, X, places, origin, out)
         return out
 
     def support(self, low: int, high: int) -> Support:
@@ -206,7 +238,9 @@ class FarPairs:
             c,
             self.mean[c].copy(),
             self.V[c].copy(),
+            float(self.square[c]),
             float(self.half[c]),
+            float(self.counts[c]),
             self.scale[c, :m].copy(),
             self.near[c, :m].copy(),
             float(self.reach[c]),
@@ -226,8 +260,8 @@ class FarPairs:
             self._put_index(c, o, -1)
         self.near[c, :m] = self.near[:m, c] = row.near
         self.scale[c, :m] = self.scale[:m, c] = row.scale
-        self.mean[c], self.V[c], self.half[c] = row.mean, row.V, row.half
-        self.reach[c] = row.reach
+        self.mean[c], self.V[c], self.square[c] = row.mean, row.V, row.square
+        self.half[c], self.counts[c], self.reach[c] = row.half, row.examples, row.reach
         self.count = max(self.count, c + 1)
 
     def put_near(self, low: int, high: int, slot: int) -> None:
@@ -249,7 +283,7 @@ class FarPairs:
 
     def only(self, kept: list[int]) -> "FarPairs":
         """Return those of some classes, numbered again from 0; near pairs have no rows yet."""
-        twin = FarPairs(self.V.shape[1], self.near_classes)
+        twin = FarPairs(self.V.shape[1], self.near_classes, self.within)
         twin.make_room(len(kept), exactly=True)
         twin.count = len(kept)
         square = np.ix_(kept, kept)
@@ -280,15 +314,16 @@ class FarPairs:
         within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         return np.unique(log.places[np.repeat(log.start[numbers], sizes) + within])
 
-    def _score(self, c: int, row: ClassRow | None) -> tuple[Floats, float]:
+    def _score(self, c: int, row: ClassRow | None) -> "_Score":
         if row is not None and row.c == c:
-            return row.V, row.half
-        return self.V[c], float(self.half[c])
+            return _Score(row.V, row.square, row.half)
+        return _Score(self.V[c], float(self.square[c]), float(self.half[c]))
 
-    def _scale(self, low: int, high: int, row: ClassRow | None) -> float:
+    def _scale(self, low: int, high: int, row: ClassRow | None) -> tuple[float, bool]:
         if row is not None and row.c in (low, high):
-            return float(row.scale[low + high - row.c])
-        return float(self.scale[low, high])
+            other = low + high - row.c
+            return float(row.scale[other]), bool(row.near[other])
+        return float(self.scale[low, high]), bool(self.near[low, high])
 
     def _put_index(self, a: int, b: int, value: int) -> None:
         self.index[a, b] = self.index[b, a] = value
@@ -302,6 +337,22 @@ class FarPairs:
         for number in numbers:
             log.write(number, *old.entry(number))
         self._log = log
+
+
+class _Score(NamedTuple):
+    """The discriminant of one class; see `ClassRow`."""
+
+    V: Floats
+    square: float
+    half: float
+
+
+class _Apart(NamedTuple):
+    """Squared distances between means, the size of their terms, and by how much they are high."""
+
+    squares: Floats
+    sizes: Floats
+    excess: Floats
 
 
 class _Log:
@@ -334,32 +385,33 @@ class _Log:
         return self.places[part], self.coef[part]
 
 
-_BY_CLASS = ("mean", "V", "reach", "half")
+_BY_CLASS = ("mean", "V", "square", "counts", "reach", "half")
 _BY_PAIR = ("near", "scale", "index", "floor", "norm")
 
 
-def support_of(pool: Pool, w: Floats, problem: Problem) -> Support:
-    """Return the support of a far pair whose pool was solved, and whose weights are w."""
+def support_of(pool: Pool, problem: Problem) -> Support:
+    """Return the support of a far pair whose pool was solved."""
     used = np.flatnonzero(pool.alpha > 0.0)
-    if not len(used):
+    n = len(used)
+    if not n:
         return NO_SUPPORT
     places, coef = pool.places[used], (pool.signs * pool.alpha)[used]
     Z = problem.table[places] - problem.geometry.origin
     pictures, which = problem.images.of(problem.table, places)
-    # With u = Σ coef·K z, the square of the corrections' norm, u'K⁻¹u, is Σ coef·(u·z).
-    square = abs(float(coef @ (Z @ (w - pool.prior.w))))
-    lengths = np.sqrt(np.abs(np.einsum("ij,ij->i", Z, pictures[which])))
-    total, size = float(coef.sum()), np.abs(coef)
+    # The square of the corrections' norm is that of Σ coef·z in the metric.
+    products = pictures[which] @ Z.T
+    size, total = np.abs(coef), float(coef.sum())
+    square, lengths = abs(float(coef @ products @ coef)), np.sqrt(np.abs(products.diagonal()))
+    norm = (1.0 + ROUNDING) * math.sqrt(square) + ROUNDING * float(size @ lengths)
     wide = ROUNDING * float(size.sum())
-    norm = (1.0 + ROUNDING) * float(np.sqrt(square)) + ROUNDING * float(size @ lengths)
     return Support(places, coef, total - wide, total + wide, norm)
 
 
 def pool_of(support: Support, prior: Prior) -> Pool:
     """Return a pool with the rows of a far pair's support."""
-    pool = Pool(prior)
-    pool.join(support.places, np.sign(support.coef))
-    pool.alpha = np.abs(support.coef)
+    pool, coef = Pool(prior), support.coef
+    pool.places, pool.signs, pool.alpha = support.places.copy(), np.sign(coef), np.abs(coef)
+    pool.idle = np.zeros(len(coef), dtype=np.int64)
     return pool
 
 
@@ -378,15 +430,15 @@ def _reach(squares: Floats, near_classes: int) -> float:
     return float(np.partition(squares, k - 1)[k - 1]) if k else 0.0
 
 
-def _near_and_scale(
-    squares: Floats, sizes: Floats, reach: float, theirs: Floats
-) -> tuple[Bools, Singles]:
+def _near_and_scale(apart: _Apart, reach: float, theirs: Floats) -> tuple[Bools, Singles]:
     # Means closer than rounding are near, and have no discriminant.
-    apart = squares > 10.0 * NOISE * (1.0 + sizes)
-    near = ((squares <= np.maximum(reach, theirs)) | ~apart) & np.isfinite(squares)
-    factor = np.where(near, 2.0, 2.0 * FAR_SCALE)
-    scale = np.where(apart, factor / np.where(apart, squares, 1.0), 0.0)
-    return near, scale.astype(np.float32)
+    squares, sizes, excess = apart
+    differ = squares > 10.0 * NOISE * (1.0 + sizes)
+    near = ((squares <= np.maximum(reach, theirs)) | ~differ) & np.isfinite(squares)
+    likely = np.maximum(squares - excess, squares / 4.0)
+    factor = np.where(near, 2.0 / np.where(differ, squares, 1.0), 0.0)
+    factor = np.where(near, factor, 2.0 * FAR_SCALE / np.where(differ, likely, 1.0))
+    return near, np.where(differ, factor, 0.0).astype(np.float32)
 
 
 def _down(value: float) -> float:

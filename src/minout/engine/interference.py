@@ -10,7 +10,7 @@ import numpy as np
 from minout import kernels
 from minout._typing import Floats, Id, Ints, Label
 from minout.engine.separators import SUFFICIENT_MARGIN, classes_of, pair_number
-from minout.engine.state import State
+from minout.engine.state import Move, State
 from minout.engine.step import renewal_due
 from minout.errors import InvalidInputError
 from minout.maths import partition as partition_of
@@ -99,10 +99,10 @@ def partition(state: State) -> dict[Neuron, Sets]:
     stored = state.examples.places()
     places, labels = stored[stored < move.end], state.classes.labels
     sets: dict[Neuron, Sets] = {}
-    for pair in sorted(move.weights):
+    for pair in sorted({*move.weights, *move.supports}):
         low, high = classes_of(pair)
         for unit, neuron in ((low, high), (high, low)):
-            rows = [_turned(state, unit, o, move.weights) for o in range(move.classes) if o != unit]
+            rows = [_turned(state, unit, o, move) for o in range(move.classes) if o != unit]
             a = _activations(state, rows, places, move.origin)
             masks = partition_of((a <= 0.0).T, neuron - (neuron > unit))
             sets[labels[unit], labels[neuron]] = Sets(*(state.names(places[m]) for m in masks))
@@ -123,16 +123,15 @@ def _unclipped(state: State, unit: int) -> Ints:
 
 def _of_unit(state: State, unit: int, places: Ints) -> Floats:
     # Activations of each neuron of a unit, in the order of the other classes: (others, places).
-    rows = [_turned(state, unit, o, {}) for o in range(len(state.classes)) if o != unit]
+    rows = [_turned(state, unit, o) for o in range(len(state.classes)) if o != unit]
     return _activations(state, rows, places, state.frame.geometry.origin)
 
 
 def _turned(
-    state: State, unit: int, other: int, earlier: dict[int, tuple[Floats, float]]
+    state: State, unit: int, other: int, earlier: Move | None = None
 ) -> tuple[Floats, float, float]:
     # Weights of a neuron, now or before the last move, and the sign that makes it positive for c.
-    pair = pair_number(unit, other)
-    w, b = earlier[pair] if pair in earlier else state.weights(pair)
+    w, b = state.weights(pair_number(unit, other), earlier)
     return w, b, 1.0 if other > unit else -1.0
 
 

@@ -174,10 +174,13 @@ def _far(separators: Separators, far: FarPairs, near: list[int]) -> Arrays:
     misfits = [separators.misfits.get(pair, NO_PLACES) for pair in numbers.tolist()]
     return {
         "far.near_classes": np.array([far.near_classes]),
+        "far.within": np.array([far.within]),
         "far.near": np.array(near, dtype=np.int64),
         "far.mean": far.mean[:m],
         "far.V": far.V[:m],
+        "far.square": far.square[:m],
         "far.half": far.half[:m],
+        "far.counts": far.counts[:m],
         "far.reach": far.reach[:m],
         "far.scale": far.scale[np.tril_indices(m, -1)],
         "far.pairs": numbers,
@@ -190,10 +193,11 @@ def _far(separators: Separators, far: FarPairs, near: list[int]) -> Arrays:
 
 def _unpacked_far(arrays: Arrays) -> FarPairs:
     m = len(arrays["far.half"])
-    far = FarPairs(arrays["far.V"].shape[1], int(arrays["far.near_classes"][0]))
+    near_classes, within = int(arrays["far.near_classes"][0]), float(arrays["far.within"][0])
+    far = FarPairs(arrays["far.V"].shape[1], near_classes, within)
     far.make_room(m, exactly=True)
     far.count = m
-    for name in ("mean", "V", "half", "reach"):
+    for name in ("mean", "V", "square", "half", "counts", "reach"):
         getattr(far, name)[:] = arrays[f"far.{name}"]
     far.scale[np.tril_indices(m, -1)] = arrays["far.scale"]
     far.scale += far.scale.T

@@ -70,9 +70,7 @@ class Separator(NamedTuple):
 
     def copy(self) -> "Separator":
         """Return a copy that does not share what `Separators.put` overwrites."""
-        places, coef = self.support.places.copy(), self.support.coef.copy()
-        support = self.support._replace(places=places, coef=coef)
-        return self._replace(w=self.w.copy(), support=support)
+        return self._replace(w=self.w.copy(), support=self.support.copy())
 
     @classmethod
     def new(cls, width: int) -> "Separator":

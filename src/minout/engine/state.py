@@ -11,7 +11,7 @@ from minout._typing import Floats, Id, Ints, Label
 from minout.engine.choice import Choice
 from minout.engine.classes import Classes, Members
 from minout.engine.examples import Examples
-from minout.engine.far import ClassRow, lengths
+from minout.engine.far import ClassRow, Support, lengths, pool_of
 from minout.engine.frame import Frame
 from minout.engine.pool import Problem
 from minout.engine.reports import NOTHING_MOVED, Certificate, Refresh
@@ -42,11 +42,14 @@ class Widths(NamedTuple):
 class Move(NamedTuple):
     """The separators that the last step moved, as they were before it.
 
-    `weights` has w and b by number; `classes`, `end` and `origin` are the number of classes, the
-    number of places and the origin before the step.
+    `weights` has w and b by number; with far pairs, `supports` has the supports of those that
+    moved, and `row` the discriminant that was replaced. `classes`, `end` and `origin` are the
+    number of classes, the number of places and the origin before the step.
     """
 
     weights: dict[int, tuple[Floats, float]]
+    supports: dict[int, Support]
+    row: ClassRow | None
     classes: int
     end: int
     origin: Floats
@@ -168,13 +171,21 @@ class State:
         weights = kernels.Weights(self.separators.W, self.separators.b)
         return *self.separators.far.for_kernels(self.frame.images), weights
 
-    def weights(self, pair: int) -> tuple[Floats, float]:
-        """Return w and b of a separator; those of a far pair are computed."""
-        separator, frame = self.separators[pair], self.frame
-        if not separator.is_far:
+    def weights(self, pair: int, earlier: Move | None = None) -> tuple[Floats, float]:
+        """Return w and b of a separator, now or before a move; those of a far pair are computed."""
+        if earlier is not None and pair in earlier.weights:
+            return earlier.weights[pair]
+        if self.separators.far is None or pair in self.separators.pools:
+            separator = self.separators[pair]
             return separator.w, separator.b
+        low, high = classes_of(pair)
+        support, row = self.separators.far.support(low, high), None
+        if earlier is not None:
+            support, row = earlier.supports.get(pair, support), earlier.row
+        pool = pool_of(support, self.separators.far.prior(low, high, row))
+        frame = self.frame
         problem = Problem(self.examples.table, frame.geometry, frame.images, frame.choice.lam)
-        return separator.pool.weights(problem)
+        return pool.weights(problem)
 
     def values(self, pair: int, places: Ints) -> Floats:
         """Return the values of a separator at some stored rows, as `margins` has them."""

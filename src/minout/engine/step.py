@@ -225,14 +225,17 @@ def _settle_around(draft: Draft, place: int, c: int, *, at_once: bool = False) -
     margins = draft.margins(draft.examples.table[place], c)
     renewed = _renew_priors(draft, c)
     jobs, start = [], None
-    for o in range(len(draft.labels)):
+    others = (
+        np.arange(len(margins))
+        if draft.far is None
+        else np.flatnonzero(margins < SUFFICIENT_MARGIN)
+    )
+    for o in others.tolist():
         low, high = min(c, o), max(c, o)
         if o == c:
             continue
         pair = pair_number(low, high)
         short = margins[o] < SUFFICIENT_MARGIN
-        if draft.far is not None and not short:
-            continue
         old = draft.separator(pair)
         fresh = not old.is_far and not len(old.pool.places)
         if not (short or renewed or fresh):

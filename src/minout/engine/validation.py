@@ -18,7 +18,18 @@ Arrays = Mapping[str, NDArray[Any]]
 
 REAL, INT, WORD = np.dtype(np.float64), np.dtype(np.int64), np.dtype(np.uint64)
 FLAG, SIGN, SINGLE = np.dtype(np.bool_), np.dtype(np.int8), np.dtype(np.float32)
-FINITE = ("rows", "W", "b", "origin", "pool.alpha", "far.V", "far.half", "far.scale", "far.coef")
+FINITE = (
+    "rows",
+    "W",
+    "b",
+    "origin",
+    "pool.alpha",
+    "far.V",
+    "far.square",
+    "far.half",
+    "far.scale",
+    "far.coef",
+)
 """Arrays that a state never has infinite numbers in; caches of unused rows may overflow."""
 
 
@@ -188,12 +199,16 @@ def _far(arrays: Arrays, classes: int, d: int) -> NDArray[Any]:
     for name, dtype, shape in (
         ("far.mean", REAL, (classes, d)),
         ("far.V", REAL, (classes, d)),
+        ("far.within", REAL, (1,)),
+        ("far.square", REAL, (classes,)),
         ("far.half", REAL, (classes,)),
+        ("far.counts", REAL, (classes,)),
         ("far.reach", REAL, (classes,)),
         ("far.scale", SINGLE, (pair_count(classes),)),
         ("far.bounds", SINGLE, (len(arrays["far.pairs"]), 3)),
     ):
         _array(arrays, name, dtype, shape)
+    _expect(bool((arrays["far.counts"] > 0.0).all()), "far.counts")
     return arrays["far.near"]
 
 
