@@ -188,9 +188,9 @@ class Draft:
             plain[:known] &= far.index[row.c, :known] < 0
         stored = self.rows()
         rows = LowRows(stored.table, stored.order, stored.classes)
-        own = self._base.own_scores.brought_up(far, row, geometry, rows, self.examples.end)
-        self._own_scores = own
-        return low_around(far, row, plain, own, geometry, rows, bound)
+        known = self._base.own_scores
+        low, self._own_scores = low_around(far, row, plain, known, geometry, rows, bound)
+        return low
 
     def supported(self, c: int) -> Bools:
         """Return for each class whether something is stored for its pair with class c."""

@@ -118,13 +118,16 @@ class FarPairs:
         pairs.mean[:], pairs.V[:], pairs.square[:], pairs.counts[:] = mean, V, square, counts
         pairs.half[:] = pairs._half(square, counts)
         products = V @ mean.T
-        products = np.tril(products) + np.tril(products, -1).T  # symmetric to the last bit
-        apart = [pairs._apart(square[c], counts[c], products[c], m) for c in range(m)]
+
+        def apart_from(c: int) -> _Apart:
+            both = np.concatenate([products[c, :c], products[c:, c]])  # one half for both ways
+            apart = pairs._apart(square[c], counts[c], both, m)
+            apart.squares[c] = np.inf
+            return apart
+
+        pairs.reach[:] = [_reach(apart_from(c).squares, near_classes) for c in range(m)]
         for c in range(m):
-            apart[c].squares[c] = np.inf
-        pairs.reach[:] = [_reach(each.squares, near_classes) for each in apart]
-        for c in range(m):
-            found = _near_and_scale(apart[c], float(pairs.reach[c]), pairs.reach)
+            found = _near_and_scale(apart_from(c), float(pairs.reach[c]), pairs.reach)
             pairs.near[c], pairs.scale[c] = found
         return pairs
 

@@ -47,27 +47,26 @@ class OwnScores(NamedTuple):
         return cls(np.empty(0), np.empty(0, dtype=np.int64), np.empty(0))
 
     def brought_up(
-        self, far: FarPairs, row: ClassRow, geometry: Geometry, rows: Rows, end: int
+        self, V: Floats, half: Floats, renewed: int, origin: Floats, rows: Rows, end: int
     ) -> "OwnScores":
-        """Return the scores of all places, with a new discriminant for one class."""
+        """Return the scores of all places, one class of which has a new discriminant."""
         more = max(end - len(self.of), 0)
         scores = np.concatenate([self.scores, np.zeros(more)])
         of = np.concatenate([self.of, np.full(more, -1)])
         lengths = np.concatenate([self.lengths, np.zeros(more)])
-        stale = (of[rows.places] != rows.classes) | (rows.classes == row.c)
-        V, half = with_row(far, row)
+        stale = (of[rows.places] != rows.classes) | (rows.classes == renewed)
         places, classes = rows.places[stale], rows.classes[stale]
         for start in range(0, len(places), BLOCK):
             mine, c = places[start : start + BLOCK], classes[start : start + BLOCK]
             X = rows.table[mine].astype(np.float64)
-            scores[mine] = np.einsum("ij,ij->i", X - geometry.origin, V[c]) - half[c]
+            scores[mine] = np.einsum("ij,ij->i", X - origin, V[c]) - half[c]
             lengths[mine] = np.linalg.norm(X, axis=1)
             of[mine] = c
         return OwnScores(scores, of, lengths)
 
 
-def with_row(far: FarPairs, row: ClassRow) -> tuple[Floats, Floats]:
-    """Return V and half of all classes, with one replaced or added."""
+def _with_row(far: FarPairs, row: ClassRow) -> tuple[Floats, Floats]:
+    # V and half of all classes, with one replaced or added.
     m = max(far.count, row.c + 1)
     V, half = np.zeros((m, far.V.shape[1])), np.zeros(m)
     V[: far.count], half[: far.count] = far.V[: far.count], far.half[: far.count]
@@ -79,17 +78,20 @@ def low_around(
     far: FarPairs,
     row: ClassRow,
     plain: Bools,
-    own: OwnScores,
+    known: OwnScores,
     geometry: Geometry,
     rows: Rows,
     bound: float,
-) -> Low:
+) -> tuple[Low, OwnScores]:
     """Find low margins in the pairs of one class, whose discriminant is new.
 
-    plain (m,) tells the far pairs without support; `own` is up to date.
+    plain (m,) tells the far pairs without support; `known` are earlier scores, which are returned
+    brought up to date.
     """
     c, origin = row.c, geometry.origin
-    V, half = with_row(far, row)
+    V, half = _with_row(far, row)
+    end = int(rows.places[-1]) + 1
+    own = known.brought_up(V, half, c, origin, rows, end)
     ours = rows.classes == c
     theirs = np.flatnonzero(~ours & plain[rows.classes])
     places, classes = rows.places[theirs], rows.classes[theirs]
@@ -110,7 +112,7 @@ def low_around(
         low = (row.scale * (G[:, [c]] - G - tolerance) < bound) & plain
         which, others = np.nonzero(low)
         found.append((mine[which], np.full(len(which), c), others))
-    return _decided(V, half, row.scale, found, geometry, rows.table, bound, c)
+    return _decided(V, half, row.scale, found, geometry, rows.table, bound, c), own
 
 
 def low_anywhere(far: FarPairs, plain: Bools, geometry: Geometry, rows: Rows, bound: float) -> Low:
