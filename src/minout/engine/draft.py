@@ -188,8 +188,8 @@ class Draft:
             plain[:known] &= far.index[row.c, :known] < 0
         stored = self.rows()
         rows = LowRows(stored.table, stored.order, stored.classes)
-        known = self._base.own_scores
-        low, self._own_scores = low_around(far, row, plain, known, geometry, rows, bound)
+        scores = self._base.own_scores
+        low, self._own_scores = low_around(far, row, plain, scores, geometry, rows, bound)
         return low
 
     def supported(self, c: int) -> Bools:
