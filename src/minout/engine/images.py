@@ -11,6 +11,8 @@ from minout.maths import Geometry
 
 FEW = 64
 """Fewer images than this are divided between threads by columns, more by rows."""
+WORTH_DIVIDING = 2_000_000
+"""Fewer multiplications are not divided between threads."""
 BLOCK = 1_024
 """How many images are computed at a time."""
 
@@ -104,12 +106,20 @@ class Images:
         K = self._K
         if K.ndim == 1:
             np.multiply(Z, K, out=out)
-        elif len(Z) < FEW:
-            parts = _halves(len(K))
-            kernels.in_threads(lambda part: np.matmul(Z, K[:, part], out=out[:, part]), parts)
+            return
+
+        def multiply(part: slice) -> None:
+            if len(Z) < FEW:
+                np.matmul(Z, K[:, part], out=out[:, part])
+            else:
+                np.matmul(Z[part], K, out=out[part])
+
+        parts = _halves(len(K) if len(Z) < FEW else len(Z))
+        if Z.size * len(K) < WORTH_DIVIDING:
+            for part in parts:  # the same products, so the same rounding
+                multiply(part)
         else:
-            parts = _halves(len(Z))
-            kernels.in_threads(lambda part: np.matmul(Z[part], K, out=out[part]), parts)
+            kernels.in_threads(multiply, parts)
 
 
 def _cast(array: Floats, dtype: np.dtype[Any]) -> Floats:

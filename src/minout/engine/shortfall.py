@@ -166,8 +166,7 @@ def _decided(
             margins[part],
         )
 
-    half_way = len(places) // 2
-    kernels.in_threads(decide, [slice(0, half_way), slice(half_way, len(places))])
+    kernels.in_threads(decide, _parts(len(places)))
     low = np.flatnonzero(margins < bound)
     high_class, low_class = np.maximum(own, others)[low], np.minimum(own, others)[low]
     pairs = high_class * (high_class - 1) // 2 + low_class
@@ -191,9 +190,13 @@ def _products(table: Floats, places: Ints, v: Floats) -> Floats:
     def multiply(part: slice) -> None:
         out[part] = table[first + part.start : first + part.stop] @ direction
 
-    middle = (last - first) // 2
-    kernels.in_threads(multiply, [slice(0, middle), slice(middle, last - first)])
+    kernels.in_threads(multiply, _parts(last - first))
     return out[places - first]
+
+
+def _parts(n: int) -> list[slice]:
+    size = max((n + 1) // 2, 2 * BLOCK)
+    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
 
 def _tolerance(lengths: Floats, longest: float, table: Floats, origin: Floats) -> Floats:
