@@ -74,7 +74,7 @@ def tables(rows: Sequence[Row]) -> list[Table]:
         f"settings; {UNITS} 150 × 100 is in part 9."
     )
     lines = [line(row) if isinstance(row, ManyClassesRow) else _ended_line(row) for row in rows]
-    return [Table("13. A thousand classes", HEAD, lines, note)]
+    return [Table("14. A thousand classes", HEAD, lines, note)]
 
 
 def _ended_line(row: EndedRow) -> tuple[str, ...]:

@@ -179,7 +179,7 @@ def test_a_set_whose_process_ends_is_a_row_and_the_others_are_kept(monkeypatch, 
         return row_of_many(data=name)
 
     monkeypatch.setattr(thousand, "in_fresh_process", ends_at_shared)
-    (found,) = engine.run(data, choose_parts(engine.PARTS, ["13"]), engine.TESTING)
+    (found,) = engine.run(data, choose_parts(engine.PARTS, ["thousand"]), engine.TESTING)
     assert [row.values["row"] for row in found.rows] == ["ManyClassesRow", "EndedRow"]
     assert found.tables[0].lines[1][-1] == "exit code -9"
     assert {len(line) for line in found.tables[0].lines} == {len(found.tables[0].head)}
