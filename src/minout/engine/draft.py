@@ -82,6 +82,8 @@ class Draft:
         """Start with the frame of a first row."""
         self.frame = Frame.first(self.state.settings, x, self.examples.end)
         self.set_schedule(prior_at=(FIRST_PRIORS,))
+        if self.far is not None:  # of classes that have all been forgotten
+            self.replace_all(None)
 
     def set_schedule(self, **changes: Any) -> None:
         """Change the schedule."""

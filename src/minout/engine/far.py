@@ -445,5 +445,7 @@ def _near_and_scale(apart: _Apart, reach: float, theirs: Floats) -> tuple[Bools,
 
 
 def _down(value: float) -> float:
-    # The next lower number in float32.
-    return float(np.nextafter(np.float32(value), np.float32(-np.inf)))
+    # The highest number in float32 that is not above; a number in float32 stays as it is.
+    nearest = np.float32(value)
+    is_above = float(nearest) > value
+    return float(np.nextafter(nearest, np.float32(-np.inf)) if is_above else nearest)

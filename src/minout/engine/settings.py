@@ -52,7 +52,7 @@ class Settings:
         if not isinstance(self.refresh, str) or self.refresh not in ("auto", "manual"):
             raise InvalidInputError(f'`refresh` must be "auto" or "manual", not {self.refresh!r}.')
         near = self.near_classes
-        if near not in ("auto", "all") and not (
+        if not (isinstance(near, str) and near in ("auto", "all")) and not (
             isinstance(near, int) and not isinstance(near, bool) and 1 <= near <= MOST_NEAR
         ):
             raise InvalidInputError(
