@@ -1,5 +1,7 @@
 """Any walk of teaching, correcting, forgetting, consolidating and asking keeps every promise."""
 
+from unittest import mock
+
 import numpy as np
 import pytest
 from hypothesis import settings
@@ -13,10 +15,12 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from minout import Learner
+from minout import InvalidInputError, Learner
+from minout.engine import draft
 from minout.engine import separators as engine_separators
+from minout.errors import NotConverged
 from minout.features import Identity
-from oracle import separators
+from oracle import far, separators
 from oracle.margin import (
     SETTINGS,
     all_margins,
@@ -39,17 +43,20 @@ class Walk(RuleBasedStateMachine):
 
     kinds = (*SETTINGS,)
     refreshes = ("auto", "manual")
+    near_classes = ("auto",)
+    words, numbers = ("pear", "fig", "", "plum"), (7, -3, 0, 1)
 
     @initialize(data=st.data())
     def begin(self, data):
         self.settings = SETTINGS[data.draw(st.sampled_from(self.kinds), label="settings")]
         self.settings = self.settings | {"refresh": data.draw(st.sampled_from(self.refreshes))}
+        self.settings["near_classes"] = data.draw(st.sampled_from(self.near_classes))
         self.dtype = data.draw(st.sampled_from(["float64", "float32"]))
         self.learner = self.new_learner()
         self.width = data.draw(st.integers(2, 3), label="features")
-        self.numbers = data.draw(st.sampled_from([EIGHTHS, FLOATS]))
+        self.coordinates = data.draw(st.sampled_from([EIGHTHS, FLOATS]))
         words = data.draw(st.booleans(), label="words")
-        self.names = ["pear", "fig", "", "plum"] if words else [7, -3, 0, 1]
+        self.names = [*(self.words if words else self.numbers)]
         self.known, self.turns = {}, 0
         self.tight = self.has_taught = False
 
@@ -149,9 +156,7 @@ class Walk(RuleBasedStateMachine):
     def consolidate(self):
         found = self.learner.consolidate()
         assert found.refresh.choice == self.learner.choice
-        classes = sorted({label for _, label in self.known.values()})
-        pairs = {(a, b) for a in classes for b in classes if a < b}
-        assert set(found.certificate.moved) == pairs
+        self.judge_all_moved(set(found.certificate.moved))
         self.judge_least(found.certificate)
         self.tight = True
 
@@ -264,20 +269,25 @@ class Walk(RuleBasedStateMachine):
         rows, labels = zip(*self.known.values(), strict=True)
         settings = new.choice._asdict()
         del settings["sharpness"]
-        wanted = separators.model(np.array(rows), labels, **settings)
-        assert new.origin == pytest.approx(wanted.origin, abs=1e-12)
+        origin, pairs = self.reference(new, np.array(rows), labels, settings)
+        assert new.origin == pytest.approx(origin, abs=1e-12)
         found = by_label(new)
-        assert set(found) == set(wanted.pairs)
+        assert set(found) == set(pairs)
         for pair, (w, b) in found.items():
-            other = wanted.pairs[pair]
+            other = pairs[pair]
             size = np.abs(other.w).max() + abs(other.b) + 1e-3
             assert w == pytest.approx(other.w, rel=1e-6, abs=1e-6 * size)
             assert b == pytest.approx(other.b, rel=1e-6, abs=1e-6 * size)
 
+    def reference(self, _, rows, labels, settings):
+        """Return the origin and the optimum of each pair of labels."""
+        wanted = separators.model(rows, labels, **settings)
+        return wanted.origin, wanted.pairs
+
     def drawn_row(self, data):
         if self.known and data.draw(st.integers(0, 3)) == 0:
             return data.draw(st.sampled_from([row for row, _ in self.known.values()]))
-        row = data.draw(st.lists(self.numbers, min_size=self.width, max_size=self.width))
+        row = data.draw(st.lists(self.coordinates, min_size=self.width, max_size=self.width))
         return np.array(row, dtype=self.dtype).tolist()
 
     def drawn_id(self, data):
@@ -313,11 +323,25 @@ class Walk(RuleBasedStateMachine):
         self.judge_least(certificate)
         moved = {frozenset(pair) for pair in certificate.moved}
         view = self.learner.inspect()
-        for pair, (w, b) in by_label(view).items():
-            if frozenset(pair) not in moved and pair in weights:
-                assert (w.tobytes(), b) == weights[pair]
+        others = {
+            pair
+            for pair, (w, b) in by_label(view).items()
+            if frozenset(pair) not in moved
+            and pair in weights
+            and (w.tobytes(), b) != weights[pair]
+        }
+        self.judge_others(others, view, refreshed=refreshed)
         if weights and not refreshed and len(self.learner.classes):
             assert bits(view.origin) == origin
+
+    def judge_others(self, others, _, *, refreshed):
+        """Assert that no separator has changed that a certificate does not name."""
+        assert others == set(), refreshed
+
+    def judge_all_moved(self, moved):
+        """Assert that a consolidation moved every separator."""
+        classes = sorted({label for _, label in self.known.values()})
+        assert moved == {(a, b) for a in classes for b in classes if a < b}
 
     def judge_least(self, certificate):
         """Assert that no example of a moved pair is below the least margin, but for misfits."""
@@ -362,6 +386,82 @@ class Chosen(Walk):
     kinds = ("auto",)
 
 
+class Far(Walk):
+    """With few near pairs, where far pairs without support follow the discriminants."""
+
+    kinds = ("means", "lda", "all", "auto")
+    near_classes = (1, 2)
+    words, numbers = ("pear", "fig", "", "plum", "lime", "kiwi"), (7, -3, 0, 1, 4, -9)
+
+    @rule(seed=st.integers(0, 2**16), first=st.integers(1, 6))
+    def teach_many_and_be_refused(self, seed, first):
+        rng, start, made = np.random.default_rng(seed), everything(self.learner), 0
+        rows = (rng.integers(-16, 17, (8, self.width)) / 8).tolist()
+        labels = [self.names[k] for k in rng.integers(0, len(self.names), 8).tolist()]
+        real = draft.settle
+
+        def settle(*args):
+            nonlocal made
+            made += 1
+            if made >= first:
+                raise NotConverged("on purpose")
+            return real(*args)
+
+        with mock.patch.object(draft, "settle", settle):
+            try:
+                reports = self.learner.teach_many(rows, labels)
+            except InvalidInputError:
+                assert everything(self.learner) == start
+                return
+        for row, label, report in zip(rows, labels, reports, strict=True):
+            self.known[report.example_id] = row, label
+
+    @invariant()
+    def predictions_are_the_first_of_the_highest_scores(self):
+        if not self.known:
+            return
+        rows = [[0.0] * self.width, *(row for row, _ in self.known.values())]
+        best = self.learner.scores(rows).argmax(axis=1)
+        assert self.learner.predict(rows).tolist() == self.learner.classes[best].tolist()
+        audit = self.learner.audit()
+        if not audit.too_close:
+            assert set(audit.misfits) == set(self.learner.misfits)
+
+    def reference(self, view, rows, labels, settings):
+        """Take ties between distances as they were decided; then everything from scratch."""
+        k, classes = self.settings["near_classes"], len(set(labels))
+        far_pairs = {pair for pair, each in named(view).items() if each.is_far}
+        if classes <= k + 1 or not settings["lda_prior"]:
+            assert far_pairs == set()
+            return super().reference(view, rows, labels, settings)
+        _, K = separators.ground(
+            rows, labels, columns=settings["standardize"], metric=settings["whiten"]
+        )
+        near, doubtful = far.near_pairs(far.distances(K, far.class_means(rows, labels)), k)
+        pairs = set(named(view))
+        assert far_pairs | doubtful == (pairs - near) | doubtful
+        return far.model(rows, labels, k, **settings, far=far_pairs)
+
+    def judge_others(self, others, view, *, refreshed):
+        """Assert that only far pairs without support follow the discriminant of one class."""
+        for pair in others:
+            assert named(view)[pair].is_far
+            assert named(view)[pair].ids == ()
+        if others and not refreshed:
+            assert set.intersection(*(set(pair) for pair in others))
+
+    def judge_all_moved(self, moved):
+        """Assert that a consolidation moved every separator for which something is stored."""
+        pairs = named(self.learner.inspect())
+        assert moved <= set(pairs)
+        assert moved >= {pair for pair, each in pairs.items() if each.ids or not each.is_far}
+
+
+def named(view):
+    """Return the separators by pair of labels (a, b), a < b."""
+    return {(min(pair), max(pair)): each for pair, each in view.separators.items()}
+
+
 WALKS = settings(max_examples=12, stateful_step_count=30)
 
 
@@ -386,3 +486,7 @@ def test_a_walk_with_everything_pinned_keeps_every_promise():
 
 def test_a_walk_with_everything_chosen_keeps_every_promise():
     run_state_machine_as_test(Chosen, settings=settings(WALKS, max_examples=6))
+
+
+def test_a_walk_with_far_pairs_keeps_every_promise():
+    run_state_machine_as_test(Far, settings=settings(WALKS, max_examples=6))

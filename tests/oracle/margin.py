@@ -111,6 +111,12 @@ def all_margins(view, known):
     Z = np.array([row for row, _ in known.values()]) - view.origin
     for (a, b), (w, bias) in by_label(view).items():
         f, size = Z @ w + bias, np.abs(Z) @ np.abs(w) + abs(bias)
+        each = view.separators[(a, b) if (a, b) in view.separators else (b, a)]
+        if each.is_far:  # its margins are sums of these terms
+            rows = np.array([known[i][0] for i in each.ids]).reshape(-1, len(w)) - view.origin
+            images = np.abs(rows * view.K if view.K.ndim == 1 else rows @ view.K)
+            size += np.abs(Z) @ (each.alpha @ images + 10.0 * np.abs(each.prior_w))
+            size += each.alpha.sum() + 10.0 * abs(each.prior_b)
         for i in np.flatnonzero(labels == a).tolist():
             found[ids[i], b] = float(f[i]), 1e-14 * len(w) * float(size[i])
         for i in np.flatnonzero(labels == b).tolist():
@@ -137,3 +143,12 @@ def bits(array):
     """Return the shape and the bytes of an array."""
     array = np.asarray(array)
     return array.shape, array.tobytes()
+
+
+def clusters(seed, *, classes=9, each=5, features=4, apart=1.5, dtype="float64"):
+    """Draw normal rows about a normal centre for each class, in random order, and labels."""
+    rng = np.random.default_rng(seed)
+    labels = rng.permutation(np.repeat(np.arange(classes), each))
+    centres = apart * rng.normal(size=(classes, features))
+    rows = centres[labels] + rng.normal(size=(len(labels), features))
+    return rows.astype(dtype), labels.tolist()

@@ -1,0 +1,263 @@
+"""Margins of near and far pairs: the formulas written out, and the same bits in every kernel."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba import config
+
+from minout import kernels
+from minout.kernels.margins import LANES
+from oracle.eighths import drawn
+from oracle.fixed_order import activation
+
+FEW = bool(config.DISABLE_JIT)  # plain Python is slow
+WIDTHS = st.sampled_from([1, 3, LANES, LANES + 1, 4 * LANES + 5])
+CLASSES = st.sampled_from([1, 2, 3, 5, 8])
+SEEDS = st.integers(0, 9_999)
+DTYPES = st.sampled_from(["f4", "f8"])
+
+
+class Model:
+    """Random class scores, near pairs with weights, and far pairs with or without corrections.
+
+    The metric is diagonal, so that images and lengths can be written out.
+    """
+
+    def __init__(self, classes, width, seed, dtype="f8", *, grid=False):
+        rng = np.random.default_rng(seed)
+        self.draw = (
+            (lambda *shape: drawn(rng, *shape)) if grid else (lambda *shape: rng.normal(size=shape))
+        )
+        m, self.m, self.rng = classes, classes, rng
+        self.K = rng.integers(1, 5, width) / 4.0
+        self.origin, self.table = self.draw(width), self.draw(12, width).astype(dtype)
+        self.V, self.half = self.draw(m, width), self.draw(m)
+        self.near = np.triu(rng.random((m, m)) < 0.3, 1)
+        self.near |= self.near.T
+        scale = np.triu(rng.integers(0, 9, (m, m)) / 4.0, 1) * (1.0 if grid else 1.1)
+        self.scale = (scale + scale.T).astype(np.float32)
+        self.at = np.full((m, m), -1, dtype=np.int32)
+        self.floor, self.norm = np.zeros((2, m, m), dtype=np.float32)
+        self.W, self.b = self.draw(m * m + 1, width), self.draw(m * m + 1)
+        self.slot = rng.permutation(12)
+        self.images = np.empty((12, width))
+        self.images[self.slot] = self.K * (self.table - self.origin)
+        self.support = {}
+        for high in range(m):
+            for low in range(high):
+                self.pair(low, high)
+        start, places, coef = [0], [], []
+        for mine, weights in self.support.values():
+            places += mine.tolist()
+            coef += weights.tolist()
+            start.append(len(places))
+        size = np.diff(start)
+        self.parts = (
+            kernels.ClassScores(
+                self.V, self.half, self.near, self.scale, self.at, self.floor, self.norm
+            ),
+            kernels.Corrections(
+                np.array(start[:-1], dtype=np.int64),
+                np.array(size, dtype=np.int64),
+                np.array(coef, dtype=float),
+                np.array(places, dtype=np.int64),
+                self.images,
+                self.slot,
+            ),
+            kernels.Weights(self.W, self.b),
+        )
+
+    def pair(self, low, high):
+        if self.near[low, high]:
+            self.at[low, high] = self.at[high, low] = low * self.m + high
+        elif self.rng.random() < 0.6:
+            self.at[low, high] = self.at[high, low] = len(self.support)
+            mine = self.rng.permutation(12)[: self.rng.integers(1, 4)]
+            coef = self.draw(len(mine))
+            self.support[low, high] = mine, coef
+            Z = self.table[mine] - self.origin
+            square = coef @ (Z * self.K) @ Z.T @ coef
+            total, wide = float(coef.sum()), 1e-6 * np.abs(coef).sum()
+            self.floor[low, high], self.floor[high, low] = total - wide, -total - wide
+            self.norm[low, high] = self.norm[high, low] = 1e-6 + np.sqrt(abs(square)) * (1 + 1e-6)
+
+    def lengths(self, X):
+        Z = X - self.origin
+        return np.sqrt((Z * Z * self.K).sum(axis=1)) * (1 + 1e-6)
+
+    def score(self, c, x):
+        return activation(self.V[c], -self.half[c], x, self.origin)
+
+    def value(self, low, high, x):
+        """Return the value of a pair in the fixed order."""
+        if self.near[low, high]:
+            at = self.at[low, high]
+            return activation(self.W[at], self.b[at], x, self.origin)
+        value = float(self.scale[low, high]) * (self.score(low, x) - self.score(high, x))
+        places, coef = self.support.get((low, high), ((), ()))
+        for place, each in zip(places, coef, strict=True):
+            value = value + each * activation(self.images[self.slot[place]], 1.0, x, self.origin)
+        return value
+
+    def margins(self, c, x):
+        """Return the margins of a row of class c, inf against itself."""
+        return np.array(
+            [
+                np.inf if o == c else self.value(c, o, x) if c < o else -self.value(o, c, x)
+                for o in range(self.m)
+            ]
+        )
+
+    def plain(self, low, high, x):
+        """Return the value of a pair as a product of weights, in any order."""
+        z = x.astype(float) - self.origin
+        if self.near[low, high]:
+            return self.W[self.at[low, high]] @ z + self.b[self.at[low, high]]
+        scale = float(self.scale[low, high])
+        w = scale * (self.V[low] - self.V[high])
+        b = scale * (self.half[high] - self.half[low])
+        places, coef = self.support.get((low, high), ([], np.empty(0)))
+        w = w + coef @ (self.K * (self.table[places] - self.origin)) if len(places) else w
+        return w @ z + b + coef.sum()
+
+
+@settings(max_examples=5 if FEW else 30)
+@given(CLASSES, WIDTHS, SEEDS, DTYPES)
+def test_margins_scores_and_values_of_a_pair_have_the_bits_of_the_fixed_order(
+    classes, width, seed, dtype
+):
+    model = Model(classes, width, seed, dtype)
+    X, lengths = model.table[:3], model.lengths(model.table[:3])
+    scores = np.empty((3, classes))
+    kernels.far_scores(*model.parts, X, model.origin, lengths, scores)
+    for i, x in enumerate(X):
+        for c in range(classes):
+            wanted, out = model.margins(c, x), np.full(classes, np.inf)
+            least = kernels.far_margins(*model.parts, x, model.origin, lengths[i], c, np.inf, out)
+            assert out.tolist() == wanted.tolist()
+            assert least == scores[i, c] == wanted.min()
+            for o in range(c + 1, classes):
+                if not model.near[c, o]:
+                    assert values(model, c, o, [i])[0] == wanted[o]
+
+
+def values(model, low, high, places):
+    """Return what `pair_values` computes for a far pair."""
+    mine, coef = model.support.get((low, high), (np.empty(0, dtype=np.int64), np.empty(0)))
+    out, half = np.empty(len(places)), model.half[[low, high]]
+    kernels.pair_values(
+        model.V[low],
+        model.V[high],
+        half,
+        float(model.scale[low, high]),
+        model.images,
+        model.slot[mine],
+        coef,
+        model.table,
+        np.array(places),
+        model.origin,
+        out,
+    )
+    return out
+
+
+@settings(max_examples=5 if FEW else 30)
+@given(CLASSES, WIDTHS, SEEDS, DTYPES)
+def test_the_fixed_order_is_that_of_plain_products_but_for_rounding(classes, width, seed, dtype):
+    model = Model(classes, width, seed, dtype)
+    for high in range(classes):
+        for low in range(high):
+            for x in model.table[:2]:
+                assert model.value(low, high, x) == pytest.approx(
+                    model.plain(low, high, x), abs=1e-9 * width
+                )
+
+
+@settings(max_examples=5 if FEW else 30)
+@given(WIDTHS, SEEDS, DTYPES)
+def test_discriminant_margins_are_those_of_far_pairs_without_corrections(width, seed, dtype):
+    model = Model(5, width, seed, dtype)
+    plain = [
+        (a, b)
+        for a in range(5)
+        for b in range(5)
+        if a != b and not model.near[a, b] and model.at[a, b] < 0
+    ]
+    own, other = np.array(plain, dtype=np.int64).reshape(-1, 2).T
+    places, out = np.arange(len(plain)) % 12, np.empty(len(plain))
+    kernels.discriminant_margins(
+        model.V,
+        model.half,
+        model.scale[own, other],
+        model.table,
+        places,
+        own,
+        other,
+        model.origin,
+        out,
+    )
+    for place, (a, b), found in zip(places.tolist(), plain, out.tolist(), strict=True):
+        assert found == model.margins(a, model.table[place])[b]
+
+
+@settings(max_examples=5 if FEW else 40)
+@given(st.sampled_from([2, 5, 8]), WIDTHS, SEEDS, DTYPES, st.sampled_from([-3.0, 0.0, 0.5, 4.0]))
+def test_a_margin_that_is_not_computed_is_a_lower_bound_that_is_high_enough(
+    classes, width, seed, dtype, bound
+):
+    model = Model(classes, width, seed, dtype)
+    for x in (*model.table[:2], model.origin.astype(dtype), (100 * model.table[2]).astype(dtype)):
+        length = model.lengths(x[None])[0]
+        for c in range(classes):
+            wanted, out = model.margins(c, x), np.full(classes, 77.0)
+            least = kernels.far_margins(*model.parts, x, model.origin, length, c, bound, out)
+            assert out[c] == 77.0
+            assert least == wanted.min()
+            for o in range(classes):
+                if o != c and out[o] != wanted[o]:
+                    assert max(bound, least) <= out[o] <= wanted[o]
+
+
+def test_some_margins_are_not_computed_and_all_below_the_bound_are():
+    skipped = 0
+    for seed in range(20):
+        model = Model(8, 3, seed)
+        for x in model.table[:4]:
+            length, out = model.lengths(x[None])[0], np.full(8, np.inf)
+            kernels.far_margins(*model.parts, x, model.origin, length, 2, 0.5, out)
+            wanted = model.margins(2, x)
+            assert out[wanted < 0.5].tolist() == wanted[wanted < 0.5].tolist()
+            skipped += np.count_nonzero(out != wanted)
+    assert skipped > 0
+
+
+@settings(max_examples=5 if FEW else 60)
+@given(CLASSES, WIDTHS, SEEDS, DTYPES, st.booleans())
+def test_the_winner_is_the_first_of_the_highest_scores(classes, width, seed, dtype, grid):
+    model = Model(classes, width, seed, dtype, grid=grid)
+    if grid:  # ties: equal classes, and corrections that are 0
+        model.V[:], model.half[:] = model.V[0], model.half[0]
+        model.parts[1].coef[::2] = 0.0
+    X = np.concatenate([model.table, 0 * model.table[:1], 1000 * model.table[:2]]).astype(dtype)
+    X[-4] = model.origin
+    rank, lengths = model.rng.permutation(classes), model.lengths(X)
+    scores = np.empty((len(X), classes))
+    kernels.far_scores(*model.parts, X, model.origin, lengths, scores)
+    winner, score = np.full(len(X), 77), np.full(len(X), 77.0)
+    tried = kernels.far_winners(*model.parts, X, model.origin, lengths, rank, winner, score)
+    order = np.argsort(rank)
+    assert winner.tolist() == order[scores[:, order].argmax(axis=1)].tolist()
+    assert score.tolist() == scores.max(axis=1).tolist()
+    assert len(X) <= tried <= classes * len(X)
+
+
+def test_no_row_is_no_special_case():
+    model = Model(3, 2, 0)
+    none = np.empty((0, 2))
+    kernels.far_scores(*model.parts, none, model.origin, np.empty(0), np.empty((0, 3)))
+    found = np.empty(0, dtype=np.int64), np.empty(0)
+    assert (
+        kernels.far_winners(*model.parts, none, model.origin, np.empty(0), np.arange(3), *found)
+        == 0
+    )

@@ -1,0 +1,113 @@
+"""Near and far pairs from scratch: which pairs are near, and the optimum of every pair of labels.
+
+A pair is near if one label is among the k nearest of the other, by the distance of the means in
+the metric. Near pairs start from the discriminant at ±1 on the means, far ones from ±4.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from oracle import separators
+
+FAR_SCALE = 4.0
+ROUNDING = 1e-9
+
+
+class Pair(NamedTuple):
+    """The separator of two labels a < b: f(x) = w·(x - origin) + b, positive on the side of a.
+
+    alpha are those of the rows `mine`, by number.
+    """
+
+    w: np.ndarray
+    b: float
+    is_far: bool
+    alpha: np.ndarray
+    mine: list
+
+
+def model(rows, labels, near_classes, *, standardize, whiten, lda_prior, C, far=None):
+    """Solve every pair of labels; return the origin and {(a, b): Pair}.
+
+    `far` are the far pairs, if they are known; otherwise they are found, and ties must not occur.
+    """
+    assert lda_prior
+    rows, labels = np.asarray(rows, dtype=float), list(labels)
+    origin, K = separators.ground(rows, labels, columns=standardize, metric=whiten)
+    means = class_means(rows, labels)
+    if far is None:
+        near, doubtful = near_pairs(distances(K, means), near_classes)
+        assert not doubtful
+        far = {pair for pair in all_pairs(means) if pair not in near}
+    found = {}
+    for a, b in all_pairs(means):
+        mine = [i for i, each in enumerate(labels) if each in (a, b)]
+        signs = np.array([1.0 if labels[i] == a else -1.0 for i in mine])
+        w0, b0 = separators.discriminant(K, origin, means[a], means[b])
+        scale = FAR_SCALE if (a, b) in far else 1.0
+        optimum = separators.by_nnls(
+            rows[mine] - origin, signs, K, scale * w0, scale * b0, 1.0 / (2.0 * C)
+        )
+        found[a, b] = Pair(optimum.w, optimum.b, (a, b) in far, optimum.alpha, mine)
+    return origin, found
+
+
+def class_means(rows, labels):
+    """Return the mean of each label's rows, by label in their order."""
+    return {
+        name: np.mean([row for row, each in zip(rows, labels, strict=True) if each == name], axis=0)
+        for name in sorted(set(labels))
+    }
+
+
+def all_pairs(means):
+    """Return the pairs of labels (a, b), a < b."""
+    return [(a, b) for a in means for b in means if a < b]
+
+
+def distances(K, means):
+    """Return the squared distance of each pair of means in the metric."""
+    return {
+        (a, b): float((means[a] - means[b]) @ K @ (means[a] - means[b]))
+        for a in means
+        for b in means
+        if a != b
+    }
+
+
+def near_pairs(squares, near_classes):
+    """Return the near pairs (a, b), a < b, and those that are a matter of rounding."""
+    names = sorted({a for a, _ in squares})
+    reach = {}
+    for a in names:
+        mine = sorted(squares[a, b] for b in names if b != a)
+        reach[a] = mine[min(near_classes, len(mine)) - 1]
+    near, doubtful = set(), set()
+    for a, b in squares:
+        if a < b:
+            limit = max(reach[a], reach[b])
+            if squares[a, b] <= limit + ROUNDING:
+                near.add((a, b))
+            if limit < squares[a, b] <= limit + ROUNDING * (1.0 + limit):
+                doubtful.add((a, b))
+    return near, doubtful
+
+
+def values(view, X):
+    """Return {(a, b): f at each row} from an inspection view, one product at a time."""
+    return {
+        pair: np.array([each.w @ (np.asarray(x, dtype=float) - view.origin) + each.b for x in X])
+        for pair, each in view.separators.items()
+    }
+
+
+def scores(view, X):
+    """Return the least margin of each row under each label, columns in the order of labels."""
+    names = sorted(view.labels)
+    out = np.full((len(X), len(names)), np.inf)
+    for (low, high), f in values(view, X).items():
+        for label, sign in ((low, 1.0), (high, -1.0)):
+            column = out[:, names.index(label)]
+            np.minimum(column, sign * f, out=column)
+    return out
