@@ -166,6 +166,10 @@ def row_of_many(**changed):
         ({"predict_seconds": 0.00021}, ["a prediction takes at most 0.2 ms in batches"]),
         ({"classes": 5_000, "mean": 1.0, "memory_mb": 9_999.0, "lda": 1.0}, []),
     ],
+    ids=[
+        *("met", "slow", "large", "unknown", "unlisted"),
+        *("below", "not-above", "above", "predicting", "more-classes"),
+    ],
 )
 def test_goals_of_a_thousand_classes(changed, missed):
     goals = thousand.goals([row_of_many(**changed)])
