@@ -93,8 +93,9 @@ def settling_at_once() -> Iterator[None]:
 
 
 class PoolSolve(NamedTuple):
-    """A pool that was solved again: its rows with α > 0, how many were not so before or are no
-    longer, seconds, and the seconds of the same pool from scratch.
+    """A pool that was solved again, and the seconds of this and of the same from scratch.
+
+    `inside` rows have α > 0; `changed` counts those that had not before, and those that had.
     """
 
     inside: int
@@ -112,7 +113,8 @@ class LargePool:
         d = table.shape[1]
         geometry = Geometry(np.zeros(d), np.full(d, 1.0 / d), np.full(d, float(d)))
         self._problem = Problem(table, geometry, Images(geometry, table.dtype), 0.5)
-        self._signs, self._pool = signs, self._joined(self._empty(), np.arange(members))
+        self._signs = signs
+        self._pool = self._joined(self._empty(), np.arange(members))
         self._pool.solve(self._problem)
         w, b = self._pool.weights(self._problem)
         margins = signs * (table @ w + b)
