@@ -12,15 +12,15 @@ import numpy as np
 
 from minout._typing import Bools, Floats, Ints
 from minout.kernels._compiled import compiled, inlined
-from minout.kernels.margins import LANES, dot, subtract
+from minout.kernels.margins import LANES, dot
 from minout.kernels.newton import ROUNDS, best_step, inner
 
 TOGETHER = 32
 """So many rows change the factor together: they stay in the processor's cache."""
 BLOCK = 128
 """So many rows are multiplied together for a new factor."""
-DEARER = 4
-"""To change the factor by one row takes as long as to add so many rows to a new one."""
+DEARER, AT_LEAST = 3, 300
+"""To change the factor by a row takes as long as to add DEARER + AT_LEAST/d to a new one."""
 LOST = 1e-8
 """A row that leaves less than this of a squared pivot leaves too few of its digits."""
 
@@ -159,7 +159,7 @@ def _has_followed(rows: Rows, sums: Sums, wanted: Bools) -> bool:
     for i in range(wanted.shape[0]):
         changed += wanted[i] != sums.inside[i]
         inside += wanted[i]
-    if DEARER * changed > inside + size // 2:
+    if (DEARER + AT_LEAST // size) * changed > inside + size // 2:
         return False
     for k in range(size):
         if not sums.U[k, k] > 0.0:
@@ -174,7 +174,7 @@ def _move(rows: Rows, sums: Sums, wanted: Bools, enters: bool) -> bool:
     Z, count = np.empty((TOGETHER, size)), 0
     for i in range(n):
         if wanted[i] == enters and sums.inside[i] != enters:
-            _add(rows, i, sums.q, Z[count], 1.0 if enters else -1.0)
+            _add(rows, i, 1.0 if enters else -1.0, sums.q, Z, count)
             sums.inside[i] = enters
             count += 1
         if count == TOGETHER or (count > 0 and i == n - 1):
@@ -184,13 +184,15 @@ def _move(rows: Rows, sums: Sums, wanted: Bools, enters: bool) -> bool:
     return True
 
 
-@compiled
-def _add(rows: Rows, i: int, q: Floats, z: Floats, times: float) -> None:
-    subtract(rows.table[rows.places[i]], rows.origin, z)
-    z[-1] = 1.0
-    amount = times * rows.signs[i] * rows.r[i]
-    for k in range(q.shape[0]):
-        q[k] += amount * z[k]
+@inlined
+def _add(rows: Rows, i: int, times: float, q: Floats, Z: Floats, place: int) -> None:
+    # Write z to a place of Z, and add it to q.
+    d, row, amount = rows.origin.shape[0], rows.places[i], times * rows.signs[i] * rows.r[i]
+    for k in range(d):
+        Z[place, k] = rows.table[row, k] - rows.origin[k]
+    Z[place, d] = 1.0
+    for k in range(d + 1):
+        q[k] += amount * Z[place, k]
 
 
 @inlined
@@ -232,7 +234,7 @@ def _factor_anew(rows: Rows, P: Floats, lam: float, sums: Sums, wanted: Bools) -
     for i in range(n):
         sums.inside[i] = wanted[i]
         if wanted[i]:
-            _add(rows, i, sums.q, Z[count], 1.0)
+            _add(rows, i, 1.0, sums.q, Z, count)
             count += 1
         if count == BLOCK or (count > 0 and i == n - 1):
             for j in range(count, BLOCK):
