@@ -332,15 +332,7 @@ def sets_of(view, known, unit, other):
     return s1, masks[other] - third, third
 
 
-RENEWED = pytest.mark.xfail(
-    reason="far pairs without support that follow a new discriminant are not in the last move",
-    strict=True,
-)
-
-
-@pytest.mark.parametrize(
-    "renews", [False, pytest.param(True, marks=RENEWED)], ids=["same", "renewed"]
-)
+@pytest.mark.parametrize("renews", [False, True], ids=["same", "renewed"])
 def test_partition_and_what_if_are_those_of_the_view(renews):
     rows, labels = clusters(6, classes=8, each=4, apart=0.7)
     learner, own, moved_far = taught(rows, labels, near_classes=2), 3, 0

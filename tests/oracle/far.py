@@ -1,7 +1,8 @@
 """Near and far pairs from scratch: which pairs are near, and the optimum of every pair of labels.
 
 A pair is near if one label is among the k nearest of the other, by the distance of the means in
-the metric. Near pairs start from the discriminant at ±1 on the means, far ones from ±4.
+the metric. Near pairs start from the discriminant at ±1 on the means, far ones from ±4 on the means
+as they would be without the noise of few examples: its average is subtracted from squared lengths.
 """
 
 from typing import NamedTuple
@@ -36,6 +37,8 @@ def model(rows, labels, near_classes, *, standardize, whiten, lda_prior, C, far=
     rows, labels = np.asarray(rows, dtype=float), list(labels)
     origin, K = separators.ground(rows, labels, columns=standardize, metric=whiten)
     means = class_means(rows, labels)
+    off = [row - means[label] for row, label in zip(rows, labels, strict=True)]
+    within = sum(each @ K @ each for each in off) / max(len(rows) - len(means), 1)
     if far is None:
         near, doubtful = near_pairs(distances(K, means), near_classes)
         assert not doubtful
@@ -44,13 +47,22 @@ def model(rows, labels, near_classes, *, standardize, whiten, lda_prior, C, far=
     for a, b in all_pairs(means):
         mine = [i for i, each in enumerate(labels) if each in (a, b)]
         signs = np.array([1.0 if labels[i] == a else -1.0 for i in mine])
-        w0, b0 = separators.discriminant(K, origin, means[a], means[b])
-        scale = FAR_SCALE if (a, b) in far else 1.0
-        optimum = separators.by_nnls(
-            rows[mine] - origin, signs, K, scale * w0, scale * b0, 1.0 / (2.0 * C)
-        )
+        if (a, b) in far:
+            noise = [within / labels.count(each) for each in (a, b)]
+            w0, b0 = far_prior(K, means[a] - origin, means[b] - origin, *noise)
+        else:
+            w0, b0 = separators.discriminant(K, origin, means[a], means[b])
+        optimum = separators.by_nnls(rows[mine] - origin, signs, K, w0, b0, 1.0 / (2.0 * C))
         found[a, b] = Pair(optimum.w, optimum.b, (a, b) in far, optimum.alpha, mine)
     return origin, found
+
+
+def far_prior(K, a, b, noise_a, noise_b):
+    """Return w and b of the prior of a far pair with means a and b, less the origin."""
+    apart = (a - b) @ K @ (a - b)
+    scale = 2.0 * FAR_SCALE / max(apart - noise_a - noise_b, apart / 4.0)
+    middle = (a @ K @ a - noise_a - b @ K @ b + noise_b) / 2.0
+    return scale * (K @ (a - b)), -scale * middle
 
 
 def class_means(rows, labels):

@@ -8,7 +8,7 @@ import numpy as np
 from minout import kernels
 from minout._typing import Bools, Floats, Id, Ints, Label, Words
 from minout.engine.classes import Members
-from minout.engine.far import ClassRow, FarPairs, pool_of, support_of
+from minout.engine.far import NO_SUPPORT, ClassRow, FarPairs, pool_of, support_of
 from minout.engine.frame import FIRST_PRIORS, Frame, Rows
 from minout.engine.images import Images
 from minout.engine.pool import Pool, Problem
@@ -176,6 +176,10 @@ class Draft:
         moments = self.frame.moments
         count = float(moments.counts[c])
         self._row = self.far.row_of(self.frame.geometry, c, moments.mean(c), count)
+        for o in range(len(self.labels)):
+            if o != c:
+                pair = pair_number(c, o)
+                self._moved[pair] = self._labels_of(pair)
         return self._row
 
     def low_around(self, bound: float) -> Low:
@@ -192,6 +196,8 @@ class Draft:
         rows = LowRows(stored.table, stored.order, stored.classes)
         scores = self._base.own_scores
         low, self._own_scores = low_around(far, row, plain, scores, geometry, rows, bound)
+        own = np.count_nonzero(rows.classes == row.c) * np.count_nonzero(plain)
+        self._note_checked(own + np.count_nonzero(plain[rows.classes]), bound)
         return low
 
     def supported(self, c: int) -> Bools:
@@ -211,7 +217,12 @@ class Draft:
         for low, high in map(classes_of, settled):
             plain[low, high] = plain[high, low] = False
         rows = LowRows(stored.table, stored.order, stored.classes)
+        self._note_checked(int(plain.sum(axis=1)[rows.classes].sum()), bound)
         return low_anywhere(far, plain, geometry, rows, bound)
+
+    def _note_checked(self, margins: int, least: float) -> None:
+        self._checked += margins
+        self._least = min(self._least, least)
 
     def replace_all(self, near_classes: int | None) -> None:
         """Start all separators again; with far pairs if `near_classes` is a number."""
@@ -321,8 +332,7 @@ class Draft:
                     separator, least = self._decided(job, separator, images)
             self._separators[job.pair] = separator
             self._moved[job.pair] = self._labels_of(job.pair)
-            self._checked += found.checked
-            self._least = min(self._least, least)
+            self._note_checked(found.checked, least)
         self.frame = frame._replace(images=images, sketch=sketch)
 
     def _decided(self, job: Job, separator: Separator, images: Images) -> tuple[Separator, float]:
@@ -413,7 +423,9 @@ class Draft:
         supports, row = {}, self._row
         if separators.far is not None:
             far = [pair for pair in moved if pair not in separators.pools]
-            supports = {pair: separators.far.support(*classes_of(pair)).copy() for pair in far}
+            supports = dict.fromkeys(far, NO_SUPPORT)
+            for pair in filter(separators.has, far):
+                supports[pair] = separators.far.support(*classes_of(pair)).copy()
             if row is not None:
                 row = separators.far.class_row(row.c) if row.c < separators.far.count else None
         return Move(

@@ -16,7 +16,8 @@ class Certificate(NamedTuple):
     Attributes
     ----------
     moved : tuple of (label, label)
-        The separators that moved.
+        The separators that moved. With more than 200 labels (see `near_classes`) a refresh moves
+        all of them, and those for which something is stored are named.
     checked : int
         The number of margins checked: those of all stored examples of its two classes, for each
         separator that moved.
