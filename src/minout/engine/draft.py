@@ -197,7 +197,7 @@ class Draft:
         scores = self._base.own_scores
         low, self._own_scores = low_around(far, row, plain, scores, geometry, rows, bound)
         own = np.count_nonzero(rows.classes == row.c) * np.count_nonzero(plain)
-        self._note_checked(own + np.count_nonzero(plain[rows.classes]), bound)
+        self._note_checked(int(own + np.count_nonzero(plain[rows.classes])), bound)
         return low
 
     def supported(self, c: int) -> Bools:

@@ -173,17 +173,17 @@ class State:
 
     def weights(self, pair: int, earlier: Move | None = None) -> tuple[Floats, float]:
         """Return w and b of a separator, now or before a move; those of a far pair are computed."""
+        separators, frame = self.separators, self.frame
+        was_far = earlier is not None and pair in earlier.supports
         if earlier is not None and pair in earlier.weights:
             return earlier.weights[pair]
-        if self.separators.far is None or pair in self.separators.pools:
-            separator = self.separators[pair]
-            return separator.w, separator.b
+        if separators.far is None or (pair in separators.pools and not was_far):
+            return separators[pair].w, separators[pair].b
         low, high = classes_of(pair)
-        support, row = self.separators.far.support(low, high), None
-        if earlier is not None:
-            support, row = earlier.supports.get(pair, support), earlier.row
-        pool = pool_of(support, self.separators.far.prior(low, high, row))
-        frame = self.frame
+        support, row = separators.far.support(low, high), None
+        if earlier is not None and was_far:
+            support, row = earlier.supports[pair], earlier.row
+        pool = pool_of(support, separators.far.prior(low, high, row))
         problem = Problem(self.examples.table, frame.geometry, frame.images, frame.choice.lam)
         return pool.weights(problem)
 
