@@ -9,11 +9,16 @@ from hypothesis import strategies as st
 
 from minout import engine
 from oracle.eighths import arrays
-from oracle.margin import SETTINGS, differs, stream
+from oracle.margin import SETTINGS as PINNED
+from oracle.margin import clusters, differs, stream
 from oracle.states import new_state, taught_state, teach, twin, written
 
 ROWS, LABELS = stream(3, examples=40, features=2, apart=0.5)
 NAMES = ["abc"[y] for y in LABELS.tolist()]
+SETTINGS = PINNED | {
+    "far means": PINNED["means"] | {"near_classes": 1},
+    "far all": PINNED["all"] | {"near_classes": 1},
+}
 REFRESHES_AFTER = 11
 """With the next row after so many there is a refresh."""
 
@@ -87,6 +92,70 @@ def taking_back(state):
     return back
 
 
+FAR_ROWS, FAR_LABELS = clusters(2, classes=6, each=4, features=2, apart=2.0)
+FAR = SETTINGS["lda"] | {"C": 5.0, "near_classes": 1}
+
+
+def far(count=24):
+    """Return a state with four examples of each of six classes, most of whose pairs are far."""
+    return taught_state(FAR_ROWS[:count], FAR_LABELS[:count], **FAR)
+
+
+def far_teach(state, label, x=(0.3, -0.2), *, renews=True):
+    delta = engine.teach(state, np.array(x), label, "new")
+    assert delta.refresh is None
+    assert bool(delta.discriminants) == renews
+    assert any(each.is_far for each in delta.separators.values())
+    return delta
+
+
+def far_first(state):
+    """Teach the class with which far pairs begin."""
+    delta = engine.teach(state, np.array([3.0, 3.0]), 9, "new")
+    assert state.separators.far is None
+    assert delta.all_separators is not None
+    return delta
+
+
+def far_back(state, count):
+    """Teach new classes and renew discriminants; return the change that leads back."""
+    rollback, seen = engine.Rollback(state), [0, 0, 0]
+    for i, x in enumerate(FAR_ROWS[:count]):
+        label = (FAR_LABELS[i] + 1) % 6 if i % 4 else 10 + i % 3
+        delta = engine.teach(state, x + 0.25, label, f"more {i}")
+        seen[0] += delta.label is not None
+        seen[1] += bool(delta.discriminants) and delta.label is None
+        seen[2] += delta.refresh is not None
+        rollback.record(delta)
+        engine.apply(state, delta)
+    assert min(seen[:2]) > 0
+    assert (seen[2] > 0) == (count > 6)
+    return rollback.delta()
+
+
+FAR_CHANGES = {
+    "far, a row that moves": (
+        lambda: far(23),
+        lambda s: far_teach(s, FAR_LABELS[23], FAR_ROWS[0], renews=False),
+    ),
+    "far, a new class": (far, lambda s: far_teach(s, 9)),
+    "far, a new discriminant": (far, lambda s: far_teach(s, FAR_LABELS[0])),
+    "far pairs begin": (
+        lambda: taught_state(FAR_ROWS[:6], [i % 2 for i in range(6)], **FAR),
+        far_first,
+    ),
+    "far, correct": (far, lambda s: engine.relabel(s, 1, (s.label_at(1) + 2) % 6)),
+    "far, correct to a new class": (far, lambda s: engine.relabel(s, 1, 9)),
+    "far, forget": (far, lambda s: engine.forget(s, np.array([0, 1, 2, 5]))),
+    "far, forget a class": (
+        far,
+        lambda s: engine.forget(s, np.sort(s.classes.members[2].places)),
+    ),
+    "far, forget everything": (far, lambda s: engine.forget(s, np.arange(24))),
+    "far, take back": (far, lambda s: far_back(s, 6)),
+    "far, take back a refresh": (far, lambda s: far_back(s, 10)),
+}
+
 CHANGES = {
     "teach a row that fits": (lambda: taught(13), fast),
     "teach a row that moves": (lambda: taught(13), moving),
@@ -115,6 +184,7 @@ CHANGES = {
     ),
     "forget everything": (lambda: taught(6), lambda s: engine.forget(s, np.arange(6))),
     "take back": (lambda: taught(7), taking_back),
+    **FAR_CHANGES,
 }
 
 
@@ -164,9 +234,11 @@ def test_apply_can_be_interrupted_at_any_line_and_made_again(change):
     engine.apply(prepared, delta)
     after = contents(prepared)
     assert before != after
-    number = 0
+    number, step_size = 0, 1
+    if change in FAR_CHANGES:  # these are long
+        step_size = 47 if "take back" in change else 11
     while True:
-        number += 1
+        number += step_size
         state = twin(start)
         delta = step(state)
         if not interrupted(number, state, delta):
@@ -207,7 +279,7 @@ def test_what_fails_for_want_of_room_changes_nothing(change, error, monkeypatch)
     assert engine.audit(state).ok
 
 
-@pytest.mark.parametrize("change", [each for each in CHANGES if each != "take back"])
+@pytest.mark.parametrize("change", [each for each in CHANGES if "take back" not in each])
 def test_computing_a_change_changes_nothing(change):
     make, step = CHANGES[change]
     state = make()
@@ -223,7 +295,7 @@ STEPS = st.lists(
 KINDS = st.sampled_from([*SETTINGS])
 
 
-@settings(max_examples=40)
+@settings(max_examples=50)
 @given(STEPS, KINDS, st.sampled_from(["float64", "float32"]))
 def test_a_change_that_is_taken_back_leaves_no_bit_behind(steps, kind, dtype):
     state = new_state(2, dtype=dtype, **SETTINGS[kind])
@@ -244,7 +316,7 @@ def test_a_change_that_is_taken_back_leaves_no_bit_behind(steps, kind, dtype):
     assert engine.audit(state).ok
 
 
-@settings(max_examples=40)
+@settings(max_examples=50)
 @given(STEPS, STEPS, STEPS, KINDS)
 def test_several_changes_are_taken_back_at_once(first, given_up, then, kind):
     state, plain = (new_state(2, **SETTINGS[kind]) for _ in range(2))

@@ -83,6 +83,12 @@ STARTS = {
     "manual": lambda: taught(12, **SETTINGS["lda"], refresh="manual"),
     "float32": lambda: taught(12, **SETTINGS["lda"], features=Identity("float32")),
     "gaps": lambda: with_gaps(**SETTINGS["loose"]),
+    "far": lambda: taught(12, **SETTINGS["lda"], near_classes=1),
+    "far gaps": lambda: with_gaps(**SETTINGS["means"], near_classes=1),
+    "far float32": lambda: taught(
+        12, **SETTINGS["all"], near_classes=1, features=Identity("float32")
+    ),
+    "far later": lambda: taught(12, **SETTINGS["lda"], near_classes=4),
     "named": lambda: taught(12, **SETTINGS["loose"]),
 }
 
@@ -111,6 +117,11 @@ def test_if_any_row_of_many_cannot_be_solved_nothing_has_changed(start, monkeypa
         taken = copy.deepcopy(learner)
         reports = taken.teach_many(*more(start))
     assert len(taken.classes) > len(learner.classes)
+    if start.startswith("far"):
+        assert any(each.is_far for each in taken.inspect().separators.values())
+        assert any(each.is_far for each in learner.inspect().separators.values()) != (
+            start == "far later"
+        )
     assert any(report.refresh for report in reports) == (start != "manual")
     for first in range(1, calls() + 1, max(calls() // 25, 1)):
         with monkeypatch.context() as patch:
