@@ -17,6 +17,7 @@ from minout.engine import check, draft, frame, pool, settle, sketch, state
 from minout.engine.classes import Members
 from minout.engine.draft import Draft
 from minout.engine.examples import Examples
+from minout.engine.far import FarPairs
 from minout.engine.images import Images
 from minout.engine.moments import RunningMoments
 from minout.engine.pool import Pool
@@ -33,6 +34,7 @@ ROWS, LABELS = stream(3, examples=40, features=2, apart=0.5)
 KINDS = {
     "plain": SETTINGS["plain"],
     "manual": SETTINGS["lda"] | {"C": 5.0, "refresh": "manual"},
+    "far": SETTINGS["lda"] | {"C": 5.0, "near_classes": 1},
     "auto": {},
 }
 PLACES = {
@@ -70,6 +72,14 @@ PLACES = {
     "carry pools": (consolidation, "_carried_pools"),
     "sort pools": (consolidation, "_sorted_pools"),
     "round caches": (consolidation, "_round_caches"),
+    "discriminants": (FarPairs, "of"),
+    "new discriminant": (FarPairs, "row_of"),
+    "support": (draft, "support_of"),
+    "low around": (draft, "low_around"),
+    "low anywhere": (draft, "low_anywhere"),
+    "pair_values": (kernels, "pair_values"),
+    "far_margins": (kernels, "far_margins"),
+    "discriminant_margins": (kernels, "discriminant_margins"),
 }
 
 
@@ -265,15 +275,22 @@ def where(error):
 
 
 @pytest.mark.parametrize(
-    ("call", "count"), [("teach", 0), ("teach", 1), *((call, 7) for call in CALLS)]
+    ("call", "count", "kind"),
+    [
+        ("teach", 0, "plain"),
+        ("teach", 1, "plain"),
+        *((call, 7, "plain") for call in CALLS),
+        *((call, 9, "far") for call in CALLS),
+    ],
 )
-def test_an_interruption_at_any_line_leaves_all_or_nothing(call, count):
+def test_an_interruption_at_any_line_leaves_all_or_nothing(call, count, kind):
     # All: as if the call had come back. The trace sees the main thread, where Ctrl-C arrives.
-    start = taught(count, "plain")
+    start = taught(count, kind)
     done = copy.deepcopy(start)
     calls(count)[call](done)
     before, after = everything(start), everything(done)
-    torn, found, number, step = [], [], 0, 1 if count < 7 else 7
+    torn, found, number = [], [], 0
+    step = 1 if count < 7 else 7 if kind == "plain" else 37
     tracing = sys.gettrace()
     while True:
         number += step
