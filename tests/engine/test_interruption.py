@@ -67,6 +67,7 @@ PLACES = {
     "staged": (Examples, "staged"),
     "appended": (Members, "appended"),
     "sums": (RunningMoments, "with_rows"),
+    "scatter": (RunningMoments, "with_scatter"),
     "images": (Images, "of"),
     "make room": (engine, "make_room"),
     "carry pools": (consolidation, "_carried_pools"),

@@ -59,6 +59,10 @@ class RunningMoments:
         """Return sums with `seen` set to `end`."""
         return replace(self, seen=end)
 
+    def lacks(self, end: int) -> bool:
+        """Return whether there is a scatter, which lacks a block of the first `end` places."""
+        return self.scatter is not None and end - self.scattered >= BLOCK
+
     def without_scatter_of(self, places: Ints) -> "RunningMoments":
         """Return sums without the scatter if these rows are in it."""
         if (places < self.scattered).any():
@@ -70,9 +74,8 @@ class RunningMoments:
         late = order if self.scatter is None else order[order >= self.scattered]
         scatter = self.scatter
         if len(late):
-            scatter = self._scatter(table, late)
-            if self.scatter is not None:
-                scatter += self.scatter
+            scatter = np.zeros((len(self.shift),) * 2) if scatter is None else scatter.copy()
+            self._add_scatter(table, late, scatter)
         return replace(self, scatter=scatter, scattered=self.seen)
 
     def for_classes(self, count: int) -> "RunningMoments":
@@ -101,24 +104,25 @@ class RunningMoments:
         """Return the sums as the specification takes them."""
         return Moments(self.shift, self.counts, self.sums, self.squares, self.scatter)
 
-    def _scatter(self, table: Floats, places: Ints) -> Floats:
-        precision = np.float64 if self.exact else table.dtype
-        total = np.zeros((len(self.shift),) * 2)
+    def _add_scatter(self, table: Floats, places: Ints, scatter: Floats) -> None:
+        # Add Z'Z, Z the rows less the shift, in place: the upper half, then the lower left.
+        precision, half = np.float64 if self.exact else table.dtype, len(scatter) // 2
+
+        def add(part: tuple[Floats, Floats, Floats]) -> None:
+            total, A, B = part
+            total += A.T @ B
+
         for start in range(0, len(places), BLOCK):
-            total += _square(self._rows(table, places[start : start + BLOCK], precision))
-        return total
+            Z = self._rows(table, places[start : start + BLOCK], precision)
+            left, right = Z[:, :half], Z[:, half:]
+            parts = [(scatter[:half], left, Z), (scatter[half:, half:], right, right)]
+            if not self.exact and len(Z) == BLOCK:  # equal shares for two threads, other rounding
+                corner = (scatter[:half, :half], left, left)
+                parts = [(scatter[:half, half:], left, right), corner, parts[1]]
+            kernels.in_threads(add, parts)
+        scatter[half:, :half] = scatter[:half, half:].T
 
     def _rows(self, table: Floats, places: Ints, precision: DTypeLike = np.float64) -> Floats:
         Z: Floats = table[places].astype(precision, copy=False)
         Z -= self.shift.astype(precision)
         return Z
-
-
-def _square(Z: Floats) -> Floats:
-    # Z'Z: its upper half and its lower right corner, side by side.
-    half = Z.shape[1] // 2
-    left, right = Z[:, :half], Z[:, half:]
-    upper, corner = kernels.in_threads(
-        lambda pair: pair[0].T @ pair[1], ((left, Z), (right, right))
-    )
-    return np.block([[upper], [upper[:, half:].T, corner]])

@@ -59,19 +59,7 @@ def teach(
     NotConverged
         If a separator cannot be solved in double precision.
     """
-    c = state.classes.number.get(label)
-    if c is not None and not renewal_due(state, c):
-        least = state.least_margin(x, c)
-        if least >= SUFFICIENT_MARGIN:
-            return _stored(state, x, c, example_id, least, next_id)
-    with kernels.one_blas_thread():
-        try:
-            return _taught(state, x, label, example_id)._replace(next_id=next_id)
-        except NotConverged:
-            if not state.frame.schedule.refresh_due(state.settings, len(state.place_of) + 1):
-                raise
-        # A refresh that fails is postponed; the example is learned without it.
-        return _taught(state, x, label, example_id, put_off=True)._replace(next_id=next_id)
+    return _with_sums(state, _learned(state, x, label, example_id, next_id))
 
 
 @kernels.one_blas_thread()
@@ -164,6 +152,38 @@ def _pairs_to_settle(draft: Draft, old: Iterable[int], low: Iterable[int]) -> li
         return list(range(pair_count(len(draft.labels))))
     first, second = draft.far.near_pairs()
     return sorted({*(second * (second - 1) // 2 + first).tolist(), *old, *low})
+
+
+def _learned(state: State, x: Floats, label: Label, example_id: Id, next_id: int | None) -> Delta:
+    c = state.classes.number.get(label)
+    if c is not None and not renewal_due(state, c):
+        least = state.least_margin(x, c)
+        if least >= SUFFICIENT_MARGIN:
+            return _stored(state, x, c, example_id, least, next_id)
+    with kernels.one_blas_thread():
+        try:
+            return _taught(state, x, label, example_id)._replace(next_id=next_id)
+        except NotConverged:
+            if not state.frame.schedule.refresh_due(state.settings, len(state.place_of) + 1):
+                raise
+        # A refresh that fails is postponed; the example is learned without it.
+        return _taught(state, x, label, example_id, put_off=True)._replace(next_id=next_id)
+
+
+def _with_sums(state: State, delta: Delta) -> Delta:
+    # Add rows to the sums of the metric in blocks, so that a refresh need not add all of them.
+    examples, frame = delta.examples or state.examples, delta.frame or state.frame
+    moments, settings = frame.moments, state.settings
+    if not (frame.choice.whiten and settings.refresh == "auto" and moments.lacks(examples.end)):
+        return delta
+    places, classes = examples.places(), len(state.classes) + (delta.label is not None)
+    late = places[places >= moments.seen]
+    with kernels.one_blas_thread():
+        moments = moments.for_classes(classes)
+        moments = moments.with_rows(examples.table, late, examples.classes[late])
+        moments = moments.seen_to(examples.end).with_scatter(examples.table, places)
+    trim_heap()
+    return delta._replace(frame=frame._replace(moments=moments))
 
 
 def _stored(
