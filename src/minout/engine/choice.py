@@ -4,6 +4,7 @@ The rows are picked and divided into folds by their digests, so the choice does 
 order. Everything is computed from the inner products of the rows.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -109,10 +110,17 @@ def choose(
     if len(np.unique(labels)) < 2:
         return Choice(*shapes[0], C=strengths[0])
     folds = (digests >> np.uint64(7)) % np.uint64(FOLDS)
-    products = {each: _products(X, each) for each in {shape.standardize for shape in shapes}}
+    kinds = sorted({shape.standardize for shape in shapes})
+    products = dict(
+        zip(kinds, kernels.in_threads(lambda each: _products(X, each), kinds), strict=True)
+    )
+    parts = kernels.in_threads(
+        lambda each: _held_out_fold(products[each[0].standardize], X.shape[1], labels, *each, lams),
+        [(shape, folds == fold) for shape in shapes for fold in range(FOLDS)],
+    )
     tried = kernels.in_threads(
-        lambda s: _held_out_results(products[s.standardize], X.shape[1], labels, folds, s, lams),
-        shapes,
+        lambda s: _held_out_results(parts[s * FOLDS : (s + 1) * FOLDS], len(labels), len(lams)),
+        range(len(shapes)),
     )
     shapes = tuple(shape for shape, results in zip(shapes, tried, strict=True) if results) or shapes
     solved = [each for each in tried if each]
@@ -172,26 +180,32 @@ def _sharpness(parts: list[_HeldOutFold]) -> float:
     return float(np.exp(found.x))
 
 
+def _held_out_fold(
+    G: Floats, width: int, labels: Ints, shape: Shape, held: Bools, lams: tuple[float, ...]
+) -> list[_HeldOutFold] | None:
+    # The held-out rows of a fold with separators found without them, per λ; nothing if that leaves
+    # no rows or one class; None if the separators cannot be solved for these numbers.
+    classes = np.unique(labels[~held])
+    known = np.isin(labels[held], classes)
+    if not known.any() or len(classes) < 2:
+        return []
+    rows = np.flatnonzero(held)[known]
+    own = np.searchsorted(classes, labels[rows])
+    try:
+        scores = _scores(G, width, labels, ~held, shape, lams)
+    except (NotConverged, np.linalg.LinAlgError):
+        return None
+    return [_HeldOutFold(rows, at_lam[known], own) for at_lam in scores]
+
+
 def _held_out_results(
-    G: Floats, width: int, labels: Ints, folds: Words, shape: Shape, lams: tuple[float, ...]
+    folds: Sequence[list[_HeldOutFold] | None], n: int, lams: int
 ) -> list[_HeldOutResults]:
-    # The results on rows with separators found without their fold, per λ; nothing if the
-    # separators of this shape cannot be solved for these numbers.
-    parts: list[list[_HeldOutFold]] = [[] for _ in lams]
-    for fold in range(FOLDS):
-        held = np.flatnonzero(folds == fold)
-        classes = np.unique(labels[folds != fold])
-        known = np.isin(labels[held], classes)
-        if not known.any() or len(classes) < 2:
-            continue
-        own = np.searchsorted(classes, labels[held[known]])
-        try:
-            scores = _scores(G, width, labels, folds != fold, shape, lams)
-        except (NotConverged, np.linalg.LinAlgError):
-            return []
-        for part, at_lam in zip(parts, scores, strict=True):
-            part.append(_HeldOutFold(held[known], at_lam[known], own))
-    return [_HeldOutResults(part, len(labels)) for part in parts]
+    # The results of a shape on n rows, per λ; nothing if a fold could not be solved.
+    solved = [fold for fold in folds if fold is not None]
+    if len(solved) < len(folds):
+        return []
+    return [_HeldOutResults([fold[i] for fold in solved if fold], n) for i in range(lams)]
 
 
 def softmax(scores: Floats) -> Floats:
