@@ -66,19 +66,24 @@ class Sketch:
         if end > len(self._rows):
             size = len(table)
             more._rows, more._rest = _resized(self._rows, size), _resized(self._rest, size)
-        for start in range(self._seen, end, BLOCK):
-            block = slice(start, min(start + BLOCK, end))
-            far = table[block] - self._origin
-            if np.abs(far).max() > LARGEST:
-                return None
-            Z = far.astype(np.float32, copy=False)
-            more._rows[block] = part = self._along(Z)
-            square = np.einsum("ij,ij->i", Z, Z)
-            for k, level in enumerate(LEVELS):
-                left = square - np.einsum("ij,ij->i", part[:, :level], part[:, :level])
-                more._rest[block, k] = np.sqrt(np.maximum(left, 0.0) + ROUNDING * square)
+        blocks = [slice(start, min(start + BLOCK, end)) for start in range(self._seen, end, BLOCK)]
+        if not all(kernels.in_threads(lambda block: more._describe(table, block), blocks)):
+            return None
         more._seen = end
         return more
+
+    def _describe(self, table: Floats, block: slice) -> bool:
+        # Fill in a block of rows; False if one is too large.
+        far = table[block] - self._origin
+        if max(far.max(), -far.min()) > LARGEST:
+            return False
+        Z = far.astype(np.float32, copy=False)
+        self._rows[block] = part = self._along(Z)
+        square = np.einsum("ij,ij->i", Z, Z)
+        for k, level in enumerate(LEVELS):
+            left = square - np.einsum("ij,ij->i", part[:, :level], part[:, :level])
+            self._rest[block, k] = np.sqrt(np.maximum(left, 0.0) + ROUNDING * square)
+        return True
 
     def _along(self, Z: Singles) -> Singles:
         if len(Z) < WORTH_DIVIDING:
@@ -130,9 +135,15 @@ class Sketch:
 def _principal(Z: Singles) -> Floats:
     # Approximate leading directions of Z (n, d) by the power method; orthogonal in float64.
     basis, _ = np.linalg.qr(Z[:DIRECTIONS].T)
-    basis, _ = np.linalg.qr(Z.T @ (Z @ basis))
-    basis, _ = np.linalg.qr((Z.T @ (Z @ basis)).astype(np.float64))
+    basis, _ = np.linalg.qr(_multiplied(Z, basis))
+    basis, _ = np.linalg.qr(_multiplied(Z, basis).astype(np.float64))
     return np.asarray(basis)
+
+
+def _multiplied(Z: Singles, basis: Singles) -> Singles:
+    # Z'Z times a basis, in two halves.
+    halves = np.array_split(basis, 2, axis=1)
+    return np.hstack(kernels.in_threads(lambda half: Z.T @ (Z @ half), halves))
 
 
 def _resized(array: Singles, size: int) -> Singles:
