@@ -12,7 +12,7 @@ from minout.features import Identity
 from oracle.margin import SETTINGS, bits, differs, everything, loaded, parts, saved, stream
 
 BLOCK = 8
-ROWS, LABELS = stream(5, examples=120, features=3, apart=0.6)
+ROWS, LABELS = stream(5, examples=140, features=3, apart=0.6)
 
 
 @pytest.fixture(autouse=True)
@@ -29,17 +29,6 @@ def taught(count, kind="all", dtype="float64", **more):
 
 def teach(learner, start, end):
     return [learner.teach(ROWS[i], int(LABELS[i]), id=i) for i in range(start, end)]
-
-
-def at_once(monkeypatch, **given):
-    """Return a function that does the same as `taught`, with blocks that are never full."""
-
-    def inner(count):
-        with monkeypatch.context() as patch:
-            patch.setattr(moments, "BLOCK", 10**6)
-            return taught(count, **given)
-
-    return inner
 
 
 def scattered(learner):
@@ -63,7 +52,7 @@ def assert_same_model(one, other):
 @pytest.mark.parametrize("kind", ["whitened", "all"])
 def test_between_refreshes_less_than_a_block_is_missing_from_the_sums(kind):
     learner, sizes, blocks = taught(20, kind), [], 0
-    for i in range(20, 120):
+    for i in range(20, 140):
         (report,) = teach(learner, i, i + 1)
         known, _ = scattered(learner)
         assert i + 1 - known < BLOCK
@@ -76,8 +65,10 @@ def test_between_refreshes_less_than_a_block_is_missing_from_the_sums(kind):
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("kind", ["whitened", "all"])
 def test_sums_in_blocks_give_the_model_of_sums_at_once(kind, dtype, monkeypatch):
-    together = at_once(monkeypatch, kind=kind, dtype=dtype)(97)
-    learner = taught(97, kind, dtype)
+    with monkeypatch.context() as patch:
+        patch.setattr(moments, "BLOCK", 10**6)
+        together = taught(137, kind, dtype)
+    learner = taught(137, kind, dtype)
     assert scattered(learner)[0] > scattered(together)[0]
     assert_same_model(learner, together)
 
@@ -101,7 +92,7 @@ def test_a_manual_learner_adds_no_blocks_after_consolidation():
 def test_saved_inside_a_block_a_learner_goes_on_to_the_same_bits(at, dtype):
     learner = taught(at, dtype=dtype)
     other = loaded(saved(learner))
-    for i in range(at, 100):
+    for i in range(at, 130):
         assert [r.certificate for r in teach(learner, i, i + 1)] == [
             r.certificate for r in teach(other, i, i + 1)
         ]
@@ -111,8 +102,8 @@ def test_saved_inside_a_block_a_learner_goes_on_to_the_same_bits(at, dtype):
 def test_many_at_a_time_add_the_same_blocks_as_one_by_one():
     many = Learner(**SETTINGS["all"])
     many.teach_many(ROWS[:50], LABELS[:50].tolist(), list(range(50)))
-    many.teach_many(ROWS[50:100], LABELS[50:100].tolist(), list(range(50, 100)))
-    assert differs(saved(many), saved(taught(100))) == []
+    many.teach_many(ROWS[50:130], LABELS[50:130].tolist(), list(range(50, 130)))
+    assert differs(saved(many), saved(taught(130))) == []
 
 
 @pytest.mark.parametrize(
@@ -124,7 +115,7 @@ def test_a_row_that_is_forgotten_is_in_no_scatter(place, stays, monkeypatch):
         before = scattered(learner)
         learner.forget(place)
         after = scattered(learner)
-        teach(learner, 70, 100)  # with a refresh
+        assert any(report.refresh for report in teach(learner, 70, 135))
         return learner, before, after
 
     learner, before, after = walk()
@@ -143,7 +134,7 @@ def test_a_row_that_is_relabelled_stays_in_the_scatter(place, monkeypatch):
         before = scattered(learner)
         learner.correct(place, int(LABELS[place] + 1) % 3)
         assert scattered(learner) == before
-        teach(learner, 70, 100)
+        assert any(report.refresh for report in teach(learner, 70, 135))
         return learner
 
     learner = walk()
@@ -153,20 +144,22 @@ def test_a_row_that_is_relabelled_stays_in_the_scatter(place, monkeypatch):
     assert_same_model(learner, together)
 
 
-def test_a_class_that_begins_with_a_full_block_is_counted():
-    learner = taught(60)
-    left = BLOCK - (60 - scattered(learner)[0])
-    teach(learner, 60, 60 + left - 1)
-    learner.teach([9.0, 9.0, 9.0], 7, id="new")
-    assert scattered(learner)[0] == 60 + left
+@pytest.mark.parametrize("kind", ["whitened", "all"])
+def test_a_class_that_begins_with_a_full_block_is_counted(kind):
+    learner = taught(70, kind)
+    left = BLOCK - (70 - scattered(learner)[0])
+    teach(learner, 70, 70 + left - 1)
+    report = learner.teach([9.0, 9.0, 9.0], 7, id="new")
+    assert report.refresh is None
+    assert scattered(learner)[0] == 70 + left
     assert learner.inspect().counts.tolist()[-1] == 1.0
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
 @pytest.mark.parametrize("name", ["with_scatter", "with_rows"])
 def test_a_step_that_is_interrupted_at_a_block_has_changed_nothing(name, error, monkeypatch):
-    learner = taught(60)
-    teach(learner, 60, 60 + BLOCK - (60 - scattered(learner)[0]) - 1)
+    learner = taught(70)
+    teach(learner, 70, 70 + BLOCK - (70 - scattered(learner)[0]) - 1)
     twin, before, count = copy.deepcopy(learner), everything(learner), len(learner)
     real = getattr(RunningMoments, name)
 
