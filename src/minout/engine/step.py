@@ -182,7 +182,6 @@ def _with_sums(state: State, delta: Delta) -> Delta:
         moments = moments.for_classes(classes)
         moments = moments.with_rows(examples.table, late, examples.classes[late])
         moments = moments.seen_to(examples.end).with_scatter(examples.table, places)
-    trim_heap()
     return delta._replace(frame=frame._replace(moments=moments))
 
 
