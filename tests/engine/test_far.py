@@ -619,3 +619,16 @@ def test_asking_changes_nothing():
     learner.audit()
     learner.inspect()
     assert everything(learner) == before
+
+
+def test_a_correction_to_a_new_class_that_turns_far_pairs_on_leaves_its_row_nowhere_else():
+    for seed in range(4):
+        rows, labels = clusters(seed, classes=3, each=8, apart=0.5)
+        learner = taught(rows, labels, near_classes=2)
+        assert not is_far(learner)
+        learner.correct("e3", 77)
+        assert is_far(learner)
+        view = learner.inspect()
+        for pair, each in view.separators.items():
+            assert {learner.example(i)[1] for i in each.ids} <= set(pair)
+        assert learner.audit().ok

@@ -235,7 +235,13 @@ class Draft:
 
     def supports(self) -> dict[int, Pool]:
         """Return the pools of all pairs for which something is stored."""
-        return {pair: self._base[pair].pool for pair in self._base.stored(len(self._kept))}
+        stored, pools = {*self._base.stored(len(self._kept)), *self._separators}, {}
+        for pair in sorted(stored):
+            separator = self.separator(pair)
+            pools[pair] = separator.pool
+            if separator.is_far:
+                pools[pair] = pool_of(separator.support, separator.pool.prior)
+        return pools
 
     def starts(self) -> Callable[[int, int], Prior]:
         """Return a function that returns the prior of the separator of two classes."""

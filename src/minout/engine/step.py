@@ -164,7 +164,8 @@ def _learned(state: State, x: Floats, label: Label, example_id: Id, next_id: int
         try:
             return _taught(state, x, label, example_id)._replace(next_id=next_id)
         except NotConverged:
-            if not state.frame.schedule.refresh_due(state.settings, len(state.place_of) + 1):
+            due = state.frame.schedule.refresh_due(state.settings, len(state.place_of) + 1)
+            if not (due or (c is None and state.settings.turns_far(len(state.classes) + 1))):
                 raise
         # A refresh that fails is postponed; the example is learned without it.
         return _taught(state, x, label, example_id, put_off=True)._replace(next_id=next_id)
@@ -211,7 +212,7 @@ def _taught(
     if put_off:
         draft.set_schedule(refresh_at=2 * draft.frame.schedule.refresh_at)
     place = draft.add(x, c, example_id)
-    return draft.delta(_settle_around(draft, place, c))
+    return draft.delta(_settle_around(draft, place, c, may_refresh=not put_off))
 
 
 def _take_out(draft: Draft, places: Ints, emptied: list[int]) -> None:
@@ -229,14 +230,17 @@ def _jobs_of(draft: Draft, pairs: list[int]) -> list[Job]:
     return [draft.job(*classes_of(pair), draft.pool_to_settle(pair)) for pair in sorted(pairs)]
 
 
-def _settle_around(draft: Draft, place: int, c: int, *, at_once: bool = False) -> Refresh | None:
+def _settle_around(
+    draft: Draft, place: int, c: int, *, at_once: bool = False, may_refresh: bool = True
+) -> Refresh | None:
     # Settle the separators in which a new member has a low margin, now or when it pays, or all if
     # a refresh is due.
     if len(draft.labels) == 1:
         return None
     settings, is_new = draft.state.settings, draft.members(c).count == 1
     turns_far = is_new and settings.turns_far(len(draft.labels))
-    if turns_far or draft.frame.schedule.refresh_due(settings, draft.count):
+    due = turns_far or draft.frame.schedule.refresh_due(settings, draft.count)
+    if due and may_refresh:
         return _refresh(draft)
     if draft.far is not None and (is_new or _priors_due(draft, c)):
         _renew(draft, place, c)
