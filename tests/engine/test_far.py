@@ -397,6 +397,22 @@ def test_far_pairs_begin_with_the_class_that_crosses_the_limit():
     assert len(far_pairs(learner.inspect())) > 0
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("near_classes", [3, 4])
+def test_an_example_that_is_corrected_to_that_class_leaves_its_own(near_classes, dtype):
+    rows, labels = clusters(17, classes=5, each=3, apart=0.5, dtype=dtype)
+    learner = taught(rows, [min(y, 3) for y in labels], near_classes=near_classes, dtype=dtype)
+    if near_classes == 4:
+        learner.teach(rows[0] + 1, 4)
+    assert not is_far(learner)
+    for i in ("e3", "e4", "e5"):
+        twin = copy.deepcopy(learner)
+        twin.correct(i, 9)
+        assert is_far(twin)
+        assert twin.audit().ok
+        assert saved(loaded(saved(twin))) == saved(twin)
+
+
 def test_all_pairs_are_near_again_when_few_classes_are_left():
     rows, labels = clusters(8, classes=6, each=4)
     learner = taught(rows, labels, near_classes=3)
@@ -619,16 +635,3 @@ def test_asking_changes_nothing():
     learner.audit()
     learner.inspect()
     assert everything(learner) == before
-
-
-def test_a_correction_to_a_new_class_that_turns_far_pairs_on_leaves_its_row_nowhere_else():
-    for seed in range(4):
-        rows, labels = clusters(seed, classes=3, each=8, apart=0.5)
-        learner = taught(rows, labels, near_classes=2)
-        assert not is_far(learner)
-        learner.correct("e3", 77)
-        assert is_far(learner)
-        view = learner.inspect()
-        for pair, each in view.separators.items():
-            assert {learner.example(i)[1] for i in each.ids} <= set(pair)
-        assert learner.audit().ok

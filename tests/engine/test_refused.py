@@ -187,14 +187,15 @@ def test_a_step_that_cannot_be_solved_changes_nothing(call, start, monkeypatch):
 SIZES = [1e-90, 1e-30, 1.0, 1e30, 1e90, 1e100]
 
 
-@pytest.mark.parametrize("kind", ["plain", "scaled", "whitened", "all", "auto"])
+@pytest.mark.parametrize("kind", ["plain", "scaled", "whitened", "all", "auto", "far"])
 @pytest.mark.parametrize("start", ["nothing", "a few"])
 @pytest.mark.parametrize("mixed", ["rows", "columns"])
 def test_numbers_of_very_different_sizes_are_learned_or_change_nothing(kind, start, mixed):
     refused, refresh = 0, "auto" if start == "a few" else "manual"
     for seed in range(6):
         rng = np.random.default_rng(seed)
-        learner = Learner(**SETTINGS[kind], refresh=refresh)
+        pinned = SETTINGS["means"] | {"near_classes": 1} if kind == "far" else SETTINGS[kind]
+        learner = Learner(**pinned, refresh=refresh)
         if start == "a few":
             learner.teach_many(ROWS[:10], NAMES[:10])
         before, twin = everything(learner), copy.deepcopy(learner)
@@ -217,6 +218,7 @@ def test_a_learner_that_took_wild_numbers_can_be_loaded_again(tmp_path):
         width, switches = int(rng.integers(1, 9)), rng.integers(0, 2, 3).astype(bool).tolist()
         dtype = "float32" if seed % 3 == 0 else "float64"
         pins = dict(zip(("whiten", "lda_prior", "standardize"), switches, strict=True))
+        pins["near_classes"] = "auto" if seed % 2 else 1
         learner = Learner(C=float(10.0 ** rng.uniform(-9, 3)), features=Identity(dtype), **pins)
         scale = 10.0 ** rng.uniform(-14, 14, width)
         for _ in range(12):

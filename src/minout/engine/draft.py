@@ -235,13 +235,12 @@ class Draft:
 
     def supports(self) -> dict[int, Pool]:
         """Return the pools of all pairs for which something is stored."""
-        stored, pools = {*self._base.stored(len(self._kept)), *self._separators}, {}
-        for pair in sorted(stored):
-            separator = self.separator(pair)
-            pools[pair] = separator.pool
-            if separator.is_far:
-                pools[pair] = pool_of(separator.support, separator.pool.prior)
-        return pools
+        stored = self._base.stored(len(self._kept))
+        found = {pair: self.separator(pair) for pair in stored}
+        return {
+            pair: pool_of(each.support, each.pool.prior) if each.is_far else each.pool
+            for pair, each in found.items()
+        }
 
     def starts(self) -> Callable[[int, int], Prior]:
         """Return a function that returns the prior of the separator of two classes."""
