@@ -184,6 +184,29 @@ def test_a_step_that_cannot_be_solved_changes_nothing(call, start, monkeypatch):
     assert go_on(learner) == go_on(twin)
 
 
+@pytest.mark.parametrize("start", ["two classes", "all", "far", "far later"])
+def test_misfits_of_a_class_that_was_taken_back_do_not_count(start, monkeypatch):
+    learner = STARTS[start]()
+    rows = [learner.example(i)[0] for i in learner.ids]
+    labels = ["new"] * len(rows)  # equal rows with two labels: misfits
+    before = everything(learner)
+    with monkeypatch.context() as patch:
+        calls = fail_from(patch, None)
+        taken = copy.deepcopy(learner)
+        taken.teach_many(rows, labels)
+        assert taken.misfits
+    with monkeypatch.context() as patch:
+        fail_from(patch, calls())
+        with pytest.raises(InvalidInputError, match=TOO_DIFFERENT):
+            learner.teach_many(rows, labels)
+    assert everything(learner) == before
+    twin = copy.deepcopy(learner)
+    for each in (learner, twin):
+        each.forget_class("a")
+        assert each.audit().ok, each.audit().differences
+    assert everything(learner) == everything(twin)
+
+
 SIZES = [1e-90, 1e-30, 1.0, 1e30, 1e90, 1e100]
 
 

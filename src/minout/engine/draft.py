@@ -481,8 +481,9 @@ class Draft:
         gone = before.keys() - self._separators.keys() if self._replaces_all else ()
         known = pair_count(len(self._kept))
         old = [before.get(pair, NO_PLACES) for pair in (*changed, *gone) if pair < known]
+        in_use = pair_count(len(self.state.classes))
         for pair, misfits in self.state.separators.misfits.items() if self._dropped else ():
-            if not set(classes_of(pair)).isdisjoint(self._dropped):
+            if pair < in_use and not set(classes_of(pair)).isdisjoint(self._dropped):
                 old.append(misfits)
         new = [self._separators[pair].misfits for pair in changed]
         added = np.array([self.examples.end - 1])  # a postponed example is a new one
