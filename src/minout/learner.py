@@ -394,7 +394,7 @@ class Learner:
             names = names.astype(object)
         elif isinstance(unknown, str):
             names = names.astype(np.promote_types(names.dtype, f"U{max(len(unknown), 1)}"))
-        names[found.scores <= 0.0] = unknown
+        names[found.clipped] = unknown
         return np.asarray(names)
 
     @reads

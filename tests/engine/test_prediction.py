@@ -44,15 +44,15 @@ def random_state(rng, classes, width, *, grid, dtype="float64"):
 
 
 def answers(state, X):
-    """Return the winners of the full evaluation in the order of labels, and their scores."""
+    """Return the winners of the full evaluation, and whether their scores are 0 or less."""
     order = np.argsort(state.classes.rank)
     scores = state.scores(X)[:, order]
-    return order[scores.argmax(axis=1)].tolist(), scores.max(axis=1).tolist()
+    return order[scores.argmax(axis=1)].tolist(), (scores.max(axis=1) <= 0.0).tolist()
 
 
 def winners(state, X):
     found = engine.winners(state, X)
-    return found.classes.tolist(), found.scores.tolist()
+    return found.classes.tolist(), found.clipped.tolist()
 
 
 @settings(max_examples=60, deadline=None)
@@ -179,10 +179,10 @@ def test_many_classes_need_few_separators():
     state = taught_state(centres, range(classes), **TIE)
     X = centres[rng.integers(0, classes, 400)] + rng.normal(size=(400, width))
     assert winners(state, X) == answers(state, X)
-    assert engine.winners(state, X).computed < 3 * classes * len(X) < pairs * len(X) / 20
+    assert engine.winners(state, X).computed < 1.1 * classes * len(X) < pairs * len(X) / 20
     noise = 10.0 * rng.normal(size=(400, width))
     assert winners(state, noise) == answers(state, noise)
-    assert engine.winners(state, noise).computed < 12 * classes * len(X) < pairs * len(X) / 5
+    assert engine.winners(state, noise).computed < 1.5 * classes * len(X)
 
 
 def test_a_proposal_is_not_saved_and_is_computed_again_only_after_many_moves():

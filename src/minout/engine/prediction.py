@@ -7,30 +7,38 @@ prediction and never its result, so it may be out of date; it is not part of wha
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from minout import kernels
-from minout._typing import Floats, Ints
+from minout._typing import Bools, Floats, Ints
 from minout.engine.far import lengths
 from minout.engine.separators import Proposal, Separators, pair_count
-from minout.engine.state import State, pieces
+from minout.engine.state import State
+from minout.engine.state import pieces as pieces_of
+
+Singles = NDArray[np.float32]
 
 MANY = 32
-"""From so many rows on, BLAS computes the proposals."""
+"""From so many rows on, BLAS is used."""
+TOGETHER = 32
+"""At most so many rows are compared with the same class at a time."""
 STALE = 2
 """A proposal is computed again when one in so many separators has been replaced."""
+PIECES, PIECE = 8, 2**24
+"""A batch is divided into so many pieces for the threads, of at most so many products by row."""
 BLOCK = 2**17
 """So many numbers in rows are converted at a time."""
 
 
 class Winners(NamedTuple):
-    """The class with the highest score of each row (n,), and that score.
+    """The class with the highest score of each row (n,), and whether that score is 0 or less.
 
     Of equal scores the first label wins. `computed` is the number of separators computed, of all
     rows together.
     """
 
     classes: Ints
-    scores: Floats
+    clipped: Bools
     computed: int
 
 
@@ -38,20 +46,31 @@ def winners(state: State, X: Floats) -> Winners:
     """Return the winner of each row of X (n, d): what the highest of all scores would be."""
     if state.separators.far is not None:
         return _far_winners(state, X)
-    separators, origin = state.separators, state.frame.geometry.origin
-    rank = state.classes.rank
-    start = _proposed(separators, X, origin, len(rank))
-    found, scores = np.empty(len(X), dtype=np.int64), np.empty(len(X))
+    separators, origin, rank = state.separators, state.frame.geometry.origin, state.classes.rank
     W, b = separators.W, separators.b
-    # Rows with the same proposal follow each other, so that its separators stay in the cache.
-    rows = np.argsort(start, kind="stable")
+    V, v, _ = _proposal(separators, len(rank))
+    V, v = V[: len(rank)], v[: len(rank)]
+    start, found = np.empty((2, len(X)), dtype=np.int64)
+    clipped = np.empty(len(X), dtype=np.bool_)
 
-    def decide(piece: slice) -> int:
-        number: int = kernels.best_first(W, b, X, origin, rows[piece], start, rank, found, scores)
+    def decide(rows: Ints, together: int) -> int:
+        number: int = kernels.best_first(
+            W, b, X, origin, rows, start, rank, together, found, clipped
+        )
         return number
 
-    computed = sum(kernels.in_threads(decide, pieces(len(X), X.shape[1] * len(rank))))
-    return Winners(found, scores, computed)
+    if len(X) < MANY:
+        kernels.proposals(V, v, W, b, X, origin, start)
+        return Winners(found, clipped, decide(np.arange(len(X)), 1))
+    with kernels.one_blas_thread():
+        _propose(V, v, W, b, X, origin, start)
+        # Rows with the same proposal follow each other and are compared together; few pieces divide
+        # few of these groups.
+        rows = np.argsort(start, kind="stable")
+        size = max(min(len(X) // PIECES, PIECE // (X.shape[1] * len(rank))), MANY)
+        pieces = [rows[i : i + size] for i in range(0, len(X), size)]
+        computed = sum(kernels.in_threads(lambda piece: decide(piece, TOGETHER), pieces))
+    return Winners(found, clipped, computed)
 
 
 def _far_winners(state: State, X: Floats) -> Winners:
@@ -65,28 +84,26 @@ def _far_winners(state: State, X: Floats) -> Winners:
         return number
 
     with kernels.one_blas_thread():
-        tried = kernels.in_threads(decide, pieces(len(X), X.shape[1] * len(rank)))
-    return Winners(found, scores, sum(tried) * (len(rank) - 1))
+        tried = kernels.in_threads(decide, pieces_of(len(X), X.shape[1] * len(rank)))
+    return Winners(found, scores <= 0.0, sum(tried) * (len(rank) - 1))
 
 
-def _proposed(separators: Separators, X: Floats, origin: Floats, classes: int) -> Ints:
-    V, v, _ = _proposal(separators, classes)
-    V, v = V[:classes], v[:classes]
-    out = np.empty(len(X), dtype=np.int64)
-    if len(X) < MANY:
-        kernels.proposals(V, v, X, origin, out)
-        return out
-    near = origin.astype(X.dtype)
+def _propose(
+    V: Singles, v: Singles, W: Floats, b: Floats, X: Floats, origin: Floats, out: Ints
+) -> None:
+    # `kernels.proposals`, by BLAS.
+    is_single = X.dtype == np.float32
+    with np.errstate(all="ignore"):
+        shift = (v - V @ origin).astype(np.float32) if is_single else v
 
     def propose(rows: slice) -> None:
         with np.errstate(all="ignore"):
-            Z = (X[rows] - near).astype(np.float32, copy=False)
-            (Z @ V.T + v).argmax(axis=1, out=out[rows])
+            Z = X[rows] if is_single else (X[rows] - origin).astype(np.float32)
+            guesses = np.asarray(Z @ V.T + shift, dtype=np.float32)
+        kernels.play_offs(W, b, X[rows], origin, guesses, out[rows])
 
-    size = max(BLOCK // X.shape[1], MANY)
-    with kernels.one_blas_thread():
-        kernels.in_threads(propose, [slice(i, i + size) for i in range(0, len(X), size)])
-    return out
+    size = max(min(BLOCK // X.shape[1], 4 * MANY), MANY)
+    kernels.in_threads(propose, [slice(i, i + size) for i in range(0, len(X), size)])
 
 
 def _proposal(separators: Separators, classes: int) -> Proposal:

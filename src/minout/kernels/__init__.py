@@ -1,6 +1,6 @@
 """Compiled versions of the formulas in maths; the only package that imports numba."""
 
-from minout.kernels.best_first import best_first, proposals
+from minout.kernels.best_first import best_first, play_offs, proposals
 from minout.kernels.bitmaps import (
     Bitmaps,
     all_below,
@@ -100,6 +100,7 @@ __all__ = [
     "one_blas_thread",
     "pair_scores",
     "pair_values",
+    "play_offs",
     "products",
     "products_by_column",
     "proposals",

@@ -4,7 +4,14 @@ A class's score is the least of its margins, and a margin against another class 
 class's margin against it. So each separator that is computed is an upper bound on the scores of
 both its classes. A class whose separators have all been computed wins as soon as no other class has
 a higher bound.
+
+Rows that are first compared with the same class are multiplied by its separators together, by BLAS
+in float32. With an allowance for rounding this bounds scores, too. What it does not decide is
+computed in the fixed order of `margins`.
 """
+
+import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +21,46 @@ from minout.kernels._compiled import compiled, compiled_in_any_order
 from minout.kernels.margins import LANES, dot, four_dots, subtract
 
 Singles = NDArray[np.float32]
+
+WORTH_A_PRODUCT = 2
+"""From so many rows on, BLAS compares them with their first class."""
+WORTH_A_PLAY_OFF = 32
+"""From so many classes on, two are compared to propose one of them."""
+AT_A_TIME = 256
+"""So many separators at a time are converted to float32."""
+LARGEST = 1e30
+"""Vectors up to this length, and their products, do not overflow in float32."""
+SMALLEST = 1e-25
+"""Added to lengths, for numbers that underflow in float32 …"""
+LEAST = 1e-30
+"""… and to the rounding error, for products that do."""
+
+
+class _Group(NamedTuple):
+    """Some rows with the same first class, in float32, and its separators.
+
+    The margin of row j against class o is about margins[j, o] + offsets[o]. `lengths` are ‖z‖, and
+    `sizes` the largest ‖w‖‖z‖ + |b|; rounding errors are a small multiple of it.
+    """
+
+    Z: Singles
+    weights: Singles
+    margins: Singles
+    offsets: Floats
+    lengths: Floats
+    sizes: Floats
+
+
+class _Row(NamedTuple):
+    """One row z = x - origin, with upper bounds of its scores (classes,), and buffers."""
+
+    z: Floats
+    bounds: Floats
+    done: Bools
+    others: Ints
+    pairs: Ints
+    lanes: Floats
+    nowhere: Floats
 
 
 @compiled
@@ -25,90 +72,209 @@ def best_first(
     rows: Ints,
     start: Ints,
     rank: Ints,
+    together: int,
     winner: Ints,
-    score: Floats,
+    clipped: Bools,
 ) -> int:
-    """Set winner[i] and score[i] for some rows of X; return how many separators were computed.
+    """Set winner[i] and clipped[i] for some rows of X; return how many separators were computed.
 
-    The winner is the class with the highest score; of equal ones, that of the lowest rank. start[i]
-    is the class that is tried first; it changes the cost only.
+    The winner is the class with the highest score; of equal ones, that of the lowest rank. It is
+    clipped if that score is 0 or less. start[i] is the class that is tried first; it changes the
+    cost only. Rows that follow each other and have the same are compared with it together, up to
+    so many at a time.
     """
-    classes, computed = rank.shape[0], 0
-    z, lanes = np.empty(X.shape[1]), np.empty(4 * LANES)
-    bounds, done = np.empty(classes), np.empty(classes, np.bool_)
-    others, nowhere = np.empty(classes, np.int64), np.zeros(X.shape[1])
-    for i in rows:
-        subtract(X[i], origin, z)
-        winner[i], bounds[:], done[:] = -1, np.inf, False
-        best, c = -np.inf, start[i]
-        while c >= 0:
-            n = _left(c, best, bounds, done, others)
-            computed += _compute(W, b, z, c, best, others[:n], bounds, lanes, nowhere)
-            done[c] = bounds[c] >= best
-            own = winner[i]
-            if own < 0 or bounds[c] > best or (bounds[c] == best and rank[c] < rank[own]):
-                winner[i], best = c, bounds[c]
-            c = _next(bounds, done, rank, best, rank[winner[i]])
-        score[i] = best
+    classes, d, computed, begin = len(rank), X.shape[1], 0, 0
+    group, row = _new_group(min(len(rows), together), classes, d), _new_row(classes, d)
+    while begin < len(rows):
+        first, n = start[rows[begin]], 1
+        while n < together and begin + n < len(rows) and start[rows[begin + n]] == first:
+            n += 1
+        some = rows[begin : begin + n]
+        is_product = n >= WORTH_A_PRODUCT and _multiply(W, b, X, origin, some, first, group)
+        for j in range(n):
+            i, best, slack = some[j], 0.0, np.inf
+            if is_product:
+                best, slack = _least(group.margins[j], group.offsets), _slack(group.sizes[j], d)
+                computed += classes - 1
+            if best > slack:
+                winner[i], clipped[i] = first, False
+                continue
+            subtract(X[i], origin, row.z)
+            row.done[:] = False
+            if best < -slack:
+                row.bounds[:] = slack - (group.margins[j] + group.offsets)
+                row.bounds[first], best = best + slack, best - slack
+            else:
+                row.bounds[:] = np.inf
+                computed += _compute(W, b, row, first, -np.inf)
+                best, row.done[first] = row.bounds[first], True
+            winner[i], best, more = _search(W, b, row, first, best, rank)
+            computed, clipped[i] = computed + more, best <= 0.0
+        begin += n
     return computed
 
 
 @compiled
-def _next(bounds: Floats, done: Bools, rank: Ints, best: float, best_rank: int) -> int:
+def _new_group(n: int, classes: int, d: int) -> _Group:
+    separators = min(classes, AT_A_TIME) if n >= WORTH_A_PRODUCT else 0
+    return _Group(
+        np.empty((n, d), np.float32),
+        np.empty((separators, d), np.float32),
+        np.empty((n, classes), np.float32),
+        np.empty(classes),
+        np.empty(n),
+        np.empty(n),
+    )
+
+
+@compiled
+def _new_row(classes: int, d: int) -> _Row:
+    return _Row(
+        np.empty(d),
+        np.empty(classes),
+        np.empty(classes, np.bool_),
+        np.empty(classes, np.int64),
+        np.empty(classes, np.int64),
+        np.empty(4 * LANES),
+        np.zeros(d),
+    )
+
+
+@compiled
+def _multiply(
+    W: Floats, b: Floats, X: Floats, origin: Floats, rows: Ints, c: int, group: _Group
+) -> bool:
+    # Set the margins of some rows of X in class c, and the sizes. Return False if numbers are too
+    # large for float32.
+    n, classes, longest, highest = len(rows), len(group.offsets), 0.0, 0.0
+    for j in range(n):
+        group.lengths[j] = _rounded_difference(X[rows[j]], origin, group.Z[j])
+    if not group.lengths[:n].max() < LARGEST:
+        return False
+    for begin in range(0, classes, AT_A_TIME):
+        end = min(begin + AT_A_TIME, classes)
+        for o in range(begin, end):
+            if o == c:
+                group.weights[o - begin], group.offsets[o] = 0.0, np.inf
+                continue
+            pair, sign = _pair(c, o), 1.0 if c < o else -1.0
+            length = _rounded_multiple(sign, W[pair], group.weights[o - begin])
+            longest, highest = max(longest, length), max(highest, abs(b[pair]))
+            group.offsets[o] = sign * b[pair]
+        group.margins[:n, begin:end] = np.dot(group.Z[:n], group.weights[: end - begin].T)
+    for j in range(n):
+        group.sizes[j] = longest * group.lengths[j] + highest
+    return longest < LARGEST
+
+
+@compiled_in_any_order
+def _rounded_difference(x: Floats, origin: Floats, out: Singles) -> float:
+    # Set out = x - origin, and return the length.
+    square = 0.0
+    for k in range(x.shape[0]):
+        z = x[k] - origin[k]
+        square += z * z
+        out[k] = z
+    return math.sqrt(square) + SMALLEST
+
+
+@compiled_in_any_order
+def _rounded_multiple(a: float, w: Floats, out: Singles) -> float:
+    # Set out = aw, and return the length of w.
+    square = 0.0
+    for k in range(w.shape[0]):
+        square += w[k] * w[k]
+        out[k] = a * w[k]
+    return math.sqrt(square) + SMALLEST
+
+
+@compiled
+def _least(margins: Singles, offsets: Floats) -> float:
+    least = np.inf
+    for o in range(margins.shape[0]):
+        least = min(least, margins[o] + offsets[o])
+    return least
+
+
+@compiled
+def _slack(size: float, d: int) -> float:
+    # How far a margin computed roughly may be from the one computed in the fixed order. Rounding d
+    # products and their factors to float32 and adding them up, in any order, changes a sum by at
+    # most (d + 3)·2⁻²⁴ of ‖w‖‖z‖ and terms of higher order; float64 by much less.
+    return (d + 8) * 2.0**-23 * size + LEAST if size < LARGEST else np.inf
+
+
+@compiled
+def _search(
+    W: Floats, b: Floats, row: _Row, found: int, best: float, rank: Ints
+) -> tuple[int, float, int]:
+    # Return the class with the highest score, that score or a lower bound, and how many separators
+    # were computed; given a class and a lower bound of its score.
+    bounds, done, computed = row.bounds, row.done, 0
+    c = next_class(bounds, done, rank, best, found)
+    while c >= 0:
+        computed += _compute(W, b, row, c, best)
+        done[c] = bounds[c] >= best
+        if bounds[c] > best or (bounds[c] == best and rank[c] < rank[found]):
+            found, best = c, bounds[c]
+        c = next_class(bounds, done, rank, best, found)
+    return found, best, computed
+
+
+@compiled
+def next_class(bounds: Floats, done: Bools, rank: Ints, best: float, found: int) -> int:
     # The class with the highest bound of those that may still win; -1 if there is none.
-    found = -1
+    highest = -1
     for c in range(rank.shape[0]):
-        may_win = bounds[c] > best or (bounds[c] == best and rank[c] < best_rank)
-        if may_win and not done[c] and (found < 0 or bounds[c] > bounds[found]):
-            found = c
-    return found
+        may_win = bounds[c] > best or (bounds[c] == best and rank[c] < rank[found])
+        if may_win and not done[c] and c != found and (highest < 0 or bounds[c] > bounds[highest]):
+            highest = c
+    return highest
 
 
 @compiled
-def _left(c: int, best: float, bounds: Floats, done: Bools, others: Ints) -> int:
-    # List the classes that c has not been compared with; those that may still win come first,
-    # because they are the most likely to beat c. Return how many there are.
-    n = 0
-    for may_win in (True, False):
-        for o in range(bounds.shape[0]):
-            if o != c and not done[o] and (bounds[o] >= best) == may_win:
-                others[n] = o
-                n += 1
-    return n
-
-
-@compiled
-def _compute(
-    W: Floats,
-    b: Floats,
-    z: Floats,
-    c: int,
-    best: float,
-    others: Ints,
-    bounds: Floats,
-    lanes: Floats,
-    nowhere: Floats,
-) -> int:
-    # Lower bounds by the separators between c and others, until c can no longer win. Return how
-    # many separators were computed.
-    n: int = others.shape[0]
-    pairs = np.empty(n, np.int64)
-    for k in range(n):
-        high, low = max(c, others[k]), min(c, others[k])
-        pairs[k] = high * (high - 1) // 2 + low
-    fours = n - n % 4
+def _compute(W: Floats, b: Floats, row: _Row, c: int, best: float) -> int:
+    # Lower the bounds by the separators of c that have not been computed, until c can no longer
+    # win. Return how many separators were computed.
+    z, bounds, others, pairs, left = row.z, row.bounds, row.others, row.pairs, _left(row, c)
+    fours = left - left % 4
     for k in range(0, fours, 4):
         w0, w1, w2, w3 = W[pairs[k]], W[pairs[k + 1]], W[pairs[k + 2]], W[pairs[k + 3]]
-        found = four_dots(z, w0, w1, w2, w3, lanes)
+        found = four_dots(z, w0, w1, w2, w3, row.lanes)
         for j in range(4):
             _lower(bounds, c, others[k + j], found[j] + b[pairs[k + j]])
         if bounds[c] < best:
             return k + 4
-    for k in range(fours, n):
-        _lower(bounds, c, others[k], dot(W[pairs[k]], z, nowhere, lanes) + b[pairs[k]])
+    for k in range(fours, left):
+        a = dot(W[pairs[k]], z, row.nowhere, row.lanes) + b[pairs[k]]
+        _lower(bounds, c, others[k], a)
         if bounds[c] < best:
             return k + 1
+    return left
+
+
+@compiled
+def _left(row: _Row, c: int) -> int:
+    # List the classes that c has not been compared with, and their separators; those with the four
+    # highest bounds come first, because they are the most likely to beat c. Return how many.
+    bounds, others, n = row.bounds, row.others, 0
+    for o in range(bounds.shape[0]):
+        if o != c and not row.done[o]:
+            others[n] = o
+            n += 1
+    for k in range(min(n, 4) if bounds[c] < np.inf else 0):
+        for j in range(k + 1, n):
+            if bounds[others[j]] > bounds[others[k]]:
+                others[k], others[j] = others[j], others[k]
+    for k in range(n):
+        row.pairs[k] = _pair(c, others[k])
     return n
+
+
+@compiled
+def _pair(a: int, c: int) -> int:
+    high, low = max(a, c), min(a, c)
+    return high * (high - 1) // 2 + low
 
 
 @compiled
@@ -121,15 +287,53 @@ def _lower(bounds: Floats, c: int, o: int, a: float) -> None:
 
 
 @compiled_in_any_order
-def proposals(V: Singles, v: Singles, X: Floats, origin: Floats, out: Ints) -> None:
-    """Set out[i] to the class c with the highest V[c]·(x - origin) + v[c] for row x = X[i]."""
-    z = np.empty(X.shape[1])
+def proposals(
+    V: Singles, v: Singles, W: Floats, b: Floats, X: Floats, origin: Floats, out: Ints
+) -> None:
+    """Set out[i] as `play_offs` does, where V[c]·(x - origin) + v[c] is the guess for class c."""
+    z, lanes, guesses = np.empty(X.shape[1]), np.empty(LANES), np.empty(len(v), np.float32)
     for i in range(X.shape[0]):
         subtract(X[i], origin, z)
-        out[i], best = 0, -np.inf
         for c in range(v.shape[0]):
             value = float(v[c])
             for k in range(z.shape[0]):
                 value += V[c, k] * z[k]
-            if value > best:
-                out[i], best = c, value
+            guesses[c] = value
+        out[i] = _play_off(W, b, X[i], origin, guesses, lanes)
+
+
+@compiled
+def play_offs(W: Floats, b: Floats, X: Floats, origin: Floats, guesses: Singles, out: Ints) -> None:
+    """Set out[i] to the class that row X[i] is likely in, given a guess of each class's score.
+
+    With many classes, the two with the highest guesses are compared by their separator. `guesses`
+    is overwritten.
+    """
+    lanes = np.empty(LANES)
+    for i in range(X.shape[0]):
+        out[i] = _play_off(W, b, X[i], origin, guesses[i], lanes)
+
+
+@compiled
+def _play_off(
+    W: Floats, b: Floats, x: Floats, origin: Floats, guesses: Singles, lanes: Floats
+) -> int:
+    c = _take_highest(guesses)
+    if len(guesses) < WORTH_A_PLAY_OFF:
+        return c
+    o = _take_highest(guesses)
+    if c == o:
+        return c
+    a = dot(W[_pair(c, o)], x, origin, lanes) + b[_pair(c, o)]
+    return min(c, o) if a > 0.0 else max(c, o)
+
+
+@compiled
+def _take_highest(values: Singles) -> int:
+    # Return the place of the highest value, which becomes -inf; NaN is never the highest.
+    found, highest = 0, -np.inf
+    for c in range(values.shape[0]):
+        if values[c] > highest:
+            found, highest = c, values[c]
+    values[found] = -np.inf
+    return found

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from minout._typing import Bools, Floats, Ints
 from minout.kernels._compiled import compiled
-from minout.kernels.best_first import _next
+from minout.kernels.best_first import next_class
 from minout.kernels.margins import LANES, dot, four_dots, subtract
 
 
@@ -217,7 +217,7 @@ def far_winners(
             own = winner[i]
             if own < 0 or least > best or (least == best and rank[c] < rank[own]):
                 winner[i], best = c, least
-            c = _next(bounds, done, rank, best, rank[winner[i]])
+            c = next_class(bounds, done, rank, best, winner[i])
         score[i] = best
     return tried
 

@@ -21,7 +21,7 @@ from minout.kernels import (
     training,
 )
 from minout.kernels._compiled import kernels
-from minout.kernels.best_first import best_first, proposals
+from minout.kernels.best_first import best_first, play_offs, proposals
 from minout.kernels.newton import empty_factor, newton
 from minout.kernels.products import add_multiples, products, products_by_column
 from minout.kernels.tally import Sets, Tally, tally
@@ -100,8 +100,9 @@ def _engine() -> list[tuple[Any, ...]]:
             (margins.activations, v, 0.0, table, ints, v, v),
             (margins.class_margins, A, v, x, v, 0, v),
             (margins.scores, A, v, table, v, A),
-            (best_first, A, v, table, v, ints, ints, ints, ints, v),
-            (proposals, A32, v32, table, v, ints),
+            (best_first, A, v, table, v, ints, ints, ints, 0, ints, bools),
+            (proposals, A32, v32, A, v, table, v, ints),
+            (play_offs, A, v, table, v, A32, ints),
             (far.pair_values, v, v, v, 0.0, A, ints, v, table, ints, v, v),
             (far.discriminant_margins, A, v, v32, table, ints, ints, ints, v, v),
             (far.far_margins, scores, corrections, weights, x, v, 0.0, 0, 0.0, v),
