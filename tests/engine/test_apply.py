@@ -135,8 +135,8 @@ def far_back(state, count):
 
 FAR_CHANGES = {
     "far, a row that moves": (
-        lambda: far(23),
-        lambda s: far_teach(s, FAR_LABELS[23], FAR_ROWS[0], renews=False),
+        lambda: far(21),
+        lambda s: far_teach(s, FAR_LABELS[21], FAR_ROWS[0], renews=False),
     ),
     "far, a new class": (far, lambda s: far_teach(s, 9)),
     "far, a new discriminant": (far, lambda s: far_teach(s, FAR_LABELS[0])),

@@ -105,36 +105,46 @@ def audit(state: State) -> Audit:
 class _ClassWeights(NamedTuple):
     """w and b of all separators of a class, positive on its side; b against itself is inf.
 
-    `sizes` are the absolute weights, or those of the two scores whose difference a far pair is.
+    `sizes` and `biases` are their absolute values; for a far pair, the sum of the absolute values
+    of all terms that its value is made of.
     """
 
     W: Floats
     b: Floats
     sizes: Floats
+    biases: Floats
 
 
 def _class_weights(state: State, c: int) -> _ClassWeights:
     classes, far = len(state.classes), state.separators.far
     W, b = np.zeros((classes, state.examples.width)), np.zeros(classes)
-    others, sizes = np.arange(classes), 0.0
+    others, sizes, biases = np.arange(classes), np.zeros(W.shape), np.zeros(classes)
     if far is not None:
         V, half, scale = far.V[:classes], far.half[:classes], far.scale[c, :classes]
         W, b = (V[c] - V) * scale[:, None], (half - half[c]) * scale
         sizes = scale[:, None] * (np.abs(V[c]) + np.abs(V))
+        biases = scale * (np.abs(half[c]) + np.abs(half))
         others = np.flatnonzero(far.index[c, :classes] >= 0)
     for o in others.tolist():
         if o != c:
             w, bias = state.weights(pair_number(c, o))
             W[o], b[o] = (w, bias) if c < o else (-w, -bias)
+            if far is not None and not far.near[c, o]:
+                support = far.support(min(c, o), max(c, o))
+                X = state.examples.table[support.places].astype(np.float64)
+                images = np.abs(maths.images(state.frame.geometry, X))
+                sizes[o] += np.abs(support.coef) @ images
+                biases[o] += 2.0 * np.abs(support.coef).sum()
     b[c] = np.inf
-    return _ClassWeights(W, b, np.abs(W) + sizes)
+    return _ClassWeights(W, b, np.abs(W) + sizes, np.abs(b) + biases)
 
 
 def _margins(state: State, places: Ints, weights: _ClassWeights) -> tuple[Floats, Floats]:
     # The margins of rows of one class (inf against itself), and bounds on their rounding errors.
     Z = state.examples.table[places].astype(np.float64) - state.frame.geometry.origin
     margins = Z @ weights.W.T + weights.b
-    sizes = np.abs(Z) @ weights.sizes.T + np.where(np.isinf(weights.b), 0.0, np.abs(weights.b))
+    biases = np.where(np.isinf(weights.b), 0.0, weights.biases)
+    sizes = np.abs(Z) @ weights.sizes.T + biases
     # Holds for a sum of d + 1 products in any order, with or without fused multiply-add.
     error = (Z.shape[1] + 4) * 2.0**-52 * sizes
     return margins, error

@@ -30,9 +30,6 @@ from minout.engine.state import Delta, Move, Reduced, State
 from minout.errors import NotConverged
 from minout.maths import Prior
 
-NEARLY_ZERO = 1e-6
-"""Below this a margin in a far pair is computed again, in the order of predictions."""
-
 
 class Draft:
     """The state after a step, stored as the differences from the present state.
@@ -332,9 +329,7 @@ class Draft:
             least = found.least
             if self.is_far(job.pair):
                 support = support_of(job.pool, problem)
-                separator = FAR._replace(misfits=found.misfits, support=support)
-                if len(found.misfits) or least < NEARLY_ZERO:
-                    separator, least = self._decided(job, separator, images)
+                separator, least = self._decided(job, FAR._replace(support=support), images)
             self._separators[job.pair] = separator
             self._moved[job.pair] = self._labels_of(job.pair)
             self._note_checked(found.checked, least)

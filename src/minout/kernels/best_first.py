@@ -223,7 +223,7 @@ def _search(
 
 @compiled
 def next_class(bounds: Floats, done: Bools, rank: Ints, best: float, found: int) -> int:
-    # The class with the highest bound of those that may still win; -1 if there is none.
+    """Return the class with the highest bound of those that may still win; -1 if there is none."""
     highest = -1
     for c in range(rank.shape[0]):
         may_win = bounds[c] > best or (bounds[c] == best and rank[c] < rank[found])
