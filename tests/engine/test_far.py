@@ -217,8 +217,7 @@ def test_ties_go_to_the_first_label():
     learner = Learner(**KINDS["means"], near_classes=1)
     corners = [[4.0, 0.0], [-4.0, 0.0], [0.0, 4.0], [0.0, -4.0]]
     for label, x in zip([3, 1, 0, 2], corners, strict=True):
-        learner.teach_many([x, x], [label, 10 - label])  # the same row under two labels
-    learner.consolidate()
+        learner.teach_many([x, x], [10 - label, label])  # the same row, the last label first
     scores, predicted = learner.scores(corners), learner.predict(corners)
     tied = np.count_nonzero(scores == scores.max(axis=1, keepdims=True), axis=1)
     assert (tied > 1).any()
