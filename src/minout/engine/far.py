@@ -200,11 +200,6 @@ class FarPairs:
             float(self.norm[low, high]),
         )
 
-    def has_support(self, c: int) -> Bools:
-        """Return for each class whether its far pair with class c has support."""
-        m = self.count
-        return np.asarray((self.index[c, :m] >= 0) & ~self.near[c, :m])
-
     def pairs_with_support(self) -> tuple[Ints, Ints]:
         """Return the classes low and high of all far pairs with support, by pair number."""
         m = self.count
@@ -308,14 +303,6 @@ class FarPairs:
         log = self._log
         corrections = kernels.Corrections(log.start, log.size, log.coef, log.places, pictures, slot)
         return classes, corrections
-
-    def places_with_support(self) -> Ints:
-        """Return the places that are support of a far pair, each once."""
-        low, high = self.pairs_with_support()
-        numbers, log = self.index[low, high], self._log
-        sizes = log.size[numbers]
-        within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        return np.unique(log.places[np.repeat(log.start[numbers], sizes) + within])
 
     def _score(self, c: int, row: ClassRow | None) -> "_Score":
         if row is not None and row.c == c:

@@ -187,19 +187,6 @@ class State:
         problem = Problem(self.examples.table, frame.geometry, frame.images, frame.choice.lam)
         return pool.weights(problem)
 
-    def values(self, pair: int, places: Ints) -> Floats:
-        """Return the values of a separator at some stored rows, as `margins` has them."""
-        separator, far, frame = self.separators[pair], self.separators.far, self.frame
-        table, origin = self.examples.table, frame.geometry.origin
-        if separator.is_far:
-            assert far is not None
-            pictures = frame.images.of(table, separator.support.places)
-            low, high = classes_of(pair)
-            return far.values(low, high, separator.support.coef, pictures, table, places, origin)
-        out = np.empty(len(places))
-        kernels.activations(separator.w, separator.b, table, places, origin, out)
-        return out
-
     def misfits(self) -> Ints:
         """Return the places of all misfits, ascending.
 
