@@ -291,7 +291,7 @@ def test_an_interruption_at_any_line_leaves_all_or_nothing(call, count, kind):
     calls(count)[call](done)
     before, after = everything(start), everything(done)
     torn, found, number = [], [], 0
-    step = 1 if count < 7 else 7 if kind == "plain" else 37
+    step = 1 if count < 7 else 11 if kind == "plain" else 53
     tracing = sys.gettrace()
     while True:
         number += step

@@ -123,7 +123,7 @@ def test_if_any_row_of_many_cannot_be_solved_nothing_has_changed(start, monkeypa
             start == "far later"
         )
     assert any(report.refresh for report in reports) == (start != "manual")
-    for first in range(1, calls() + 1, max(calls() // 25, 1)):
+    for first in range(1, calls() + 1, max(calls() // 12, 1)):
         with monkeypatch.context() as patch:
             fail_from(patch, first)
             with pytest.raises(InvalidInputError, match=TOO_DIFFERENT):
