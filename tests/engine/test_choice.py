@@ -17,10 +17,15 @@ def digests(X):
     return np.array([kernels.digest(row.view(np.uint64)) for row in rows], dtype=np.uint64)
 
 
+def picked_of(X, labels):
+    """Pick rows, with the means of all rows of each class."""
+    means = [X[labels == c].mean(axis=0) if (labels == c).any() else X[0] for c in range(9)]
+    return picked(digests(X), labels, np.array(means))
+
+
 def chosen(X, labels, shapes=SHAPES, strengths=STRENGTHS):
     """Do what a learner does: pick rows, then choose by them."""
-    marks = digests(X)
-    few = picked(marks, labels)
+    marks, few = digests(X), picked_of(X, labels)
     return choose(X[few], labels[few], marks[few], shapes, strengths)
 
 
@@ -122,7 +127,7 @@ def test_choice_is_that_of_a_plain_cross_validation():
     for seed in range(12):
         X, labels = blobs(seed, n=90, classes=2 + seed % 2, apart=0.8)
         X = X @ np.array([[1.0, 0.9, 0.0], [0.0, 0.3, 0.0], [0.0, 0.0, 1.0 + 5.0 * (seed % 3)]])
-        few = picked(digests(X), labels)
+        few = picked_of(X, labels)
         found = shape_and_strength(chosen(X, labels))
         assert found == slow_choice(X[few], labels[few], SHAPES, STRENGTHS)
         seen.add(found)
@@ -137,7 +142,7 @@ def test_separators_that_start_from_the_means_are_taken_where_they_make_labels_m
         labels = np.arange(90) % 3
         X = rng.normal(size=(90, 25)) + 2.5 * np.eye(3, 25)[labels]
         X[:, 5:] *= 1.0 + 3.0 * (seed % 2)
-        few = picked(digests(X), labels)
+        few = picked_of(X, labels)
         found = shape_and_strength(chosen(X, labels))
         assert found == slow_choice(X[few], labels[few], SHAPES, STRENGTHS)
         seen.add(found[0])
@@ -150,7 +155,7 @@ def test_a_strength_is_that_of_a_plain_cross_validation():
     X = np.random.default_rng(5).normal(size=(150, 20))
     X[:, :10] *= 5.0
     X[:, 10:] += 0.6 * labels[:, None]
-    order = picked(digests(X), labels)
+    order = picked_of(X, labels)
     found = [chosen(X, labels, shapes=(shape,)) for shape in SHAPES]
     assert len({each.C for each in found}) > 1
     for each in found:
@@ -177,7 +182,7 @@ def test_the_same_rows_are_picked_in_the_same_order_whatever_order_they_come_in(
     keyed = {tuple(x): int(y) for x, y in zip(X, labels, strict=True)}
     labels = np.array([keyed[tuple(x)] for x in X])
     order = np.array(random.sample(range(n), n))
-    few, again = picked(digests(X), labels), picked(digests(X[order]), labels[order])
+    few, again = picked_of(X, labels), picked_of(X[order], labels[order])
     assert X[few].tolist() == X[order][again].tolist()
     assert len(np.unique(X[few], axis=0)) == len(few)
     counts = np.unique(labels[few], return_counts=True)[1]
@@ -193,7 +198,7 @@ def test_copies_of_rows_change_no_choice():
 def test_no_more_rows_are_picked_than_there_is_time_for(monkeypatch):
     monkeypatch.setattr(choice, "ROWS", 20)
     X, labels = blobs(4)
-    few = picked(digests(X), labels)
+    few = picked_of(X, labels)
     assert len(few) <= 20
     lowest = np.argsort(digests(X))[:20]
     assert set(few.tolist()) <= set(lowest.tolist())
@@ -223,17 +228,28 @@ def test_strengths_that_are_as_good_are_decided_for_the_highest():
 def test_of_many_classes_the_first_by_digest_are_looked_at_until_there_are_enough_rows(
     rows, classes, monkeypatch
 ):
-    monkeypatch.setattr(choice, "CLASSES", 3)
-    monkeypatch.setattr(choice, "ROWS", rows)
+    for name, value in [("CLASSES", 3), ("ROWS", rows), ("ALIKE", 1)]:
+        monkeypatch.setattr(choice, name, value)
     X, labels = np.random.default_rng(12).normal(size=(80, 2)), np.arange(80) % 8
     by_digest = labels[np.argsort(digests(X))]
     wanted = list(dict.fromkeys(by_digest.tolist()))[:classes]
     lowest = np.flatnonzero(np.isin(by_digest, wanted))[:rows]
-    few = picked(digests(X), labels)
+    few = picked_of(X, labels)
     if rows == 1:
         assert not len(few)  # less than a row for each fold
     else:
         assert labels[few].tolist() == by_digest[lowest].tolist()
+
+
+def test_of_many_classes_those_that_are_alike_are_looked_at_together(monkeypatch):
+    for name, value in [("CLASSES", 4), ("ROWS", 40), ("ALIKE", 2)]:
+        monkeypatch.setattr(choice, name, value)
+    labels = np.arange(80) % 8
+    near = np.array([0, 3, 1, 2, 0, 3, 1, 2])  # classes 0 and 4 are neighbours, 1 and 5, …
+    X = np.random.default_rng(3).normal(size=(80, 2)) + 20.0 * near[labels, None]
+    first = labels[np.argsort(digests(X))]
+    second = next(c for c in first if c % 4 != first[0] % 4)
+    assert set(labels[picked_of(X, labels)] % 4) == {first[0] % 4, second % 4}
 
 
 def test_columns_whose_units_differ_wildly_are_standardised():
@@ -286,7 +302,7 @@ def test_constant_columns_and_copies_of_one_row_per_class_can_be_chosen_by():
 
 def test_sharpness_is_where_the_labels_of_held_out_rows_are_likeliest():
     X, labels = blobs(2, n=90, classes=3, apart=0.8)
-    few = picked(digests(X), labels)
+    few = picked_of(X, labels)
     shape = SHAPES[0]
     _, _, scores = slowly_fared(X[few], labels[few], shape, 5.0)
     found = chosen(X, labels, shapes=(shape,), strengths=(5.0,)).sharpness
@@ -305,7 +321,7 @@ def test_sharpness_is_where_the_labels_of_held_out_rows_are_likeliest():
 
 def test_sharpness_is_where_a_search_over_a_grid_finds_the_likelihood_highest():
     X, labels = blobs(7, n=120, d=2, apart=1.0)
-    few = picked(digests(X), labels)
+    few = picked_of(X, labels)
     X, labels = X[few], labels[few]
     _, _, scores = slowly_fared(X, labels, SHAPES[0], 5.0)
     table = np.array([[each[name] for name in range(2)] for each in scores.values()])

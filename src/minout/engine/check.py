@@ -72,10 +72,8 @@ def judge(
 ) -> CheckResult:
     """Compare the margins of some examples with the bound; those of the first side come first."""
     places, signs = np.concatenate(sides), _signs(sides)
-    pooled = np.zeros(len(problem.table), dtype=bool)
-    pooled[pool.places] = True
     below = np.flatnonzero(margins < bound)
-    inside = pooled[places[below]]
+    inside = np.isin(places[below], pool.places)
     if inside.any():
         _expect_slack(w, b, places[below[inside]], margins[below[inside]], pool, problem, bound)
         below = below[~inside]

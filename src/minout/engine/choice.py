@@ -18,6 +18,8 @@ from minout.maths import NOISE, RIDGE, TINY
 
 ROWS = 1_000
 CLASSES = 20
+ALIKE = 10
+"""Where only some classes are taken, they are groups of this many with similar means."""
 FOLDS = 3
 STANDARD_ERRORS = 2.0
 WORTH = 0.005
@@ -76,21 +78,36 @@ SHAPES = (
 """The candidates, simplest first; the last one has a prior from the class means alone."""
 
 
-def picked(digests: Words, labels: Ints) -> Ints:
+def picked(digests: Words, labels: Ints, means: Floats) -> Ints:
     """Return the rows for cross-validation: those with the lowest digests, in that order.
 
     Equal rows have the same digest; one of them is taken, so that they are not in two folds. With
-    many classes, those with the lowest digests are taken until there are enough rows. Classes with
-    fewer rows than folds are left out.
+    many classes, the one with the lowest digest is taken and those whose means are nearest to its
+    mean, then the next such group, until there are enough rows: classes picked at random would be
+    easy to tell apart. Classes with fewer rows than folds are left out. `means` (classes, d) are
+    by class number, as the labels are.
     """
     _, first = np.unique(digests, return_index=True)
-    names, leader, counts = np.unique(labels[first], return_index=True, return_counts=True)
-    by_leader = np.argsort(leader)
-    so_far = np.cumsum(counts[by_leader])
-    enough = max(CLASSES, int(np.searchsorted(so_far, ROWS)) + 1)
-    few = first[np.isin(labels[first], names[by_leader[:enough]])][:ROWS]
+    taken = _classes_for_validation(labels[first], means)
+    few = first[np.isin(labels[first], taken)][:ROWS]
     values, counts = np.unique(labels[few], return_counts=True)
     return few[np.isin(labels[few], values[counts >= FOLDS])]
+
+
+def _classes_for_validation(labels: Ints, means: Floats) -> list[int]:
+    names, leader, counts = np.unique(labels, return_index=True, return_counts=True)
+    waiting = names[np.argsort(leader)]
+    count = dict(zip(names.tolist(), counts.tolist(), strict=True))
+    taken: list[int] = []
+    rows = 0
+    while len(waiting) and (len(taken) < CLASSES or rows < ROWS):
+        apart = np.square(means[waiting] - means[waiting[0]]).sum(axis=1)
+        apart[0] = -1.0
+        group = np.argsort(apart, kind="stable")[:ALIKE]
+        taken += waiting[group].tolist()
+        rows += sum(count[c] for c in waiting[group].tolist())
+        waiting = np.delete(waiting, group)
+    return taken
 
 
 def choose(

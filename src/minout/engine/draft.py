@@ -1,6 +1,6 @@
 """A change under construction: reads from the state, and collects the differences."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -46,10 +46,11 @@ class Draft:
         self.examples = state.examples
         self.frame: Frame = state.frame
         self._dropped = tuple(emptied)
-        self._kept = [c for c in range(len(state.classes)) if c not in set(self._dropped)]
+        self._kept: Sequence[int] = range(len(state.classes))
         self.labels = state.classes.labels
         self._number: Ints | None = None
         if self._dropped:
+            self._kept = [c for c in self._kept if c not in self._dropped]
             self.labels = [state.classes.labels[c] for c in self._kept]
             self._number = np.zeros(len(state.classes), dtype=np.int64)
             self._number[self._kept] = np.arange(len(self._kept))
@@ -61,7 +62,7 @@ class Draft:
             prior_at += [FIRST_PRIORS] * self._is_new
             self.set_schedule(prior_at=tuple(prior_at))
         separators = state.separators
-        self._base = separators.only(self._kept) if self._dropped else separators
+        self._base = separators.only(list(self._kept)) if self._dropped else separators
         self.far = self._base.far
         self._row: ClassRow | None = None
         self._own_scores: OwnScores | None = None
@@ -157,11 +158,10 @@ class Draft:
             return Separator.new(self.examples.width)
         return self._base[pair]
 
-    def is_far(self, pair: int) -> bool:
+    def is_far(self, low: int, high: int) -> bool:
         """Return whether a pair of classes will be far."""
         if self.far is None:
             return False
-        low, high = classes_of(pair)
         if self._row is not None and self._row.c in (low, high):
             return not self._row.near[low + high - self._row.c]
         return not self.far.is_near(low, high)
@@ -259,11 +259,11 @@ class Draft:
 
     def _values(self, pair: int, X: Floats, places: Ints) -> Floats:
         separator, origin = self.separator(pair), self.frame.geometry.origin
-        if self.is_far(pair):
+        low, high = classes_of(pair)
+        if self.is_far(low, high):
             assert self.far is not None
             coef, of = separator.support.coef, separator.support.places
             pictures = self.frame.images.of(self.examples.table, of)
-            low, high = classes_of(pair)
             return self.far.values(low, high, coef, pictures, X, places, origin, self._row)
         out = np.empty(len(places))
         kernels.activations(separator.w, separator.b, X, places, origin, out)
@@ -283,24 +283,23 @@ class Draft:
         moments = moments.with_rows(self.examples.table, late, self._classes_at(late))
         self.frame = self.frame._replace(moments=moments.seen_to(end))
 
-    def job(self, low: int, high: int, pool: Pool, reference: Reference | None = None) -> Job:
-        """Return the work of settling one separator; the pool must be a fork or a new one."""
-        pair = pair_number(low, high)
+    def job(self, pair: int, pool: Pool, reference: Reference) -> Job:
+        """Return the work of settling one separator with a pool and a reference of its own."""
+        low, high = classes_of(pair)
         sides = (self.members(low).places, self.members(high).places)
-        if reference is None:
-            reference = Reference() if self.is_far(pair) else self.separator(pair).reference.fork()
         return Job(pair, low, high, pool, sides, reference)
 
-    def pool_to_settle(self, pair: int) -> Pool:
-        """Return a copy of a separator's pool, with its pending examples."""
-        separator = self.separator(pair)
-        if separator.is_far:
-            return pool_of(separator.support, self.starts()(*classes_of(pair)))
-        pool, pending = separator.pool.fork(), separator.pending
+    def job_from(self, pair: int, old: Separator) -> Job:
+        """Return the work of settling a separator from its pool and its pending examples."""
+        if old.is_far:
+            pool = pool_of(old.support, self.starts()(*classes_of(pair)))
+        else:
+            pool = old.pool.fork()
+        job, pending = self.job(pair, pool, old.reference.fork()), old.pending
         if len(pending):
-            of_low = self._classes_at(pending) == classes_of(pair)[0]
+            of_low = self._classes_at(pending) == job.low
             pool.join(pending, np.where(of_low, 1.0, -1.0))
-        return pool
+        return job
 
     def postpone(self, pair: int, place: int, margin: float) -> None:
         """Let the example that was added wait for the next settle of a separator."""
@@ -327,11 +326,11 @@ class Draft:
                 raise NotConverged("a separator overflowed")
             separator = Separator(w, b, job.pool, found.misfits, job.reference)
             least = found.least
-            if self.is_far(job.pair):
+            if self.is_far(job.low, job.high):
                 support = support_of(job.pool, problem)
                 separator, least = self._decided(job, FAR._replace(support=support), images)
             self._separators[job.pair] = separator
-            self._moved[job.pair] = self._labels_of(job.pair)
+            self._moved[job.pair] = self.labels[job.low], self.labels[job.high]
             self._note_checked(found.checked, least)
         self.frame = frame._replace(images=images, sketch=sketch)
 
@@ -419,7 +418,8 @@ class Draft:
         state, separators = self.state, self.state.separators
         moved = [pair for pair in self._moved if pair < pair_count(len(state.classes))]
         near = [pair for pair in moved if pair in separators.pools]
-        weights = {pair: (separators[pair].w.copy(), separators[pair].b) for pair in near}
+        olds = ((pair, separators[pair]) for pair in near)
+        weights = {pair: (old.w.copy(), old.b) for pair, old in olds}
         supports, row = {}, self._row
         if separators.far is not None:
             far = [pair for pair in moved if pair not in separators.pools]

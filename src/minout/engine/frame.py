@@ -101,8 +101,11 @@ class Rows(NamedTuple):
 
 
 def chosen(frame: Frame, settings: Settings, rows: Rows, classes: int) -> Frame | None:
-    """Return the frame with settings chosen from the rows; None if there are too few."""
-    few = picked(rows.digests, rows.classes)
+    """Return the frame with settings chosen from the rows, which must be in its sums.
+
+    None if there are too few.
+    """
+    few = picked(rows.digests, rows.classes, frame.moments.means())
     if len(np.unique(rows.classes[few])) < 2:
         return None
     X = rows.table[rows.order[few]].astype(np.float64)

@@ -1,7 +1,5 @@
 """Activations at an earlier separator, from which most margins at a later one can be bounded."""
 
-import copy
-
 import numpy as np
 
 from minout import kernels
@@ -13,6 +11,7 @@ WORTH_DIVIDING = 500
 """Work on fewer rows is not divided between threads: the overhead is larger."""
 BOUNDS_PER_SUM = 8
 """The number of margins that can be bounded in the time in which one is computed."""
+NO_VALUES: Floats = np.empty(0)
 
 
 class Reference:
@@ -32,14 +31,16 @@ class Reference:
     def start(self, w: Floats | None, b: float) -> None:
         """Start again from other weights."""
         self.w, self._b = w, b
-        self._values: list[Floats] = [np.empty(0), np.empty(0)]
+        self._values: list[Floats] = [NO_VALUES, NO_VALUES]
         self._tolerance = 0.0
         self.spent = 0
 
     def fork(self) -> "Reference":
         """Return a copy that may be changed without changing this reference."""
-        twin = copy.copy(self)
-        twin._values = list(self._values)
+        twin = Reference()
+        if self.w is not None:
+            twin.w, twin._b, twin._values = self.w, self._b, list(self._values)
+            twin._tolerance, twin.spent = self._tolerance, self.spent
         return twin
 
     def doubtful(

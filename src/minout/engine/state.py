@@ -131,23 +131,13 @@ class State:
         With far pairs, a margin that is neither the least nor below the bound may be a lower bound.
         """
         out = np.full(len(self.classes), np.inf)
-        self._margins(x, c, out)
-        return out
-
-    def least_margin(self, x: Floats, c: int) -> float:
-        """Return the smallest margin of x as an example of class c; inf with a single class."""
-        return self._margins(x, c, np.empty(len(self.classes)))
-
-    def _margins(self, x: Floats, c: int, out: Floats) -> float:
-        separators, (origin, *_) = self.separators, self.frame.geometry
-        least: float
+        separators, geometry = self.separators, self.frame.geometry
         if separators.far is None:
-            least = kernels.class_margins(separators.W, separators.b, x, origin, c, out)
+            kernels.class_margins(separators.W, separators.b, x, geometry.origin, c, out)
         else:
-            length = float(lengths(self.frame.geometry, x[None])[0])
-            parts = self.far_parts()
-            least = kernels.far_margins(*parts, x, origin, length, c, SUFFICIENT_MARGIN, out)
-        return least
+            length, parts = float(lengths(geometry, x[None])[0]), self.far_parts()
+            kernels.far_margins(*parts, x, geometry.origin, length, c, SUFFICIENT_MARGIN, out)
+        return out
 
     def scores(self, X: Floats) -> Floats:
         """Return the smallest margin that each row would have in each class: (n, classes)."""

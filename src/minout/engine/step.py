@@ -131,11 +131,11 @@ def settle_all(draft: Draft, bound: float, old: dict[int, Pool]) -> None:
         if pair in low:
             pool.join(*low[pair])
         if not len(pool.places):
-            if draft.is_far(pair):
+            if draft.is_far(a, b):
                 continue
             firsts = [draft.members(c).places[0] for c in (a, b)]
             pool.join(np.array(firsts), np.array([1.0, -1.0]))
-        jobs.append(draft.job(a, b, pool, Reference()))
+        jobs.append(draft.job(pair, pool, Reference()))
     if jobs:
         images = draft.frame.images.fork()
         images.of(draft.examples.table, np.unique(np.concatenate([j.pool.places for j in jobs])))
@@ -156,19 +156,22 @@ def _pairs_to_settle(draft: Draft, old: Iterable[int], low: Iterable[int]) -> li
 
 def _learned(state: State, x: Floats, label: Label, example_id: Id, next_id: int | None) -> Delta:
     c = state.classes.number.get(label)
+    margins = None
     if c is not None and not renewal_due(state, c):
-        least = state.least_margin(x, c)
+        margins = state.margins(x, c)
+        least = float(margins.min())
         if least >= SUFFICIENT_MARGIN:
             return _stored(state, x, c, example_id, least, next_id)
     with kernels.one_blas_thread():
         try:
-            return _taught(state, x, label, example_id)._replace(next_id=next_id)
+            return _taught(state, x, label, example_id, margins)._replace(next_id=next_id)
         except NotConverged:
             due = state.frame.schedule.refresh_due(state.settings, len(state.place_of) + 1)
             if not (due or (c is None and state.settings.turns_far(len(state.classes) + 1))):
                 raise
         # A refresh that fails is postponed; the example is learned without it.
-        return _taught(state, x, label, example_id, put_off=True)._replace(next_id=next_id)
+        delta = _taught(state, x, label, example_id, margins, put_off=True)
+        return delta._replace(next_id=next_id)
 
 
 def _with_sums(state: State, delta: Delta) -> Delta:
@@ -203,7 +206,13 @@ def _stored(
 
 
 def _taught(
-    state: State, x: Floats, label: Label, example_id: Id, *, put_off: bool = False
+    state: State,
+    x: Floats,
+    label: Label,
+    example_id: Id,
+    margins: Floats | None,
+    *,
+    put_off: bool = False,
 ) -> Delta:
     draft = Draft(state, label=label)
     c = draft.labels.index(label)
@@ -212,7 +221,7 @@ def _taught(
     if put_off:
         draft.set_schedule(refresh_at=2 * draft.frame.schedule.refresh_at)
     place = draft.add(x, c, example_id)
-    return draft.delta(_settle_around(draft, place, c, may_refresh=not put_off))
+    return draft.delta(_settle_around(draft, place, c, margins, may_refresh=not put_off))
 
 
 def _take_out(draft: Draft, places: Ints, emptied: list[int]) -> None:
@@ -227,11 +236,17 @@ def _take_out(draft: Draft, places: Ints, emptied: list[int]) -> None:
 
 
 def _jobs_of(draft: Draft, pairs: list[int]) -> list[Job]:
-    return [draft.job(*classes_of(pair), draft.pool_to_settle(pair)) for pair in sorted(pairs)]
+    return [draft.job_from(pair, draft.separator(pair)) for pair in sorted(pairs)]
 
 
 def _settle_around(
-    draft: Draft, place: int, c: int, *, at_once: bool = False, may_refresh: bool = True
+    draft: Draft,
+    place: int,
+    c: int,
+    margins: Floats | None = None,
+    *,
+    at_once: bool = False,
+    may_refresh: bool = True,
 ) -> Refresh | None:
     # Settle the separators in which a new member has a low margin, now or when it pays, or all if
     # a refresh is due.
@@ -245,7 +260,8 @@ def _settle_around(
     if draft.far is not None and (is_new or _priors_due(draft, c)):
         _renew(draft, place, c)
         return None
-    margins = draft.margins(draft.examples.table[place], c)
+    if margins is None:
+        margins = draft.margins(draft.examples.table[place], c)
     renewed = _renew_priors(draft, c)
     jobs, start = [], None
     others = (
@@ -254,10 +270,9 @@ def _settle_around(
         else np.flatnonzero(margins < SUFFICIENT_MARGIN)
     )
     for o in others.tolist():
-        low, high = min(c, o), max(c, o)
         if o == c:
             continue
-        pair = pair_number(low, high)
+        pair = pair_number(c, o)
         short = margins[o] < SUFFICIENT_MARGIN
         old = draft.separator(pair)
         fresh = not old.is_far and not len(old.pool.places)
@@ -267,13 +282,13 @@ def _settle_around(
         if not (at_once or renewed or fresh or old.is_far) and old.waits(margins[o], rows):
             draft.postpone(pair, place, margins[o])
             continue
-        pool = draft.pool_to_settle(pair)
+        job = draft.job_from(pair, old)
         if renewed or fresh:
             start = start or draft.starts()
-            pool.restart(start(low, high))
-        if (short or fresh) and place not in pool.places:
-            pool.join(np.array([place]), np.array([1.0 if c < o else -1.0]))
-        jobs.append(draft.job(low, high, pool))
+            job.pool.restart(start(job.low, job.high))
+        if (short or fresh) and place not in job.pool.places:
+            job.pool.join(np.array([place]), np.array([1.0 if c < o else -1.0]))
+        jobs.append(job)
     draft.settle(jobs, SUFFICIENT_MARGIN)
     return None
 
@@ -307,25 +322,24 @@ def _renew(draft: Draft, place: int, c: int) -> None:
     others = np.flatnonzero(row.near | draft.supported(c)).tolist()
     jobs, start = [], draft.starts()
     for pair in sorted({*(pair_number(c, o) for o in others), *low}):
-        a, b = classes_of(pair)
-        pool = draft.pool_to_settle(pair)
-        pool.restart(start(a, b))
+        job = draft.job_from(pair, draft.separator(pair))
+        job.pool.restart(start(job.low, job.high))
         if pair in low:
-            pool.join(*low[pair])
-        if not len(pool.places) and not draft.is_far(pair):
-            pool.join(np.array([place]), np.array([1.0 if c == a else -1.0]))
-        jobs.append(draft.job(a, b, pool))
+            job.pool.join(*low[pair])
+        if not len(job.pool.places) and not draft.is_far(job.low, job.high):
+            job.pool.join(np.array([place]), np.array([1.0 if c == job.low else -1.0]))
+        jobs.append(job)
     draft.settle(jobs, SUFFICIENT_MARGIN)
 
 
 def _refresh(draft: Draft) -> Refresh:
     start, settings = time.perf_counter(), draft.state.settings
     rows, classes = draft.rows(), len(draft.labels)
+    draft.catch_up()
     frame = None
     if draft.frame.schedule.choice_due(len(rows.order), classes):
         frame = chosen(draft.frame, settings, rows, classes)
         draft.frame = frame or draft.frame
-    draft.catch_up()
     trim_heap()  # each of these steps needs much memory, not at the same time
     is_far = settings.near(classes, draft.frame.choice) is not None
     draft.frame = measured(draft.frame, rows, np.dtype(float) if is_far else draft.examples.dtype)
