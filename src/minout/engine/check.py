@@ -73,7 +73,7 @@ def judge(
     """Compare the margins of some examples with the bound; those of the first side come first."""
     places, signs = np.concatenate(sides), _signs(sides)
     below = np.flatnonzero(margins < bound)
-    inside = np.isin(places[below], pool.places)
+    inside = (places[below, None] == pool.places).any(axis=1)
     if inside.any():
         _expect_slack(w, b, places[below[inside]], margins[below[inside]], pool, problem, bound)
         below = below[~inside]

@@ -17,6 +17,7 @@ from minout.engine.reports import Certificate, Refresh
 from minout.engine.separators import (
     FAR,
     NO_PLACES,
+    NO_PRIOR,
     Separator,
     Separators,
     classes_of,
@@ -231,13 +232,15 @@ class Draft:
             self.far = FarPairs.of(self.frame.geometry, means, moments.counts, near_classes)
 
     def supports(self) -> dict[int, Pool]:
-        """Return the pools of all pairs for which something is stored."""
-        stored = self._base.stored(len(self._kept))
-        found = {pair: self.separator(pair) for pair in stored}
-        return {
-            pair: pool_of(each.support, each.pool.prior) if each.is_far else each.pool
-            for pair, each in found.items()
-        }
+        """Return pools with the support vectors of all pairs; their priors mean nothing."""
+        found = {}
+        for pair in self._base.stored(len(self._kept)):
+            new = self._separators.get(pair)
+            if new is None:
+                found[pair] = self._base.support_of(pair)
+            else:
+                found[pair] = pool_of(new.support, NO_PRIOR) if new.is_far else new.pool
+        return found
 
     def starts(self) -> Callable[[int, int], Prior]:
         """Return a function that returns the prior of the separator of two classes."""
@@ -404,8 +407,8 @@ class Draft:
         new = Separators(self.examples.width, self.far)
         near = sum(not each.is_far for each in self._separators.values())
         new.make_room(near if self.far else pair_count(len(self.labels)), self.examples.end)
-        for pair, separator in self._separators.items():
-            new.put(pair, separator)
+        for pair in list(self._separators):
+            new.put(pair, self._separators.pop(pair))  # frees the weights of one after the other
         before = self._base.violations[: self.examples.end]
         new.violations[: len(before)], new.listed = before, dict(self._base.listed)
         return new

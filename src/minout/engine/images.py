@@ -92,7 +92,7 @@ class Images:
         start = self.count
         end = start + len(places)
         if end > len(self._images):
-            size = max(end, 2 * len(self._images))
+            size = 2 * end  # memory that is not written to takes no room; a copy would
             self._images, self._place = _longer(self._images, size), _longer(self._place, size)
         for first in range(0, len(places), BLOCK):
             block = slice(first, min(first + BLOCK, len(places)))

@@ -24,9 +24,9 @@ from minout.engine.pool import Pool
 from minout.engine.reference import Reference
 from minout.engine.separators import (
     NO_PLACES,
+    NO_PRIOR,
     Separator,
     Separators,
-    classes_of,
     classes_of_all,
     pair_count,
 )
@@ -44,7 +44,7 @@ def packed(state: State) -> tuple[dict[str, Any], Arrays]:
     examples, frame, separators = state.examples, state.frame, state.separators
     moments, end = frame.moments, examples.end
     pairs = _pairs_with_weights(separators, len(state.classes))
-    kept = [separators[pair] for pair in pairs]
+    rows = separators.rows_of(pairs)
     about = {
         "settings": asdict(state.settings),
         "widths": list(state.widths),
@@ -70,8 +70,8 @@ def packed(state: State) -> tuple[dict[str, Any], Arrays]:
         "class": examples.classes[:end],
         "digest": examples.digests[:end],
         "stored": examples.stored[:end],
-        "W": np.array([each.w for each in kept]).reshape(len(kept), examples.width),
-        "b": np.array([each.b for each in kept]),
+        "W": separators.W[rows],
+        "b": separators.b[rows],
         "sums.shift": moments.shift,
         "sums.counts": moments.counts,
         "sums.rows": moments.sums,
@@ -79,9 +79,9 @@ def packed(state: State) -> tuple[dict[str, Any], Arrays]:
         "origin": frame.geometry.origin,
         **_square("K", frame.geometry.K),
         **_joined("members", [members.places for members in state.classes.members]),
-        **_joined("misfits", [each.misfits for each in kept]),
-        **_joined("pending", [each.pending for each in kept]),
-        **_pools([each.pool for each in kept], with_priors=separators.far is None),
+        **_joined("misfits", [separators.misfits[pair] for pair in pairs]),
+        **_joined("pending", [separators.pending[pair] for pair in pairs]),
+        **_pools([separators.pools[pair] for pair in pairs], with_priors=separators.far is None),
     }
     if separators.far is not None:
         arrays |= _far(separators, separators.far, pairs)
@@ -244,7 +244,7 @@ def _pools(pools: Sequence[Pool], *, with_priors: bool) -> Arrays:
 
 def _priors(arrays: Arrays, pairs: list[int], far: FarPairs | None) -> list[Prior]:
     if far is not None:
-        return [far.prior(*classes_of(pair)) for pair in pairs]
+        return [NO_PRIOR] * len(pairs)  # they are computed from the discriminants
     nothing = np.zeros(len(arrays["origin"]))
     W = arrays["prior.W"] if "prior.W" in arrays else [nothing] * len(pairs)
     return [Prior(w, b) for w, b in zip(W, arrays["prior.b"].tolist(), strict=True)]

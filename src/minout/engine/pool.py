@@ -15,7 +15,7 @@ IDLE = 30
 """A member whose α has been 0 for this many solves is removed from the pool."""
 CHEAP = 16_000_000
 """A pool whose inner products take fewer multiplications is small: it is solved from scratch."""
-SMALL_ROOM = 200_000_000
+SMALL_ROOM = 400_000_000
 """The bytes that all small pools together may use for inner products and factors."""
 LARGE_ROOM = 4_000_000_000
 """The bytes that all large pools together may use for inner products and factors."""
@@ -116,15 +116,21 @@ class Pool:
 
         The array of inner products is shared: new ones are written after those of this pool.
         """
-        twin = Pool(self.prior)
-        twin.places, twin.signs = self.places, self.signs
-        twin.alpha, twin.idle = self.alpha, self.idle
+        twin = self.with_prior(self.prior)
         factor, sums = self._warm_start.factor, self._warm_start.sums
         if factor is not None:
             factor = Factor(factor.L.copy(), factor.order.copy(), factor.size.copy())
         if sums is not None:
             sums = Sums(sums.U.copy(), sums.q.copy(), sums.inside.copy())
         twin._warm_start = self._warm_start._replace(factor=factor, sums=sums)
+        return twin
+
+    def with_prior(self, prior: Prior) -> "Pool":
+        """Return a pool with another prior that shares everything else, without a copy."""
+        twin = Pool.__new__(Pool)
+        twin.prior, twin._warm_start = prior, self._warm_start
+        twin.places, twin.signs = self.places, self.signs
+        twin.alpha, twin.idle = self.alpha, self.idle
         return twin
 
     def support(self, prior: Prior) -> "Pool":

@@ -79,7 +79,8 @@ class Separator(NamedTuple):
         return cls(nowhere, 0.0, Pool(Prior(nowhere, 0.0)), NO_PLACES, Reference())
 
 
-FAR = Separator(NO_WEIGHTS, 0.0, Pool(Prior(NO_WEIGHTS, 0.0)), NO_PLACES, Reference())
+NO_PRIOR = Prior(NO_WEIGHTS, 0.0)
+FAR = Separator(NO_WEIGHTS, 0.0, Pool(NO_PRIOR), NO_PLACES, Reference())
 """A far pair without support."""
 
 
@@ -134,7 +135,8 @@ class Separators:
 
     Without far pairs there is an entry for each pair of classes, and a separator's number is its
     row of W. With them (`far`) there is one for each near pair, and `far` knows its row; the
-    supports of far pairs are there, too, and `misfits` has an entry for far pairs that have some.
+    supports of far pairs are there, too, and `misfits` has an entry for far pairs that have some;
+    the priors of near pairs are not stored, but computed from the discriminants.
 
     `violations` counts for each place in how many separators of its class it is a misfit;
     `listed` counts, for the digest of each such row, the places that have it. Entries beyond the
@@ -168,11 +170,13 @@ class Separators:
             pool = pool_of(support, self.far.prior(low, high))
             misfits = self.misfits.get(pair, NO_PLACES)
             return FAR._replace(pool=pool, misfits=misfits, support=support)
-        slot = pair if self.far is None else self._slots[pair]
+        slot, pool = pair, self.pools[pair]
+        if self.far is not None:
+            slot, pool = self._slots[pair], pool.with_prior(self.far.prior(*classes_of(pair)))
         return Separator(
             self.W[slot],
             float(self.b[slot]),
-            self.pools[pair],
+            pool,
             self.misfits[pair],
             self.references[pair],
             self.pending[pair],
@@ -192,6 +196,23 @@ class Separators:
         low, high = self.far.pairs_with_support()
         return sorted([*self.pools, *(high * (high - 1) // 2 + low).tolist()])
 
+    def support_of(self, pair: int) -> Pool:
+        """Return a pool with the support vectors of a pair; its prior means nothing."""
+        if pair in self.pools:
+            return self.pools[pair]
+        assert self.far is not None
+        return pool_of(self.far.support(*classes_of(pair)), NO_PRIOR)
+
+    def rows_of(self, pairs: list[int]) -> Ints:
+        """Return the rows of W of some separators with weights."""
+        rows = pairs if self.far is None else [self._slots[pair] for pair in pairs]
+        return np.array(rows, dtype=np.int64)
+
+    def drop_products(self) -> None:
+        """Free the inner products of small pools, in place."""
+        for pool in self.pools.values():
+            pool.drop_products()
+
     def put(self, pair: int, separator: Separator) -> None:
         """Replace a separator, in place; call `make_room` first."""
         self.moves += 1
@@ -200,7 +221,8 @@ class Separators:
             return
         slot = self._slot(pair)
         self.W[slot], self.b[slot] = separator.w, separator.b
-        self.pools[pair] = separator.pool
+        pool = separator.pool
+        self.pools[pair] = pool if self.far is None else pool.with_prior(NO_PRIOR)
         self.misfits[pair] = separator.misfits
         self.references[pair] = separator.reference
         self.pending[pair] = separator.pending

@@ -126,7 +126,6 @@ def settle_all(draft: Draft, bound: float, old: dict[int, Pool]) -> None:
         prior = start(a, b)
         pool = Pool(prior)
         if pair in old:
-            old[pair].drop_products()  # a cache for the old metric: free its memory now
             pool = old[pair].support(prior)
         if pair in low:
             pool.join(*low[pair])
@@ -344,5 +343,6 @@ def _refresh(draft: Draft) -> Refresh:
     is_far = settings.near(classes, draft.frame.choice) is not None
     draft.frame = measured(draft.frame, rows, np.dtype(float) if is_far else draft.examples.dtype)
     trim_heap()
+    draft.state.separators.drop_products()  # a cache for the old metric: free its memory now
     settle_all(draft, SUFFICIENT_MARGIN, draft.supports())
     return Refresh(time.perf_counter() - start, draft.frame.choice, frame is not None)
