@@ -162,11 +162,11 @@ def _predict_seconds(learner: Learner, rows: Array, settings: Settings) -> tuple
 
 
 def tables(rows: Sequence[ManyClassesRow]) -> list[Table]:
-    """Return a line for each number of classes, the largest set first."""
+    """Return a line for each number of classes; that with the most examples of each is first."""
     note = (
         f"Unit vectors of {rows[0].dimensions} float32 numbers around a unit centre per class, in "
-        f"label order, each line in a fresh process; {UNITS} Every pair of classes has a "
-        "separator, so weights grow with the square."
+        f"label order, each line in a fresh process; {UNITS} Up to 200 classes every "
+        "pair of them has a separator with weights, so weights grow with the square."
     )
     return [Table("9. Many classes", HEAD, [line(row) for row in rows], note)]
 
@@ -203,7 +203,7 @@ def line(row: ManyClassesRow) -> tuple[str, ...]:
 
 
 def goals(rows: Sequence[ManyClassesRow]) -> list[Goal]:
-    """Return the goal of the largest set."""
+    """Return the goal of the first line."""
     row = rows[0]
     measured = f"{row.misfits} listed, audit {'agrees' if row.agrees else 'does NOT agree'}"
     return [Goal("many", f"{row.classes} classes: all fitted or listed", measured, row.agrees)]

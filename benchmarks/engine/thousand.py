@@ -15,7 +15,7 @@ from benchmarks.tables import Goal, Table, mb, ms, percent
 
 DIFFERING, SHARED = "differing covariances", "shared covariance"
 MOST_CLASSES = 1_000
-"""Goals of cost and accuracy hold up to so many classes."""
+"""Goals of cost and accuracy hold up to this many classes."""
 MOST_SECONDS = 0.003
 MOST_MB = 1_000.0
 """Memory beside the bytes of the rows."""

@@ -78,10 +78,11 @@ class Learner:
         With "auto", scale, covariance, discriminants and the settings that are "auto" are computed
         again from time to time while examples are taught; with "manual", by `consolidate()` only.
     near_classes : int, "all" or "auto", default="auto"
-        With very many labels: for how many of the nearest other labels each label has a separator
-        with weights of its own. All other pairs of labels share one linear discriminant per label,
-        corrected where a stored example needs it; what holds of stored examples is the same. "auto"
-        is "all" up to 200 labels, and 32 above; "all" with more takes much time and memory.
+        For how many of the nearest other labels each label has a separator with stored weights,
+        once there are more labels than that. All other pairs of labels share one linear
+        discriminant per label, corrected where a stored example needs it; the guarantees for stored
+        examples are the same. "auto" is "all" up to 200 labels, and 32 above; "all" with more takes
+        much time and memory.
 
     Notes
     -----
@@ -290,7 +291,7 @@ class Learner:
         """Settle every separator in which examples are pending.
 
         A separator with many support vectors does not move for each example: those with a margin
-        below 0.5 wait until they are some share of its support vectors, and it then moves once.
+        below 0.5 wait until they are some share of its pool of candidates, and it then moves once.
         Those with a margin of 0 or less are listed in `misfits` meanwhile.
 
         Returns

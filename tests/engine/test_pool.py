@@ -164,7 +164,7 @@ def test_a_pool_sorted_by_rank_has_the_rows_that_matter():
     made = Pool(Prior(np.zeros(2), 0.0))
     made.join(np.array([5, 3, 0, 1]), np.array([1.0, -1.0, 1.0, -1.0]))
     made.alpha = np.array([3.0, 2.0, 0.0, 1.0])
-    twin = made.sorted_by(np.array([9, 8, 7, 6, 5, 4]))
+    twin = made.sorted_by(np.array([9, 8, 7, 6, 5, 4]), 0.0)
     assert twin.places.tolist() == [5, 3, 1]
     assert twin.alpha.tolist() == [3.0, 2.0, 1.0]
     assert twin.signs.tolist() == [1.0, -1.0, -1.0]

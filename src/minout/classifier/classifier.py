@@ -61,8 +61,8 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         again from time to time while examples are taught; with "manual", by `fit` and
         `consolidate` only.
     near_classes : int, "all" or "auto", default="auto"
-        With very many labels: for how many of the nearest other labels each label has a separator
-        with weights of its own; see `Learner`. "auto" is "all" up to 200 labels, and 32 above.
+        For how many of the nearest other labels each label has a separator with stored weights; see
+        `Learner`. "auto" is "all" up to 200 labels, and 32 above.
     features : str, FeatureMap or callable, default="identity"
         The fixed map that turns examples into rows of numbers: "identity", "scattering" (images),
         "random_fourier", a map such as `Scattering(...)`, or a function of a batch that returns

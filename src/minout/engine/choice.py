@@ -23,7 +23,7 @@ ALIKE = 10
 FOLDS = 3
 STANDARD_ERRORS = 2.0
 WORTH = 0.005
-"""The gain in the probability of held-out labels required for a lower C or a plain prior."""
+"""By how much a lower C, or a prior from means, must make held-out labels more probable."""
 STRENGTHS = (5.0, 0.5)
 """Values of C to choose from. In tests, higher ones fitted no more and generalised worse."""
 SHARPNESS = (0.1, 100.0)
@@ -82,10 +82,10 @@ def picked(digests: Words, labels: Ints, means: Floats) -> Ints:
     """Return the rows for cross-validation: those with the lowest digests, in that order.
 
     Equal rows have the same digest; one of them is taken, so that they are not in two folds. With
-    many classes, the one with the lowest digest is taken and those whose means are nearest to its
-    mean, then the next such group, until there are enough rows: classes picked at random would be
-    easy to tell apart. Classes with fewer rows than folds are left out. `means` (classes, d) are
-    by class number, as the labels are.
+    many classes, the class of the row with the lowest digest is taken, with those whose means are
+    nearest to its mean, then the next such group, until there are enough rows: classes picked at
+    random would be too easy to tell apart. Classes with fewer rows than folds are left out. `means`
+    (classes, d) are by class number, as the labels are.
     """
     _, first = np.unique(digests, return_index=True)
     taken = _classes_for_validation(labels[first], means)

@@ -21,6 +21,12 @@ from minout.maths import Prior
 
 TIGHT = 1.0 - 1e-9
 """The smallest margin of an example without slack after consolidation."""
+CERTAIN_SLACK = 1e-7
+"""Examples with more slack are support vectors in whatever order they were taught.
+
+With less, a row may have been left out because its margin was within 1e-9 of the target, or kept
+because it had been in the pool before. Such rows are taken out, and added again if they fall short.
+"""
 
 
 @kernels.one_blas_thread()
@@ -109,9 +115,8 @@ def _sorted_pools(new: State, order: Ints) -> dict[int, Pool]:
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
     separators = new.separators
-    pools = {
-        pair: separators[pair].pool.sorted_by(rank) for pair in separators.stored(len(new.classes))
-    }
+    least_alpha, stored = CERTAIN_SLACK / new.frame.choice.lam, separators.stored(len(new.classes))
+    pools = {pair: separators.support_of(pair).sorted_by(rank, least_alpha) for pair in stored}
     images = Images(new.frame.geometry, np.dtype(np.float64))
     used = np.unique(np.concatenate([pool.places for pool in pools.values()]))
     images.of(new.examples.table, used[np.argsort(rank[used])])

@@ -232,7 +232,7 @@ class Draft:
             self.far = FarPairs.of(self.frame.geometry, means, moments.counts, near_classes)
 
     def supports(self) -> dict[int, Pool]:
-        """Return pools with the support vectors of all pairs; their priors mean nothing."""
+        """Return pools with the support vectors of all pairs; their priors are placeholders."""
         found = {}
         for pair in self._base.stored(len(self._kept)):
             new = self._separators.get(pair)

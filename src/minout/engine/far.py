@@ -20,7 +20,7 @@ from minout.engine.pool import Pool, Problem
 from minout.maths import NOISE, Geometry, Prior
 
 FAR_SCALE = 4.0
-"""A far pair's discriminant is at plus and minus this on the means of its classes."""
+"""A far pair's discriminant is at about plus and minus this at the means of its classes."""
 ROUNDING = 1e-6
 """By how much bounds on corrections are widened, as a share of the terms that they bound.
 
@@ -34,8 +34,8 @@ Singles = NDArray[np.float32]
 class ClassRow(NamedTuple):
     """The discriminant of one class, and its distances to all classes.
 
-    `mean` is its mean less the origin, V = K·mean, `square` = V·mean, and `examples` how many the
-    mean is of; `scale` and `near` are by class number; `reach` is the squared
+    `mean` is its mean less the origin, V = K·mean, `square` = V·mean, and `examples` the number
+    of examples in the mean; `scale` and `near` are by class number; `reach` is the squared
     distance of its furthest near class.
     """
 
@@ -213,7 +213,7 @@ class FarPairs:
 
     @property
     def near_count(self) -> int:
-        """About how many near pairs there are: at most this many."""
+        """About how many near pairs there are at most."""
         return self.near_classes * self.count
 
     def make_room(self, classes: int, *, exactly: bool = False) -> None:
@@ -338,7 +338,7 @@ class _Score(NamedTuple):
 
 
 class _Apart(NamedTuple):
-    """Squared distances between means, the size of their terms, and by how much they are high."""
+    """Squared distances between means, the size of their terms, and how much too large they are."""
 
     squares: Floats
     sizes: Floats
@@ -346,7 +346,7 @@ class _Apart(NamedTuple):
 
 
 class _Log:
-    """Supports one after the other; a new version is written at the end, whatever was before."""
+    """Supports one after the other; a changed one is written at the end, and the old is unused."""
 
     def __init__(self, numbers: int, entries: int) -> None:
         self.start: Ints = np.zeros(numbers, dtype=np.int64)

@@ -101,7 +101,7 @@ class Rows(NamedTuple):
 
 
 def chosen(frame: Frame, settings: Settings, rows: Rows, classes: int) -> Frame | None:
-    """Return the frame with settings chosen from the rows, which must be in its sums.
+    """Return the frame with settings chosen from the rows, which were added to its sums before.
 
     None if there are too few.
     """

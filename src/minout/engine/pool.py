@@ -141,9 +141,9 @@ class Pool:
         """Free the inner products of a small pool; they can be computed again, to the same bits."""
         self._warm_start = self._warm_start._replace(products=None)
 
-    def sorted_by(self, rank: Ints) -> "Pool":
-        """Return a pool of the rows with α > 0, in the order of their places' ranks."""
-        used = np.flatnonzero(self.alpha > 0.0)
+    def sorted_by(self, rank: Ints, least_alpha: float) -> "Pool":
+        """Return a pool of the rows with α > least_alpha, in the order of their places' ranks."""
+        used = np.flatnonzero(self.alpha > least_alpha)
         order = np.argsort(rank[self.places[used]], kind="stable")
         return self._picked(used[order], self.prior)
 

@@ -197,7 +197,7 @@ class Separators:
         return sorted([*self.pools, *(high * (high - 1) // 2 + low).tolist()])
 
     def support_of(self, pair: int) -> Pool:
-        """Return a pool with the support vectors of a pair; its prior means nothing."""
+        """Return a pool with the support vectors of a pair; its prior is a placeholder."""
         if pair in self.pools:
             return self.pools[pair]
         assert self.far is not None

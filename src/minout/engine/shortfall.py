@@ -32,7 +32,7 @@ class Rows(NamedTuple):
 
 
 class OwnScores(NamedTuple):
-    """The score of each place in its own class, the class it was computed for, and its length.
+    """The score of each place in its own class, the class it was computed for, and the row's norm.
 
     A cache: `scores` are those of the present discriminants wherever `of` is the present class.
     """
@@ -49,7 +49,7 @@ class OwnScores(NamedTuple):
     def brought_up(
         self, V: Floats, half: Floats, renewed: int, origin: Floats, rows: Rows, end: int
     ) -> "OwnScores":
-        """Return the scores of all places, one class of which has a new discriminant."""
+        """Return the scores of all places after class `renewed` got a new discriminant."""
         more = max(end - len(self.of), 0)
         scores = np.concatenate([self.scores, np.zeros(more)])
         of = np.concatenate([self.of, np.full(more, -1)])

@@ -25,7 +25,7 @@ from minout.errors import NotConverged
 
 
 def renewal_due(state: State, c: int | None) -> bool:
-    """Return whether the next example of class c (None: a new class) recomputes shared values."""
+    """Return whether one more example of class c (None: a new one) brings a refresh or priors."""
     settings, schedule = state.settings, state.frame.schedule
     if len(state.classes) == (c is not None):  # with a single class there is no separator
         return False
