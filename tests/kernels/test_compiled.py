@@ -4,12 +4,15 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from minout.kernels import _compiled
 
 
-def test_a_kernel_without_a_place_for_its_cache_is_compiled_all_the_same(monkeypatch):
+@pytest.fixture
+def no_cache(monkeypatch):
+    """Leave no place where a kernel can be kept."""
     njit = _compiled.njit
 
     def nowhere(**options):
@@ -18,7 +21,29 @@ def test_a_kernel_without_a_place_for_its_cache_is_compiled_all_the_same(monkeyp
         return njit(**options)
 
     monkeypatch.setattr(_compiled, "njit", nowhere)
+
+
+@pytest.mark.usefixtures("no_cache")
+def test_a_kernel_without_a_place_for_its_cache_is_compiled_all_the_same():
     assert _compiled.compiled(lambda x: x + 1)(2) == 3
+
+
+def ordered_sum(x):
+    total = 0.0
+    for value in x:
+        total += value
+    return total
+
+
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="is about compiled code")
+@pytest.mark.usefixtures("no_cache")
+def test_sums_are_added_in_order_also_if_compiled_for_a_kernel_that_may_add_in_any_order():
+    inner = _compiled.compiled(ordered_sum)
+    outer = _compiled.compiled_in_any_order(lambda x: inner(x) + inner(x[1:]))
+    assert outer(np.ones(3)) == 5.0
+    (code,) = inner.inspect_llvm().values()
+    assert "fadd double" in code
+    assert "reassoc" not in code
 
 
 MODULE = """

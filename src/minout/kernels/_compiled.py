@@ -22,8 +22,12 @@ kernels: list[Any] = []
 
 
 def compiled(function: F) -> F:
-    """Compile a function on its first call; cache it on disk where a folder can be written."""
-    return cast(F, _cached(function))
+    """Compile a function on its first call; cache it on disk where a folder can be written.
+
+    Sums are added in the order written. This has to be said: otherwise a function that is compiled
+    because one of those below calls it would be compiled as that one is.
+    """
+    return cast(F, _cached(function, fastmath=False))
 
 
 def compiled_in_any_order(function: F) -> F:
