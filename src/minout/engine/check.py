@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from minout import kernels
-from minout._typing import Floats, Ints
+from minout._typing import Bools, Floats, Ints
 from minout.engine.pool import Pool, Problem
 from minout.engine.reference import Reference, parts
 from minout.engine.sketch import Sketch
@@ -17,6 +17,8 @@ MARGIN_TOLERANCE = 1e-3
 """The tolerance for the margins of the members of a solved pool."""
 WASTED = 6
 """A reference is computed again once one in this many of its rows could not be bounded."""
+FEW = 10_000
+"""Up to this many pairs of places are compared one by one."""
 MANY = 2_000
 """The number of examples from which bounding margins first is faster."""
 
@@ -73,7 +75,7 @@ def judge(
     """Compare the margins of some examples with the bound; those of the first side come first."""
     places, signs = np.concatenate(sides), _signs(sides)
     below = np.flatnonzero(margins < bound)
-    inside = (places[below, None] == pool.places).any(axis=1)
+    inside = _among(places[below], pool.places)
     if inside.any():
         _expect_slack(w, b, places[below[inside]], margins[below[inside]], pool, problem, bound)
         below = below[~inside]
@@ -83,6 +85,12 @@ def judge(
     right = margins > 0.0
     least = float(margins[right].min(initial=np.inf))
     return CheckResult(places[below], signs[below], places[~right], least, len(places))
+
+
+def _among(places: Ints, others: Ints) -> Bools:
+    if len(places) * len(others) < FEW:  # np.isin takes 25 µs for a few
+        return np.asarray((places[:, None] == others).any(axis=1))
+    return np.isin(places, others)
 
 
 def _expect_slack(
