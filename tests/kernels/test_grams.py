@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minout import kernels
+from minout.kernels.grams import by_tiles, one_by_one
 from oracle.eighths import drawn
 
 
@@ -28,6 +29,27 @@ def test_gram_fills_in_what_is_not_known(n, known, seed, dtype):
     wanted[:known, :known] = 55.0
     assert out == pytest.approx(wanted)
     assert (out == out.T).all()
+
+
+@settings(max_examples=40)
+@given(
+    st.sampled_from([1, 2, 5, 9, 33, 40, 70]),
+    st.integers(0, 70),
+    st.sampled_from([1, 31, 32, 64, 65, 100]),
+    st.sampled_from(["f4", "f8"]),
+    st.integers(0, 999),
+)
+def test_products_by_tiles_are_those_one_by_one_to_the_last_bit(n, known, d, dtype, seed):
+    rng = np.random.default_rng(seed)
+    known = min(known, n)
+    table, origin = rng.normal(size=(72, d)).astype(dtype), rng.normal(size=d)
+    pictures = rng.normal(size=(74, d)).astype(dtype)
+    places, which = rng.permutation(72)[:n], rng.permutation(74)[:n]
+    signs = np.where(rng.integers(0, 2, n), 1.0, -1.0)
+    out, wanted = np.full((2, n + 1, n + 1), 55.0)
+    by_tiles(pictures, which, table, places, origin, signs, known, out)
+    one_by_one(pictures, which, table, places, origin, signs, known, wanted)
+    assert out.tolist() == wanted.tolist()
 
 
 def test_combine_adds_multiples_one_after_the_other():

@@ -1,33 +1,9 @@
-"""Inner products the faster way are those of the plain one, to the last bit."""
+"""Many small pools are settled in one call."""
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from minout import kernels
-from minout.kernels.settling import fast_gram
-
-
-@settings(max_examples=40)
-@given(
-    st.integers(1, 9),
-    st.integers(0, 9),
-    st.sampled_from([1, 31, 32, 64, 65, 100]),
-    st.sampled_from(["f4", "f8"]),
-    st.integers(0, 999),
-)
-def test_fast_gram_is_gram(n, known, d, dtype, seed):
-    rng = np.random.default_rng(seed)
-    known = min(known, n)
-    table, origin = rng.normal(size=(12, d)).astype(dtype), rng.normal(size=d)
-    pictures = rng.normal(size=(14, d)).astype(dtype)
-    places, which = rng.permutation(12)[:n], rng.permutation(14)[:n]
-    signs = np.where(rng.integers(0, 2, n), 1.0, -1.0)
-    out, wanted = np.full((2, n + 1, n + 1), 55.0)
-    fast_gram(pictures, which, table, places, origin, signs, known, out)
-    kernels.gram(pictures, which, table, places, origin, signs, known, wanted)
-    assert out.tolist() == wanted.tolist()
 
 
 @pytest.mark.parametrize("known", [0, 2, 3])

@@ -11,12 +11,10 @@ import numpy as np
 from minout._typing import Floats, Ints
 from minout.kernels._compiled import compiled, inlined
 from minout.kernels.grams import combine, gram
-from minout.kernels.margins import LANES, activations
+from minout.kernels.margins import activations
 from minout.kernels.newton import Factor, newton
 
 SETTLED, IN_DOUBT, UNSOLVED = 0, 1, 2
-FEW = 3
-"""From so many unknown rows on, the faster way to inner products is worth its preparations."""
 
 
 class Problem(NamedTuple):
@@ -103,10 +101,7 @@ def settle_pools(
         for i in range(n):
             r[i] = 1.0 - signs[i] * r[i]
         _spread(products, pools.known[p], G)
-        if pools.known[p] > 0 and places.shape[0] - pools.known[p] < FEW:
-            gram(images, which, table, places, origin, signs, pools.known[p], G)
-        else:
-            fast_gram(images, which, table, places, origin, signs, pools.known[p], G)
+        gram(images, which, table, places, origin, signs, pools.known[p], G)
         size[0] = 0
         pools.staying[p] = places.shape[0]
         if not newton(G, r, lam, alpha, Factor(lower, order, size)):
@@ -181,68 +176,3 @@ def _verdict(
         if not made_up_for or not margins[i] > 0.0:
             return IN_DOUBT
     return SETTLED
-
-
-@compiled
-def fast_gram(  # noqa: PLR0912 - loops compile fast
-    pictures: Floats,
-    which: Ints,
-    table: Floats,
-    places: Ints,
-    origin: Floats,
-    signs: Floats,
-    known: int,
-    out: Floats,
-) -> None:
-    """Compute the same as `gram`, faster if many are unknown: four sums run side by side.
-
-    All arrays of the inner loops are made here, so the compiler knows that they do not alias.
-    """
-    n, d = places.shape[0], origin.shape[0]
-    whole = d - d % LANES
-    even = whole - whole % (2 * LANES)
-    Z, a = np.zeros((n + 3, d)), np.empty(d)
-    s0, s1, s2, s3 = np.empty(LANES), np.empty(LANES), np.empty(LANES), np.empty(LANES)
-    for j in range(n):
-        x, z = table[places[j]], Z[j]
-        for k in range(d):
-            z[k] = x[k] - origin[k]
-    for i in range(known, n):
-        image = pictures[which[i]]
-        for k in range(d):
-            a[k] = image[k]
-        for j in range(0, i + 1, 4):
-            z0, z1, z2, z3 = Z[j], Z[j + 1], Z[j + 2], Z[j + 3]
-            for k in range(LANES):
-                s0[k] = s1[k] = s2[k] = s3[k] = 0.0
-            for m in range(0, even, 2 * LANES):
-                for k in range(LANES):
-                    u, v = a[m + k], a[m + LANES + k]
-                    s0[k] = (s0[k] + u * z0[m + k]) + v * z0[m + LANES + k]
-                    s1[k] = (s1[k] + u * z1[m + k]) + v * z1[m + LANES + k]
-                    s2[k] = (s2[k] + u * z2[m + k]) + v * z2[m + LANES + k]
-                    s3[k] = (s3[k] + u * z3[m + k]) + v * z3[m + LANES + k]
-            for m in range(even, whole, LANES):
-                for k in range(LANES):
-                    u = a[m + k]
-                    s0[k] += u * z0[m + k]
-                    s1[k] += u * z1[m + k]
-                    s2[k] += u * z2[m + k]
-                    s3[k] += u * z3[m + k]
-            t0 = t1 = t2 = t3 = 0.0
-            for k in range(LANES):
-                t0 += s0[k]
-                t1 += s1[k]
-                t2 += s2[k]
-                t3 += s3[k]
-            for m in range(whole, d):
-                u = a[m]
-                t0 += u * z0[m]
-                t1 += u * z1[m]
-                t2 += u * z2[m]
-                t3 += u * z3[m]
-            four = (t0, t1, t2, t3)
-            for k in range(min(4, i + 1 - j)):
-                value = signs[i] * signs[j + k] * (four[k] + 1.0)
-                out[i, j + k] = value
-                out[j + k, i] = value
