@@ -13,7 +13,7 @@ from minout.engine.examples import Examples
 from minout.engine.images import Images
 from minout.engine.pool import Pool, Problem
 from minout.engine.reference import Reference
-from minout.engine.sketch import Sketch
+from minout.engine.sketch import Anchor, Sketch
 from minout.features import Identity
 from minout.maths import Geometry, Prior
 from oracle.margin import SETTINGS, differs, last_move, saved
@@ -32,6 +32,7 @@ def shrink(patch):
     patch.setattr(frame, "MANY", 8)
     patch.setattr(check_module, "MANY", 8)
     patch.setattr(reference, "WORTH_DIVIDING", 6)
+    patch.setattr(reference, "ANCHORS", 3)
 
 
 def without_sketch(patch):
@@ -70,9 +71,10 @@ def test_every_margin_below_the_bound_is_in_doubt(seed, dtype, offset, size, ran
         shift, known = rng.normal(), 0.1 * rng.normal(size=30)
         margins = sign * (known + shift + (X - origin) @ v)
         rounding = 1e-13 * (np.abs(X - origin) @ np.abs(v) + 1.0)
-        move = made.split(v)
+        w, since = rng.normal(size=40), rng.integers(0, 2, 30)
+        moved = made.changes(w, 2.0, [Anchor(w - v, 2.0 - shift), Anchor(w - v, 2.0 - shift)])
         for bound in margins:
-            listed = made.doubtful(known, np.arange(30), move, shift, sign, bound + 1e-9)
+            listed = made.doubtful(known, since, np.arange(30), moved, sign, bound + 1e-9)
             assert set(np.flatnonzero(margins < bound - rounding)) <= set(listed.tolist())
 
 
@@ -94,8 +96,8 @@ def test_a_check_finds_the_same_with_and_without_the_sketch(seed, dtype, offset,
         made, known = Sketch(geometry.origin, X), Reference()
         own = Pool(Prior(X[0], 0.0))
         w = rng.normal(size=24) * 0.3
-        for turn in range(6):
-            count = 20 + 4 * turn  # more come between two checks
+        for turn in range(12):
+            count = min(20 + 4 * turn, 40)  # more come between two checks
             made = made.extended(examples.table, count)
             sides = np.arange(0, count, 2), np.arange(1, count, 2)
             w = w + 0.1 ** (turn % 3) * 0.3 * rng.normal(size=24)
@@ -221,7 +223,7 @@ def test_a_row_taken_back_is_described_anew(small):
     places = np.arange(24)
     for _ in range(20):
         v, known = rng.normal(size=24), rng.normal(size=24)
+        changes = after.changes(v, 0.5, [Anchor(np.zeros(24), 0.0)])
         for bound in (-1.0, 0.0, 1.0):
-            asked = known, places, after.split(v), 0.5, 1.0, bound
+            asked = known, np.zeros(24, dtype=np.int64), places, changes, 1.0, bound
             assert after.doubtful(*asked).tolist() == afresh.doubtful(*asked).tolist()
-    assert after.longest(places) == pytest.approx(afresh.longest(places), rel=1e-4)

@@ -21,12 +21,16 @@ class Described:
         self.along = v[: LEVELS[-1]].astype(np.float32)
         self.across = lengths(v[None])[0]
 
-    def doubtful(self, known, places, shift, sign, bound):
+    def doubtful(self, known, places, shift, sign, bound, since=None):
+        """Asks about a change, beside another one that nobody has gone through."""
         out = np.full(len(places) + 1, -7)
-        count = kernels.doubtful(
-            *(known, places, self.rows, self.rest, self.along, self.across),
-            *(shift, sign, bound, out),
-        )
+        across = np.stack([np.full(len(LEVELS), 1e9), self.across])
+        along = np.stack([np.zeros_like(self.along), self.along])
+        slack = kernels.TOLERANCE * across[:, 0]
+        changes = kernels.Changes(along, across, np.array([0.0, shift]), slack)
+        since = np.ones(len(places), dtype=np.int64) if since is None else since
+        args = known, since, places, self.rows, self.rest, changes, sign, bound, out
+        count = kernels.doubtful(*args)
         assert out[count:].tolist() == [-7] * (len(out) - count)
         return out[:count]
 
@@ -95,21 +99,16 @@ def test_lengths_that_are_no_numbers_leave_a_row_in_doubt():
     assert listed.tolist() == [0]
 
 
-@settings(max_examples=40)
-@given(
-    st.integers(0, 2**32),
-    st.sampled_from([1, 7, 100, 2_048, 2_060]),
-    st.sampled_from([1e-6, 1.0, 1e6]),
-    st.sampled_from([0.0, 1e3]),
-)
-def test_a_rough_sum_is_within_its_tolerance(seed, width, size, offset):
-    rng = np.random.default_rng(seed)
-    w = rng.normal(size=width)
-    table = (size * (rng.normal(size=(5, width)) + offset)).astype(np.float32)
-    places, out = np.array([3, 0]), np.empty(2)
-    kernels.roughly(w.astype(np.float32), 0.5, table, places, out)
-    exact = table[places].astype(float) @ w + 0.5
-    allowed = (
-        kernels.TOLERANCE * np.linalg.norm(w) * np.linalg.norm(table[places].astype(float), axis=1)
-    )
-    assert (np.abs(out - exact) <= allowed).all()
+def test_a_row_of_which_nothing_is_known_is_in_doubt():
+    described = Described(np.ones((3, WIDTH)), np.zeros(WIDTH))
+    since = np.array([1, -1, 1])
+    listed = described.doubtful(np.full(3, 1e9), np.arange(3), 0.0, 1.0, 0.5, since)
+    assert listed.tolist() == [1]
+
+
+def test_each_row_is_bounded_from_the_weights_at_which_it_is_known():
+    described = Described(np.ones((2, WIDTH)), np.zeros(WIDTH))
+    far_moved, not_moved = np.array([0, 1])
+    for sign in (1.0, -1.0):
+        known, since = np.full(2, sign * 1e3), np.array([far_moved, not_moved])
+        assert described.doubtful(known, np.arange(2), 0.0, sign, 0.5, since).tolist() == [0]

@@ -15,8 +15,6 @@ WORST = 24
 """At most this many examples, or half the size of the pool if larger, are added per round."""
 MARGIN_TOLERANCE = 1e-3
 """The tolerance for the margins of the members of a solved pool."""
-WASTED = 6
-"""A reference is computed again once one in this many of its rows could not be bounded."""
 FEW = 10_000
 """Up to this many pairs of places are compared one by one."""
 MANY = 2_000
@@ -56,10 +54,12 @@ def check(
     total = len(sides[0]) + len(sides[1])
     if sketch is None or total < MANY:
         return judge(w, b, sides, _margins(w, b, sides, problem), pool, problem, bound)
-    if reference.w is None or WASTED * reference.spent > total:
-        reference.start(w, b)
-    doubtful = reference.doubtful(w, b, sides, problem, bound, sketch)
-    found = judge(w, b, doubtful, _margins(w, b, doubtful, problem), pool, problem, bound)
+    first, second = reference.doubtful(w, b, sides, bound, sketch)
+    doubtful = sides[0][first], sides[1][second]
+    margins = _margins(w, b, doubtful, problem)
+    reference.note(w, b, 0, first, margins[: len(first)])
+    reference.note(w, b, 1, second, -margins[len(first) :])
+    found = judge(w, b, doubtful, margins, pool, problem, bound)
     return found._replace(least=min(found.least, bound), checked=total)
 
 

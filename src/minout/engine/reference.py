@@ -1,67 +1,62 @@
-"""Activations at an earlier separator, from which most margins at a later one can be bounded."""
+"""Activations at earlier weights, from which most margins at later ones can be bounded."""
 
 import numpy as np
 
 from minout import kernels
 from minout._typing import Floats, Ints
-from minout.engine.pool import Problem
-from minout.engine.sketch import Sketch
+from minout.engine.sketch import Anchor, Sketch, rounding
 
 WORTH_DIVIDING = 500
 """Work on fewer rows is not divided between threads: the overhead is larger."""
 BOUNDS_PER_SUM = 8
 """The number of margins that can be bounded in the time in which one is computed."""
+ANCHORS = 8
+"""The number of earlier weights that are kept."""
 NO_VALUES: Floats = np.empty(0)
+NO_NUMBERS: Ints = np.empty(0, dtype=np.int64)
 
 
 class Reference:
-    """Activations at weights (w, b), and bounds from them on activations at other weights.
+    """The last activation that was computed for each example, and the weights it was computed at.
 
-    _values[k][i] is the activation of the i-th example of side k, within `_tolerance`. `spent`
-    counts the examples that could not be bounded since the last `start`. It is a cache: results are
-    the same without it.
+    The activation of the i-th example of side k was _values[k][i] at the weights
+    _anchors[_since[k][i]]; if _since is -1, it is not known. It is a cache: results are the same
+    without it. Arrays are replaced, not changed, because copies share them.
     """
 
-    __slots__ = ("_b", "_tolerance", "_values", "spent", "w")
+    __slots__ = ("_anchors", "_since", "_values")
 
     def __init__(self) -> None:
-        self.w: Floats | None = None
-        self.start(None, 0.0)
-
-    def start(self, w: Floats | None, b: float) -> None:
-        """Start again from other weights."""
-        self.w, self._b = w, b
+        self._anchors: list[Anchor] = []
         self._values: list[Floats] = [NO_VALUES, NO_VALUES]
-        self._tolerance = 0.0
-        self.spent = 0
+        self._since: list[Ints] = [NO_NUMBERS, NO_NUMBERS]
 
     def fork(self) -> "Reference":
         """Return a copy that may be changed without changing this reference."""
         twin = Reference()
-        if self.w is not None:
-            twin.w, twin._b, twin._values = self.w, self._b, list(self._values)
-            twin._tolerance, twin.spent = self._tolerance, self.spent
+        twin._anchors = list(self._anchors)
+        twin._values, twin._since = list(self._values), list(self._since)
         return twin
 
     def doubtful(
-        self,
-        w: Floats,
-        b: float,
-        sides: tuple[Ints, Ints],
-        problem: Problem,
-        bound: float,
-        sketch: Sketch,
+        self, w: Floats, b: float, sides: tuple[Ints, Ints], bound: float, sketch: Sketch
     ) -> tuple[Ints, Ints]:
-        """Return the places on each side whose margin at (w, b) may be below the bound."""
-        assert self.w is not None
-        move, shift = sketch.split(w - self.w), b - self._b
-        known = [self._known(side, sides[side], problem, sketch) for side in (0, 1)]
-        bound += self._tolerance
+        """Return which examples of each side may have a margin below the bound at (w, b)."""
+        for side in (0, 1):
+            self._make_room(side, len(sides[side]))
+        if len(self._anchors) == ANCHORS:
+            self._drop_least_used()
+        if not self._anchors:
+            return np.arange(len(sides[0])), np.arange(len(sides[1]))
+        changes = sketch.changes(w, b, self._anchors)
+        sizes = abs(b) + max(abs(anchor.b) for anchor in self._anchors)
+        bound += rounding(len(w)) * sizes
 
         def picked(task: tuple[int, slice]) -> Ints:
             side, part = task
-            mine, sign = sides[side][part], -1.0 if side else 1.0
-            return mine[sketch.doubtful(known[side][part], mine, move, shift, sign, bound)]
+            known, since = self._values[side][part], self._since[side][part]
+            sign, mine = -1.0 if side else 1.0, sides[side][part]
+            return sketch.doubtful(known, since, mine, changes, sign, bound) + int(part.start)
 
         worth = BOUNDS_PER_SUM * WORTH_DIVIDING
         tasks = [(side, part) for side in (0, 1) for part in parts(len(sides[side]), worth)]
@@ -71,33 +66,31 @@ class Reference:
             np.concatenate([each for (on, _), each in zip(tasks, found, strict=True) if on == side])
             for side in (0, 1)
         )
-        self.spent += len(first) + len(second)
         return first, second
 
-    def _known(self, side: int, places: Ints, problem: Problem, sketch: Sketch) -> Floats:
-        # The activations at the reference, including examples added after it was started.
-        assert self.w is not None
-        known = self._values[side]
-        late = places[len(known) :]
-        if len(late):
-            more = np.empty(len(late))
-            kernels.in_threads(
-                lambda part: self._evaluate(problem, late[part], more[part]), parts(len(late))
-            )
-            if problem.table.dtype == np.float32:
-                length = float(np.linalg.norm(self.w)) * sketch.longest(late)
-                self._tolerance = max(self._tolerance, kernels.TOLERANCE * length)
-            self._values[side] = known = np.concatenate([known, more])
-        return known
+    def note(self, w: Floats, b: float, side: int, which: Ints, activations: Floats) -> None:
+        """Remember activations at (w, b) of some examples of a side."""
+        if not len(which):
+            return
+        if not self._anchors or self._anchors[-1].w is not w:
+            self._anchors.append(Anchor(w, b))
+        values, since = self._values[side].copy(), self._since[side].copy()
+        values[which], since[which] = activations, len(self._anchors) - 1
+        self._values[side], self._since[side] = values, since
 
-    def _evaluate(self, problem: Problem, places: Ints, out: Floats) -> None:
-        assert self.w is not None
-        table, origin = problem.table, problem.geometry.origin
-        if table.dtype == np.float32:
-            b = self._b - float(self.w @ origin)
-            kernels.roughly(self.w.astype(np.float32), b, table.view(np.float32), places, out)
-        else:
-            kernels.activations(self.w, self._b, table, places, origin, out)
+    def _make_room(self, side: int, count: int) -> None:
+        more = count - len(self._values[side])
+        if more:
+            self._values[side] = np.concatenate([self._values[side], np.zeros(more)])
+            self._since[side] = np.concatenate([self._since[side], np.full(more, -1)])
+
+    def _drop_least_used(self) -> None:
+        known = np.concatenate(self._since)
+        least = int(np.argmin(np.bincount(known[known >= 0], minlength=len(self._anchors))))
+        del self._anchors[least]
+        number = np.arange(-1, len(self._anchors) + 1)  # of each anchor from now on; -1 stays
+        number[least + 1], number[least + 2 :] = -1, number[least + 2 :] - 1
+        self._since = [number[since + 1] for since in self._since]
 
 
 def parts(n: int, worth: int | None = None) -> list[slice]:

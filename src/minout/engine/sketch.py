@@ -1,6 +1,7 @@
 """A low-dimensional sketch of each stored row, which bounds the change of its margin."""
 
 import copy
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 
 from minout import kernels
 from minout._typing import Floats, Ints
+from minout.kernels import Changes
 
 Singles = NDArray[np.float32]
 
@@ -26,15 +28,11 @@ in blocks less than 100 deep, which is 6e-6; directions and rows rounded to floa
 """
 
 
-class WeightChange(NamedTuple):
-    """A change of weights: its components, and the length of the remainder at each level.
+class Anchor(NamedTuple):
+    """The weights of a separator at which the activations of some rows are known."""
 
-    `shift` is the change of the activation of a row at the sketch's origin.
-    """
-
-    along: Singles
-    rest: Floats
-    shift: float
+    w: Floats
+    b: float
 
 
 class Sketch:
@@ -90,46 +88,35 @@ class Sketch:
             return np.asarray(Z @ self._directions)
         return np.hstack(kernels.in_threads(Z.__matmul__, self._halves))
 
-    def split(self, v: Floats) -> WeightChange:
-        """Return the components of v, and the lengths of its remainders, rounded up."""
-        along = np.asarray(v.astype(np.float32) @ self._directions, dtype=np.float32)
-        square = float(v @ v)
-        left = [square - float(along[:level] @ along[:level]) for level in LEVELS]
-        rest = np.sqrt(np.maximum(left, 0.0) + ROUNDING * square)
-        return WeightChange(along, rest, float(v @ self._offset))
-
-    def longest(self, places: Ints) -> float:
-        """Return an upper bound on the norms of some rows."""
-        farthest = float(self._rest[places, 0].max(initial=0.0))
-        return farthest + float(np.linalg.norm(self._origin))
+    def changes(self, w: Floats, b: float, anchors: Sequence[Anchor]) -> Changes:
+        """Return the changes from some anchors to the weights (w, b); lengths are rounded up."""
+        V = w - np.array([anchor.w for anchor in anchors])
+        along = V.astype(np.float32) @ self._directions
+        square = np.einsum("ij,ij->i", V, V)
+        left = [square - np.einsum("ij,ij->i", along[:, :n], along[:, :n]) for n in LEVELS]
+        across = np.sqrt(np.maximum(np.stack(left, axis=1), 0.0) + ROUNDING * square[:, None])
+        shift = np.array([b - anchor.b for anchor in anchors]) + V @ self._offset
+        sizes = np.array([np.linalg.norm(anchor.w) for anchor in anchors]) + np.linalg.norm(w)
+        slack = kernels.TOLERANCE * across[:, 0] + rounding(len(w)) * sizes
+        return Changes(along, across, shift, slack)
 
     def doubtful(
-        self,
-        known: Floats,
-        places: Ints,
-        move: WeightChange,
-        shift: float,
-        sign: float,
-        bound: float,
+        self, known: Floats, since: Ints, places: Ints, changes: Changes, sign: float, bound: float
     ) -> Ints:
         """Return the i whose margin may be below the bound.
 
-        The activation of places[i] was known[i]; since then weights and bias have moved.
+        The activation of places[i] was known[i] at the anchor since[i], from which the weights have
+        changed by changes[since[i]]; where that is -1, nothing is known.
         """
         out = np.empty(len(places), dtype=np.int64)
-        count = kernels.doubtful(
-            known,
-            places,
-            self._rows,
-            self._rest,
-            move.along,
-            move.rest,
-            shift + move.shift,
-            sign,
-            bound,
-            out,
-        )
+        rows, rest = self._rows, self._rest
+        count = kernels.doubtful(known, since, places, rows, rest, changes, sign, bound, out)
         return out[:count]
+
+
+def rounding(width: int) -> float:
+    """Return how far a margin may be off by rounding, relative to the lengths multiplied."""
+    return (width + 4) * 2.0**-52
 
 
 def _principal(Z: Singles) -> Floats:

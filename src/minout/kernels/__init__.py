@@ -10,7 +10,7 @@ from minout.kernels.bitmaps import (
     replace,
     write,
 )
-from minout.kernels.bounds import LEVELS, TOLERANCE, doubtful, roughly
+from minout.kernels.bounds import LEVELS, TOLERANCE, Changes, doubtful
 from minout.kernels.far import (
     ClassScores,
     Corrections,
@@ -56,6 +56,7 @@ __all__ = [
     "TOLERANCE",
     "UNSOLVED",
     "Bitmaps",
+    "Changes",
     "ClassPriors",
     "ClassScores",
     "Corrections",
@@ -106,7 +107,6 @@ __all__ = [
     "proposals",
     "replace",
     "restoring_interrupts",
-    "roughly",
     "scores",
     "settle_pools",
     "tally",
