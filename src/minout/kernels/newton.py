@@ -21,6 +21,9 @@ ROUNDS = 200
 NOTHING = 1e-12
 """An α that moves the margin of its own row by less counts as 0."""
 
+TOGETHER = 16
+WORTH_GATHERING = 4
+"""So many rows join the factor together, if there are at least so many."""
 WRONG = 1e-9
 """If a row of A is this far from its target, the factor does not match G."""
 ROUNDING = 1e-14
@@ -233,9 +236,44 @@ def _follow(factor: Factor, G: Floats, lam: float, wanted: Bools) -> None:
             place += 1
         else:
             _remove(factor, place)
-    for i in range(wanted.shape[0]):
+    members, count, n = np.empty(TOGETHER, np.int64), 0, wanted.shape[0]
+    for i in range(n):
         if wanted[i] and not inside[i]:
-            _append(factor, G, lam, i)
+            members[count] = i
+            count += 1
+        if count == TOGETHER or (count > 0 and i == n - 1):
+            known = 0
+            if count >= WORTH_GATHERING:
+                known = _gather(factor, G, members, count)
+            for m in range(count):
+                _append(factor, G, lam, members[m], known)
+            count = 0
+
+
+@compiled
+def _gather(factor: Factor, G: Floats, members: Ints, count: int) -> int:
+    # Write the present columns of the rows that some members will have in L; return how many.
+    L, order, n = factor.L, factor.order, factor.size[0]
+    B, sums = np.empty((n, TOGETHER)), np.empty(TOGETHER)
+    for i in range(n):
+        row = L[i]
+        for m in range(TOGETHER):
+            sums[m] = G[members[min(m, count - 1)], order[i]]
+        whole = i - i % 4
+        for k in range(0, whole, 4):  # four terms at a time: sums are read and written less often
+            a, b, c, d = row[k], row[k + 1], row[k + 2], row[k + 3]
+            for m in range(TOGETHER):
+                x = sums[m] - a * B[k, m]
+                sums[m] = ((x - b * B[k + 1, m]) - c * B[k + 2, m]) - d * B[k + 3, m]
+        for k in range(whole, i):
+            for m in range(TOGETHER):
+                sums[m] -= row[k] * B[k, m]
+        for m in range(TOGETHER):
+            B[i, m] = sums[m] / row[i]
+    for m in range(count):
+        for i in range(n):
+            L[n + m, i] = B[i, m]
+    return n
 
 
 @compiled
@@ -261,12 +299,14 @@ def inner(a: Floats, b: Floats, n: int) -> float:
 
 
 @inlined
-def _append(factor: Factor, G: Floats, lam: float, member: int) -> None:
+def _append(factor: Factor, G: Floats, lam: float, member: int, known: int) -> None:
+    # Add the row of a member to L; its first columns may be there already.
     L, order, n = factor.L, factor.order, factor.size[0]
     row = L[n]
+    for i in range(known, n):
+        row[i] = (G[member, order[i]] - inner(L[i], row, i)) / L[i, i]
     square = G[member, member] + lam
     for i in range(n):
-        row[i] = (G[member, order[i]] - inner(L[i], row, i)) / L[i, i]
         square -= row[i] * row[i]
     row[n] = np.sqrt(max(square, 0.5 * lam))
     order[n] = member
