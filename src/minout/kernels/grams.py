@@ -3,7 +3,7 @@
 import numpy as np
 
 from minout._typing import Floats, Ints
-from minout.kernels._compiled import compiled
+from minout.kernels._compiled import compiled, inlined
 from minout.kernels.margins import LANES, dot
 
 FEW = 3
@@ -33,7 +33,7 @@ def gram(
         by_tiles(pictures, which, table, places, origin, signs, known, out)
 
 
-@compiled
+@inlined
 def one_by_one(
     pictures: Floats,
     which: Ints,
@@ -54,7 +54,7 @@ def one_by_one(
             out[j, i] = value
 
 
-@compiled
+@inlined
 def by_tiles(  # noqa: PLR0912 - loops compile fast
     pictures: Floats,
     which: Ints,

@@ -250,10 +250,10 @@ def _follow(factor: Factor, G: Floats, lam: float, wanted: Bools) -> None:
             count = 0
 
 
-@compiled
+@inlined
 def _gather(factor: Factor, G: Floats, members: Ints, count: int) -> int:
     # Write the present columns of the rows that some members will have in L; return how many.
-    L, order, n = factor.L, factor.order, factor.size[0]
+    L, order, n = factor.L, factor.order, int(factor.size[0])
     B, sums = np.empty((n, TOGETHER)), np.empty(TOGETHER)
     for i in range(n):
         row = L[i]
