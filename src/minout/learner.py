@@ -211,7 +211,7 @@ class Learner:
         """
         label, row = self._label(y), self._inputs.row(x, self._state.widths)
         if self._state.widths.row is None:
-            return WhatIf({}, refresh=False)
+            return WhatIf.nothing()
         return engine.what_if(self._state, row, label)
 
     @writes

@@ -133,6 +133,7 @@ def test_what_if_says_what_teaching_would_touch_and_teaches_nothing(
         assert len({frozenset(each) for each in tied}) == len(tied)
         assert tuple(said["interfered"]) == asked.interfered
         assert said["refresh"] == asked.refresh
+        assert (said["pending"], line["pending"]) == (False, "no")
         assert [int(line["separators"]), int(line["interfered"])] == [
             len(tied),
             len(asked.interfered),
@@ -150,7 +151,7 @@ def test_what_if_says_that_known_rows_change_nothing(
     run("correct", wines, "b5", "grignolino")  # the file still has the old label
     lines = table(run("what_if", wines, wine))
     assert [line["id"] for line in lines] == [f"b{i}" for i in range(178)]
-    assert {tuple(line.values())[3:] for line in lines} == {("0", "0", "no", "yes")}
+    assert {tuple(line.values())[3:] for line in lines} == {("0", "0", "no", "no", "yes")}
     changed = [list(row) for row in wine_rows]
     changed[1][13] = "port"
     file = write_csv("changed.csv", changed)

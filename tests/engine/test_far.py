@@ -671,3 +671,53 @@ def test_asking_changes_nothing():
     learner.audit()
     learner.inspect()
     assert everything(learner) == before
+
+
+# Numbers at the edge of what can be computed.
+
+
+def test_a_discriminant_that_overflows_is_refused_and_changes_nothing():
+    rng = np.random.default_rng(0)
+    means = 3.0 * rng.normal(size=(5, 2))
+    learner = Learner(near_classes=1, lda_prior=True, whiten=False, standardize=False)
+    for k in range(40):
+        learner.teach((means[k % 5] + rng.normal(size=2)) * 1e-60, k % 5)
+    before = saved(learner)
+    with pytest.raises(InvalidInputError, match="differ too much in size"):
+        learner.teach([1e98, 1e98], 7)
+    assert saved(learner) == before
+    assert learner.audit().ok
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("size", [1e-39, 1e-40, 1e-42])
+def test_rows_whose_discriminants_overflow_in_float32_are_fitted_or_listed(seed, size):
+    rng = np.random.default_rng(seed)
+    means, labels = 1.5 * rng.normal(size=(10, 2)), rng.integers(10, size=80)
+    rows = ((means[labels] + rng.normal(size=(80, 2))) * size).astype(np.float32)
+    learner = taught(
+        rows,
+        labels.tolist(),
+        near_classes=1,
+        kind="auto",
+        dtype="float32",
+        lda_prior=True,
+        whiten=False,
+    )
+    assert learner.audit().ok
+    learner.consolidate()
+    assert learner.audit().ok
+
+
+def test_the_class_with_which_far_pairs_begin_brings_settings_with_the_prior(monkeypatch):
+    monkeypatch.setattr(settings_module, "MANY_CLASSES", 8)
+    monkeypatch.setattr(settings_module, "NEAR_CLASSES", 2)
+    rng = np.random.default_rng(3)
+    means = 2.0 * rng.normal(size=(9, 12))
+    learner = Learner()
+    for c in np.tile(np.arange(8), 6):
+        learner.teach(means[c] + rng.normal(size=12), int(c))
+    report = learner.teach(means[8], 8)
+    assert report.refresh.chose_settings
+    assert learner.choice.lda_prior
+    assert far_pairs(learner.inspect())

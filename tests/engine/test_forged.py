@@ -343,6 +343,19 @@ def test_numbers_of_places_and_classes_that_contradict_each_other_are_refused(
     refuse(tmp_path / "forged", about, {**arrays, name: NUMBERS[name](arrays[name])})
 
 
+def test_an_example_that_is_pending_in_the_pool_is_refused(tmp_path):
+    rng = np.random.default_rng(0)
+    labels = rng.integers(2, size=700)
+    learner = Learner()
+    learner.teach_many(rng.normal(size=(700, 4)) + 0.2 * labels[:, None], labels.tolist())
+    learner.save(tmp_path / "model")
+    about, arrays = read_archive(tmp_path / "model", "minout model", 2)
+    assert len(arrays["pending"])
+    pending = arrays["pending"].copy()
+    pending[0] = arrays["pool"][0]
+    refuse(tmp_path / "forged", about, {**arrays, "pending": pending})
+
+
 def test_arrays_of_another_type_or_shape_are_refused(whole, large, far, tmp_path):
     names = set()
     for about, arrays in (whole, *large, far):

@@ -160,6 +160,19 @@ def test_a_margin_that_is_not_a_number_counts_as_in_the_full_evaluation():
     assert computed < 640
 
 
+@pytest.mark.parametrize("rows", [1, 40])
+def test_a_small_problem_is_decided_by_all_scores(rows, monkeypatch):
+    rng = np.random.default_rng(4)
+    state, X = random_state(rng, 5, 3, grid=True), drawn(rng, rows, 3)
+    searched = engine.winners(state, X)
+    monkeypatch.setattr(prediction, "SMALL", 10 * 3)
+    of_all = engine.winners(state, X)
+    assert of_all.computed == 10 * rows
+    assert (of_all.classes.tolist(), of_all.clipped.tolist()) == answers(state, X)
+    assert of_all.classes.tolist() == searched.classes.tolist()
+    assert of_all.clipped.tolist() == searched.clipped.tolist()
+
+
 def test_the_order_of_the_labels_follows_every_change():
     classes = Classes(["b"])
     assert classes.rank.tolist() == [0]

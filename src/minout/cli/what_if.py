@@ -20,6 +20,7 @@ class _Answer(NamedTuple):
     label: Label
     separators: list[tuple[Label, ...]]
     interfered: tuple[Id, ...]
+    pending: bool
     refresh: bool
     known: bool
 
@@ -37,10 +38,11 @@ def what_if(
     """Show what teaching each row alone would disturb; teach nothing.
 
     A separator is the linear function between two labels. Columns: separators, how many separators
-    would move; interfered, the number of stored examples whose output could change; refresh,
-    whether scale, priors or settings would be computed again; known, whether the row is already
-    stored, so that nothing changes. With --json, separators and examples are listed. A row that
-    `minout learn` would refuse is refused here too.
+    would move; interfered, the number of stored examples whose output could change; pending,
+    whether the row would wait until separators move for several rows together; refresh, whether
+    scale, priors or settings would be computed again; known, whether the row is already stored, so
+    that nothing changes. With --json, separators and examples are listed. A row that `minout learn`
+    would refuse is refused here too.
 
     Example: minout what_if wines new.csv --label kind
     """
@@ -68,22 +70,28 @@ def _answer(learner: Learner, converter: RowConverter, example: Example) -> _Ans
     if example.label is None:
         raise InvalidInputError("it has no label.")
     row = converter.convert(example.id, example.label)
-    label, answer = row.label, WhatIf({}, refresh=False)
+    label, answer = row.label, WhatIf.nothing()
     if row.is_stored:
         label = learner.teach(example.row, label, id=row.id).label  # changes nothing, or raises
     else:
         answer = learner.what_if(example.row, label)
     # A separator is two neurons, one in each of its units.
     separators = sorted({tuple(sorted(neuron)) for neuron in answer.neurons})
-    interfered, refresh = answer.interfered, answer.refresh
     return _Answer(
-        example.number, example.id, label, separators, interfered, refresh, row.is_stored
+        example.number,
+        example.id,
+        label,
+        separators,
+        answer.interfered,
+        bool(answer.pending),
+        answer.refresh,
+        row.is_stored,
     )
 
 
 def _counts(answer: _Answer) -> list[object]:
     counts = [len(answer.separators), len(answer.interfered)]
-    flags = [_yes_or_no(answer.refresh), _yes_or_no(answer.known)]
+    flags = [_yes_or_no(each) for each in (answer.pending, answer.refresh, answer.known)]
     return [answer.line, answer.id, answer.label, *counts, *flags]
 
 

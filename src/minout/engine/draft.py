@@ -155,9 +155,13 @@ class Draft:
         """Return a separator as it will be."""
         if pair in self._separators:
             return self._separators[pair]
-        if pair >= pair_count(len(self._kept)):
+        if self.is_new(pair):
             return Separator.new(self.examples.width)
         return self._base[pair]
+
+    def is_new(self, pair: int) -> bool:
+        """Return whether a separator is one of a class that this step adds."""
+        return pair >= pair_count(len(self._kept))
 
     def is_far(self, low: int, high: int) -> bool:
         """Return whether a pair of classes will be far."""
@@ -173,7 +177,11 @@ class Draft:
         self.catch_up()
         moments = self.frame.moments
         count = float(moments.counts[c])
-        self._row = self.far.row_of(self.frame.geometry, c, moments.mean(c), count)
+        with np.errstate(over="ignore", invalid="ignore"):
+            row = self.far.row_of(self.frame.geometry, c, moments.mean(c), count)
+        if not (np.isfinite(row.V).all() and np.isfinite([row.square, row.half, row.reach]).all()):
+            raise NotConverged("a discriminant overflowed")
+        self._row = row
         for o in range(len(self.labels)):
             if o != c:
                 pair = pair_number(c, o)

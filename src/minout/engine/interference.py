@@ -8,11 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from minout import kernels
-from minout._typing import Floats, Id, Ints, Label
-from minout.engine.separators import SUFFICIENT_MARGIN, classes_of, pair_number
+from minout._typing import Bools, Floats, Id, Ints, Label
+from minout.engine.separators import NO_PLACES, SUFFICIENT_MARGIN, classes_of, pair_number
 from minout.engine.state import Move, State
 from minout.engine.step import renewal_due
 from minout.errors import InvalidInputError
+from minout.maths import interfered as interfered_by
 from minout.maths import partition as partition_of
 
 Neuron = tuple[Label, Label]
@@ -43,43 +44,73 @@ class WhatIf(NamedTuple):
     ----------
     neurons : dict of (label, label) to tuple of id
         For each neuron that would move or be added, the stored examples for which the score of its
-        label, clipped at 0, could change (the paper's S1 ∪ S2). A neuron is a separator as one of
-        its two labels uses it; the key has that label first, then the other one.
+        label, clipped at 0, could change by that alone (the paper's S1 ∪ S2). A neuron is a
+        separator as one of its two labels uses it; the key has that label first, then the other.
+    interfered : tuple of id
+        All stored examples for which a clipped score could change. If several neurons of a label
+        move together, these are more than those of each alone.
+    pending : tuple of (label, label)
+        The separators that would not move yet, although the margin of the example in them is low:
+        the example would wait in them.
     refresh : bool
         Whether origin, scale, metric or priors would also be computed again, which moves more
         separators.
     """
 
     neurons: dict[Neuron, tuple[Id, ...]]
+    interfered: tuple[Id, ...]
+    pending: tuple[Neuron, ...]
     refresh: bool
 
-    @property
-    def interfered(self) -> tuple[Id, ...]:
-        """The ids of all examples that could be disturbed, each once."""
-        return tuple(dict.fromkeys(i for ids in self.neurons.values() for i in ids))
+    @classmethod
+    def nothing(cls) -> "WhatIf":
+        """Return what an example does that changes nothing."""
+        return cls({}, (), (), refresh=False)
 
 
 def what_if(state: State, x: Floats, label: Label) -> WhatIf:
     """Find the neurons that teaching x as label would move, and the examples this can disturb.
 
-    A fitted example of a third class is clipped by the neuron against its own class, which does
-    not move: it is in S3. So only the two classes and the misfits are evaluated.
+    A fitted example of a class of which no neuron moves is clipped by the neuron against its own
+    class: it is in S3. So only the classes whose neurons move and the misfits are evaluated.
     """
     labels, c = state.classes.labels, state.classes.number.get(label)
-    others = [o for o in range(len(labels)) if o != c]
-    neurons: dict[Neuron, tuple[Id, ...]] = {}
     due = renewal_due(state, c)
     if c is None:
-        for o in others:
-            neurons[labels[o], label] = state.names(_unclipped(state, o))
-        return WhatIf(neurons, due)
+        unclipped = {o: _unclipped(state, o) for o in range(len(labels))}
+        neurons = {(labels[o], label): state.names(each) for o, each in unclipped.items()}
+        return WhatIf(neurons, _names(state, list(unclipped.values())), (), due)
     margins = state.margins(x, c)
-    for o in others:
-        if due or (margins[o] < SUFFICIENT_MARGIN and not _waits(state, c, o, margins[o])):
-            for unit, neuron in ((c, o), (o, c)):
-                at_risk = _at_risk(state, unit, neuron)
-                neurons[labels[unit], labels[neuron]] = state.names(at_risk)
-    return WhatIf(neurons, due)
+    others = [o for o in range(len(labels)) if o != c]
+    waiting, moving = [], others
+    if not due:
+        low = [o for o in others if margins[o] < SUFFICIENT_MARGIN]
+        waiting = [o for o in low if _waits(state, c, o, margins[o])]
+        moving = [o for o in low if o not in waiting]
+    neurons, disturbed = _disturbed(state, c, moving) if moving else ({}, [])
+    pending = tuple((labels[min(c, o)], labels[max(c, o)]) for o in waiting)
+    return WhatIf(neurons, _names(state, disturbed), pending, due)
+
+
+def _disturbed(
+    state: State, c: int, moving: list[int]
+) -> tuple[dict[Neuron, tuple[Id, ...]], list[Ints]]:
+    # The examples that each neuron can disturb, and in each unit those that all can together.
+    labels, neurons = state.classes.labels, {}
+    places, clipped = _clipped(state, c, moving)
+    at = {o: o - (o > c) for o in moving}
+    disturbed = [places[interfered_by(clipped, at.values())]]
+    for o in moving:
+        alone = places[interfered_by(clipped, [at[o]])]
+        neurons[labels[c], labels[o]] = state.names(alone)
+        theirs, of_other = _clipped(state, o, [c])
+        disturbed.append(theirs[interfered_by(of_other, [c - (c > o)])])
+        neurons[labels[o], labels[c]] = state.names(disturbed[-1])
+    return neurons, disturbed
+
+
+def _names(state: State, places: list[Ints]) -> tuple[Id, ...]:
+    return state.names(np.unique(np.concatenate([NO_PLACES, *places])))
 
 
 def _waits(state: State, c: int, o: int, margin: float) -> bool:
@@ -109,11 +140,11 @@ def partition(state: State) -> dict[Neuron, Sets]:
     return sets
 
 
-def _at_risk(state: State, unit: int, neuron: int) -> Ints:
-    sides = [state.classes.members[c].places for c in (unit, neuron)]
+def _clipped(state: State, unit: int, neurons: list[int]) -> tuple[Ints, Bools]:
+    # The places that moves of these neurons may disturb, and which neurons of the unit clip them.
+    sides = [state.classes.members[c].places for c in (unit, *neurons)]
     places = np.unique(np.concatenate([*sides, state.misfits()]))
-    s1, s2, _ = partition_of((_of_unit(state, unit, places) <= 0.0).T, neuron - (neuron > unit))
-    return np.asarray(places[s1 | s2])
+    return places, (_of_unit(state, unit, places) <= 0.0).T
 
 
 def _unclipped(state: State, unit: int) -> Ints:

@@ -18,6 +18,8 @@ from minout.engine.state import pieces as pieces_of
 
 Singles = NDArray[np.float32]
 
+SMALL = 4_096
+"""Up to so many weights in all, every separator is computed: no search is faster than that."""
 MANY = 32
 """From so many rows on, BLAS is used."""
 TOGETHER = 32
@@ -48,6 +50,8 @@ def winners(state: State, X: Floats) -> Winners:
         return _far_winners(state, X)
     separators, origin, rank = state.separators, state.frame.geometry.origin, state.classes.rank
     W, b = separators.W, separators.b
+    if pair_count(len(rank)) * X.shape[1] <= SMALL:
+        return _winners_of_all(state, X)
     V, v, _ = _proposal(separators, len(rank))
     V, v = V[: len(rank)], v[: len(rank)]
     start, found = np.empty((2, len(X)), dtype=np.int64)
@@ -71,6 +75,14 @@ def winners(state: State, X: Floats) -> Winners:
         pieces = [rows[i : i + size] for i in range(0, len(X), size)]
         computed = sum(kernels.in_threads(lambda piece: decide(piece, TOGETHER), pieces))
     return Winners(found, clipped, computed)
+
+
+def _winners_of_all(state: State, X: Floats) -> Winners:
+    scores, rank = state.scores(X), state.classes.rank
+    by_label = np.argsort(rank)
+    found = by_label[np.argmax(scores[:, by_label], axis=1)]  # the first of equal ones
+    clipped = np.take_along_axis(scores, found[:, None], axis=1)[:, 0] <= 0.0
+    return Winners(found, clipped, len(X) * pair_count(len(rank)))
 
 
 def _far_winners(state: State, X: Floats) -> Winners:

@@ -4,7 +4,7 @@ Their margins are differences of class scores. Matrix products of rows and discr
 bound on their rounding, exclude nearly all of them; the rest is computed in the kernels' order.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,8 @@ BLOCK = 1_024
 """The number of rows that are multiplied at a time."""
 ROUNDING = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-12}
 """Tolerance for a product, relative to the lengths of the vectors; see `engine/sketch.py`."""
+LARGEST = 1e18
+"""Discriminants with larger weights are multiplied in double precision."""
 Low = dict[int, tuple[Ints, Floats]]
 """For each pair of classes, by number: places with a low margin, and their signs."""
 
@@ -98,10 +100,11 @@ def low_around(
     # Members of other classes against this one …
     products = _products(rows.table, places, row.V)
     longest = float(np.linalg.norm(V, axis=1).max())
-    tolerance = _tolerance(own.lengths[places], longest, rows.table, origin)
+    tolerance = _tolerance(own.lengths[places], longest, _precision(rows.table, row.V), origin)
     margins = own.scores[places] - (products - float(row.V @ origin) - row.half)
+    margins[~np.isfinite(products)] = np.nan  # not known
     scale = row.scale[classes]
-    low = scale * (margins - tolerance) < bound
+    low = ~(scale * (margins - tolerance) >= bound)
     found = [(places[low], classes[low], np.full(np.count_nonzero(low), c))]
     # … and members of this class against the others.
     members = rows.places[ours]
@@ -109,7 +112,7 @@ def low_around(
         mine = members[start : start + BLOCK]
         G = (rows.table[mine].astype(np.float64) - origin) @ V.T - half
         tolerance = 1e-9 * (1.0 + np.abs(G).max())
-        low = (row.scale * (G[:, [c]] - G - tolerance) < bound) & plain
+        low = ~(row.scale * (G[:, [c]] - G - tolerance) >= bound) & plain
         which, others = np.nonzero(low)
         found.append((mine[which], np.full(len(which), c), others))
     return _decided(V, half, row.scale, found, geometry, rows.table, bound, c), own
@@ -119,19 +122,20 @@ def low_anywhere(far: FarPairs, plain: Bools, geometry: Geometry, rows: Rows, bo
     """Find low margins in all far pairs without support; plain (m, m) tells which these are."""
     m, table, origin = far.count, rows.table, geometry.origin
     V, half, scale = far.V[:m], far.half[:m], far.scale[:m, :m]
-    precise = table.dtype
-    turned = np.ascontiguousarray(V.T.astype(precise))
+    turned = np.ascontiguousarray(V.T.astype(_precision(table, V)))
     offset = half + V @ origin
     longest = float(np.linalg.norm(V, axis=1).max())
 
     def look(start: int) -> tuple[Ints, Ints, Ints]:
         places, own = rows.places[start : start + BLOCK], rows.classes[start : start + BLOCK]
-        X = table[places]
-        G = X @ turned - offset
-        tolerance = _tolerance(np.linalg.norm(X, axis=1), longest, table, origin)
-        margins = (G[np.arange(len(own)), own] - tolerance)[:, None] - G
-        margins *= scale[own]
-        which, others = np.nonzero((margins < bound) & plain[own])
+        X = table[places].astype(turned.dtype, copy=False)
+        with np.errstate(over="ignore", invalid="ignore"):
+            G = X @ turned - offset
+            tolerance = _tolerance(_norms(X), longest, turned.dtype, origin)
+            margins = (G[np.arange(len(own)), own] - tolerance)[:, None] - G
+            margins *= scale[own]
+        margins[~np.isfinite(G).all(axis=1)] = np.nan  # not known
+        which, others = np.nonzero(~(margins >= bound) & plain[own])
         return places[which], own[which], others
 
     found = kernels.in_threads(look, range(0, len(rows.places), BLOCK))
@@ -185,10 +189,11 @@ def _products(table: Floats, places: Ints, v: Floats) -> Floats:
     if not len(places):
         return np.empty(0)
     first, last = int(places[0]), int(places[-1]) + 1
-    direction, out = v.astype(table.dtype), np.empty(last - first)
+    direction, out = v.astype(_precision(table, v)), np.empty(last - first)
 
     def multiply(part: slice) -> None:
-        out[part] = table[first + part.start : first + part.stop] @ direction
+        with np.errstate(over="ignore", invalid="ignore"):
+            out[part] = table[first + part.start : first + part.stop] @ direction
 
     kernels.in_threads(multiply, _parts(last - first))
     return out[places - first]
@@ -199,7 +204,17 @@ def _parts(n: int) -> list[slice]:
     return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
 
-def _tolerance(lengths: Floats, longest: float, table: Floats, origin: Floats) -> Floats:
+def _precision(table: Floats, V: Floats) -> np.dtype[Any]:
+    # That of the rows, unless discriminants would overflow in it.
+    return table.dtype if np.abs(V).max(initial=0.0) < LARGEST else np.dtype(np.float64)
+
+
+def _norms(X: Floats) -> Floats:
+    # In double precision: squares of small numbers underflow in single precision.
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", X, X, dtype=np.float64)))
+
+
+def _tolerance(lengths: Floats, longest: float, dtype: np.dtype[Any], origin: Floats) -> Floats:
     # A bound on the rounding of a difference of two class scores, from the lengths of the rows.
     size = lengths + float(np.linalg.norm(origin))
-    return np.asarray(2.0 * ROUNDING[table.dtype] * longest * size)
+    return np.asarray(2.0 * ROUNDING[dtype] * longest * size)

@@ -255,7 +255,7 @@ def _settle_around(
     turns_far = is_new and settings.turns_far(len(draft.labels))
     due = turns_far or draft.frame.schedule.refresh_due(settings, draft.count)
     if due and may_refresh:
-        return _refresh(draft)
+        return _refresh(draft, begins_far=turns_far)
     if draft.far is not None and (is_new or _priors_due(draft, c)):
         _renew(draft, place, c)
         return None
@@ -274,7 +274,7 @@ def _settle_around(
         pair = pair_number(c, o)
         short = margins[o] < SUFFICIENT_MARGIN
         old = draft.separator(pair)
-        fresh = not old.is_far and not len(old.pool.places)
+        fresh = draft.is_new(pair)
         if not (short or renewed or fresh):
             continue
         rows = draft.members(c).count + draft.members(o).count
@@ -331,12 +331,13 @@ def _renew(draft: Draft, place: int, c: int) -> None:
     draft.settle(jobs, SUFFICIENT_MARGIN)
 
 
-def _refresh(draft: Draft) -> Refresh:
+def _refresh(draft: Draft, *, begins_far: bool) -> Refresh:
     start, settings = time.perf_counter(), draft.state.settings
     rows, classes = draft.rows(), len(draft.labels)
     draft.catch_up()
     frame = None
-    if draft.frame.schedule.choice_due(len(rows.order), classes):
+    # Far pairs need the prior, so settings without it are not to stay.
+    if begins_far or draft.frame.schedule.choice_due(len(rows.order), classes):
         frame = chosen(draft.frame, settings, rows, classes)
         draft.frame = frame or draft.frame
     trim_heap()  # each of these steps needs much memory, not at the same time

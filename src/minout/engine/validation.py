@@ -153,6 +153,7 @@ def _lists(arrays: Arrays, stored: NDArray[Any], classes: int, pairs: NDArray[An
     _expect(np.array_equal(arrays["class"][members], np.repeat(np.arange(classes), sizes)), "class")
     for name in ("misfits", "pending", "pool"):
         of_low = _of_pairs(arrays, name, pairs, stored)
+    _expect(not np.isin(_keys(arrays, "pending"), _keys(arrays, "pool")).any(), "pending")
     for name, dtype in (("pool.signs", SIGN), ("pool.alpha", REAL), ("pool.idle", INT)):
         _array(arrays, name, dtype, (len(arrays["pool"]),))
     _expect(np.array_equal(arrays["pool.signs"], np.where(of_low, 1, -1)), "pool.signs")
@@ -180,11 +181,18 @@ def _of_pairs(
     _list(arrays, name, len(pairs), stored)
     places, sizes = arrays[name], arrays[f"{name}.sizes"]
     which = np.repeat(np.arange(len(pairs)), sizes)
-    _expect(len(np.unique(which * len(arrays["class"]) + places)) == len(places), name)
+    _expect(len(np.unique(_keys(arrays, name))) == len(places), name)
     low, high = (each[which] for each in classes_of_all(pairs))
     of_low = arrays["class"][places] == low
     _expect(bool((of_low | (arrays["class"][places] == high)).all()), name)
     return np.asarray(of_low)
+
+
+def _keys(arrays: Arrays, name: str) -> NDArray[Any]:
+    # A number for each entry of the lists of all pairs: the same for the same place and pair.
+    sizes = arrays[f"{name}.sizes"]
+    which = np.repeat(np.arange(len(sizes)), sizes)
+    return np.asarray(which * len(arrays["class"]) + arrays[name])
 
 
 def _far(arrays: Arrays, classes: int, d: int) -> NDArray[Any]:
