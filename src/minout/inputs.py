@@ -153,6 +153,8 @@ def _checked(
     given: ArrayLike, features: int | None, dtype: Any, shape: str, *, dimensions: int
 ) -> Floats:
     refuse_masked(given, "x holds")
+    if hasattr(given, "toarray"):  # SciPy's sparse arrays and matrices
+        raise InvalidInputError("x is sparse; pass a dense array (x.toarray()).")
     try:
         array = np.asarray(given)
     except ValueError as error:

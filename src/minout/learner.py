@@ -606,15 +606,13 @@ class Learner:
         Of equal rows with two different labels at most one can be on the right side: both are
         listed.
         """
-        state = self._taught()
-        return list(state.names(state.misfits()))
+        return list(self._state.names(self._state.misfits()))
 
     @property
     @reads
     def pending(self) -> list[Id]:
-        """The ids of the stored examples that wait for the next settle; see `settle`."""
-        state = self._taught()
-        return list(state.names(state.pending()))
+        """The ids of the stored examples that wait until a separator is solved again."""
+        return list(self._state.names(self._state.pending()))
 
     @property
     @reads

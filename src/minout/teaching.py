@@ -39,9 +39,11 @@ def checked_examples(
     if ids is not None:
         named = [checked_id(each) for each in listed_ids(ids)]
     if not len(rows) == len(labels) == len(named):
+        given = f"{len(rows)} rows, {len(labels)} labels and {len(named)} ids"
+        if ids is None:
+            given = f"{len(rows)} rows and {len(labels)} labels"
         raise InvalidInputError(
-            f"There are {len(rows)} rows, {len(labels)} labels and {len(named)} ids; "
-            "pass one label per row, and one id per row or none."
+            f"There are {given}; pass one label per row, and one id per row or none."
         )
     seen: set[Id] = set()
     for row, label, example_id in zip(rows, labels, named, strict=True):

@@ -190,9 +190,11 @@ def test_explain_gives_the_learners_explanation(run, run_json, wines, wine, lear
     assert run_json("explain", wines, wine, "--line", 4) == by_row
     assert run_json("explain", wines, wine, "--id", "b2") == by_row
     stored = run_json("explain", wines, "--id", "b2")
-    assert {**stored, "where": "line 4"} == by_row
+    assert stored["stored_label"] == learner.example("b2")[1]
+    assert {**stored, "where": "line 4", "stored_label": None} == by_row
+    assert f"stored label: {stored['stored_label']}\n" in run("explain", wines, "--id", "b2")
     printed = run("explain", wines, wine, "--row", 3, "-n", 2)
-    assert f"label:        {expected.label}" in printed
+    assert f"predicted: {expected.label}\n" in printed
     assert len(printed.split("id,label,weight\n")[1].splitlines()) == 2
     less = run_json("explain", wines, wine, "--row", 3, "-n", 2)
     assert less == {**by_row, "supports": by_row["supports"][:2]}

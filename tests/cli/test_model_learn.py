@@ -112,7 +112,7 @@ def test_a_bad_row_keeps_what_came_before_and_from_line_goes_on(
 def test_a_bad_first_row_leaves_no_folder(tmp_path, refused, write_csv):
     file = write_csv("bad.csv", [["a", "kind"], ["red", "cat"]])
     said = refused("learn", tmp_path / "m", file, "--label", "kind")
-    assert said.endswith("leave the column out (--ignore a), or encode it as numbers.")
+    assert said.endswith("encode it as numbers, or start a model without the column (--ignore a).")
     assert not (tmp_path / "m").exists()
 
 

@@ -99,7 +99,7 @@ def test_a_warmup_says_how_many_kernels_it_compiled_and_where_they_are(monkeypat
     monkeypatch.setattr(warmup, "cache_folder", lambda: tmp_path)
     monkeypatch.setattr(warmup, "warm_up", lambda _: WarmUp(5, 3))
     done = CliRunner().invoke(cli.app, ["warmup"])
-    assert done.stdout == f"3 of 5 kernels compiled in 0 s: {tmp_path}\n"
+    assert done.stdout == f"5 kernels are compiled (0 s): {tmp_path}\n"
 
 
 def test_a_warmup_that_cannot_keep_anything_is_refused(monkeypatch):

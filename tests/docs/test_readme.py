@@ -39,7 +39,7 @@ def test_the_first_suspect_is_the_wrong_label_and_is_corrected(printed):
     assert "misfits: 1;" in learned
     assert suspects.splitlines()[1].startswith("bottle-0,2,")
     assert re.search(r"label: +2 → 0\n", corrected)
-    assert re.search(r"label: +0\n", explained)
+    assert re.search(r"predicted: +0\n", explained)
     assert "everything agrees" in audited
 
 

@@ -534,7 +534,7 @@ def test_a_learner_that_makes_no_sense_is_not_made(given, words):
 def test_a_learner_that_knows_nothing_says_so(call, args):
     learner = Learner()
     assert "not been taught anything yet" in refused(learner, call, *args)
-    assert learner.ids == []
+    assert learner.ids == learner.misfits == learner.pending == []
     assert len(learner) == 0
     assert learner.classes.tolist() == []
     assert 0 not in learner

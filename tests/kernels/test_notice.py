@@ -10,7 +10,7 @@ pytestmark = pytest.mark.skipif(
     os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="is about compiled code"
 )
 
-LINE = "minout: compiling for this machine, once (about 10 s) …\n"
+LINE = "minout: compiling for this machine (kept for later runs); this takes some seconds …\n"
 MODULE = """
 import sys, time
 from numba import njit
@@ -81,6 +81,6 @@ def test_a_closed_standard_error_is_left_alone(tmp_path, stream):
     assert run(tmp_path, before=stream) == "ready\n"
 
 
-def test_where_nothing_can_be_kept_the_line_does_not_say_once(tmp_path):
+def test_where_nothing_can_be_kept_the_line_does_not_say_that_it_is(tmp_path):
     uncached = "first = njit(first.py_func); _compiled.kernels.append(first)"
-    assert run(tmp_path, before=uncached) == LINE.replace(", once", "") + "ready\n"
+    assert run(tmp_path, before=uncached) == LINE.replace(" (kept for later runs)", "") + "ready\n"

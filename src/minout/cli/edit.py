@@ -98,7 +98,7 @@ def consolidate(model: options.Model, as_json: options.Json = False) -> None:
     """
     with ModelFolder(model) as folder:
         learner = load_file(folder.file)
-        before = learner.misfits if len(learner) else []
+        before = learner.misfits
         if not len(learner):
             raise InvalidInputError("This model has no examples; teach it some first.")
         with Stop() as stop:
@@ -127,9 +127,10 @@ def _report(
     facts: Mapping[str, object],
 ) -> None:
     # The misfits after consolidating.
-    now = learner.misfits if len(learner) else []
+    now = learner.misfits
+    stored = set(learner.ids)
     appeared = [each for each in now if each not in before]
-    cleared = [each for each in before if each not in now]
+    cleared = [each for each in before if each not in now and each in stored]
     if as_json:
         changed = {"misfits": appeared, "cleared": cleared, "all_misfits": now}
         print_json({**facts, **certificate._asdict(), **changed, "examples": len(learner)})

@@ -7,7 +7,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from minout._typing import Floats, Id
+from minout._typing import Floats, Id, Label
 from minout.cli import options
 from minout.cli.file_notes import FileOptions, find_id, open_reader, read_notes, require_id
 from minout.cli.output import command, print_facts, print_json, print_table
@@ -48,6 +48,7 @@ class _Row(NamedTuple):
     where: str
     row: Floats
     id: Id | None
+    label: Label | None = None
 
 
 @command
@@ -68,9 +69,9 @@ def explain(
     """Explain a prediction: the separator that decides, the margin, and the support vectors.
 
     A separator is the linear function between two labels. The margin is its value at the row,
-    positive on the side of the predicted label; the target is 1. It is the sum of the linear
-    discriminant, the bias, and one weight for each support vector (a stored example). Positive
-    weights support the label, negative ones oppose it.
+    positive on the side of the predicted label; the target is 1. It is the sum of the prior (the
+    linear discriminant, or 0), the bias, and one weight for each support vector (a stored example).
+    Positive weights support the label, negative ones oppose it.
 
     Example: minout explain wines new.csv --row 3 --picture why.png
     """
@@ -85,7 +86,8 @@ def explain(
     if as_json:
         supports = [support._asdict() for support in explanation.supports[:count]]
         arrays = {"supports": supports, "separator": explanation.separator.tolist()}
-        print_json({"where": found.where, "id": found.id, **explanation._asdict(), **arrays})
+        about = {"where": found.where, "id": found.id, "stored_label": found.label}
+        print_json({**about, **explanation._asdict(), **arrays})
     else:
         _print(found, explanation, 10 if count is None else count)
 
@@ -98,7 +100,8 @@ def _stored(learner: Learner, id: str | None) -> _Row:
         raise InvalidInputError(
             f"The model stores example {id!r} as its feature map made it; name the file it is in."
         )
-    return _Row("stored", learner.example(stored)[0], stored)
+    row, label = learner.example(stored)[:2]
+    return _Row("stored", row, stored, label)
 
 
 def _in_file(
@@ -145,10 +148,11 @@ def _print(found: _Row, explanation: Explanation, count: int) -> None:
     print_facts(
         {
             "example": name,
-            "label": str(explanation.label),
+            **({} if found.label is None else {"stored label": str(found.label)}),
+            "predicted": str(explanation.label),
             "runner-up": "no other label" if runner_up is None else str(runner_up),
             "margin": explanation.margin,
-            "discriminant": explanation.prior,
+            "prior": explanation.prior,
             "bias": explanation.bias,
             "supports": len(explanation.supports),
         }

@@ -28,7 +28,7 @@ class Teaching:
         self._converter = RowConverter(learner)
         self.seconds = 0.0
         self.taught = self.known = self.corrected = self.moved = self.last = 0
-        self.misfits = len(learner.misfits) if len(learner) else 0
+        self.misfits = len(learner.misfits)
         self._has_consolidated = False
 
     def teach(self, reader: Reader, stop: Stop) -> MinoutError | None:
@@ -80,7 +80,8 @@ class Teaching:
             "known": self.known,
             "corrected": self.corrected,
             "moved": self.moved,
-            "misfits": len(self._learner.misfits) if len(self._learner) else 0,
+            "misfits": len(self._learner.misfits),
+            "pending": len(self._learner.pending),
             "examples": len(self._learner),
             "classes": len(self._learner.classes),
             "consolidated": self._learner.is_consolidated,
@@ -95,6 +96,8 @@ class Teaching:
             f"{plural(facts['examples'], 'example')} of {plural(facts['classes'], 'class')}; "
             f"misfits: {facts['misfits']:,}"
         )
+        if facts["pending"]:
+            holds += f"; pending: {facts['pending']:,}"
         known = f"{self.known:,} {_were(self.known)} known already" if self.known else ""
         if self.corrected:
             known += f", of which {self.corrected:,} {_were(self.corrected)} corrected since"

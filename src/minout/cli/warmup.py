@@ -29,6 +29,6 @@ def warmup() -> None:
         )
     seconds = time.monotonic() - began
     if found.compiled:
-        print(f"{found.compiled} of {found.ready} kernels compiled in {seconds:.0f} s: {folder}")
+        print(f"{found.ready} kernels are compiled ({seconds:.0f} s): {folder}")
     else:
-        print(f"All {found.ready} kernels were compiled before ({seconds:.1f} s): {folder}")
+        print(f"{found.ready} kernels were compiled before ({seconds:.1f} s): {folder}")

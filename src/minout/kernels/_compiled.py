@@ -76,6 +76,7 @@ class _Notice(event.Listener):
     """
 
     def __init__(self) -> None:
+        self.is_silent = False
         self._kernel: Any = None
         self._began = self._spent = 0.0
         self._is_printed = False
@@ -86,7 +87,8 @@ class _Notice(event.Listener):
             self._begin(event.data["dispatcher"])
         elif self._kernel is not None and not self._is_printed and self._seconds() > NOTICE_AFTER:
             self._is_printed = True
-            self._print()
+            if not self.is_silent:
+                self._print()
 
     def on_end(self, event: Any) -> None:
         """Add up the time of a kernel."""
@@ -101,19 +103,19 @@ class _Notice(event.Listener):
         return self._spent + time.monotonic() - self._began
 
     def _print(self) -> None:
-        once = ", once" if self._kernel.stats.cache_path else ""
+        kept = " (kept for later runs)" if self._kernel.stats.cache_path else ""
         if sys.stderr is not None:
             with suppress(OSError, ValueError):  # closed
                 print(
-                    f"minout: compiling for this machine{once} (about 10 s) …",
+                    f"minout: compiling for this machine{kept}; this takes some seconds …",
                     file=sys.stderr,
                     flush=True,
                 )
 
 
-_notice = _Notice()
+notice = _Notice()
 for kind in ("numba:compile", "numba:run_pass"):
-    event.register(kind, _notice)  # type: ignore[no-untyped-call]
+    event.register(kind, notice)  # type: ignore[no-untyped-call]
 
 if hasattr(os, "register_at_fork"):
     # A child that is forked while another thread compiles would wait for that thread for ever.

@@ -20,7 +20,7 @@ from minout.kernels import (
     settling,
     training,
 )
-from minout.kernels._compiled import kernels
+from minout.kernels._compiled import kernels, notice
 from minout.kernels.best_first import best_first, play_offs, proposals
 from minout.kernels.newton import empty_factor, newton
 from minout.kernels.products import add_multiples, products, products_by_column
@@ -43,7 +43,7 @@ def warm_up(progress: Callable[[int, int], None]) -> WarmUp:
         Called before each kernel with how many are done, and how many there are.
     """
     jobs = [*_engine(), *_features(), *_paper()]
-    compiled = 0
+    compiled, notice.is_silent = 0, True  # `progress` shows how far it is
     for done, (kernel, *arguments) in enumerate(jobs):
         progress(done, len(jobs))
         before = compilations()

@@ -50,7 +50,8 @@ def describe_fault(value: Any, column: str, *, as_text: bool = False) -> str | N
         shown = str(value).lower() if isinstance(value, bool) else _short(value)
         return (
             f"column {column!r} holds {shown}, which is not a number; "
-            f"leave the column out (--ignore {_quoted(column)}), or encode it as numbers."
+            f"encode it as numbers, or start a model without the column "
+            f"(--ignore {_quoted(column)})."
         )
     if not math.isfinite(number):
         return (
