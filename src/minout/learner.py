@@ -77,6 +77,8 @@ class Learner:
     refresh : {"auto", "manual"}, default="auto"
         With "auto", scale, covariance, discriminants and the settings that are "auto" are computed
         again from time to time while examples are taught; with "manual", by `consolidate()` only.
+        Until the first one columns are then not scaled, "auto" settings are C=5 and False,
+        probabilities are not calibrated, and `near_classes` has no effect.
     near_classes : int, "all" or "auto", default="auto"
         For how many of the nearest other labels each label has a separator with stored weights,
         once there are more labels than that. All other pairs of labels share one linear
@@ -288,11 +290,11 @@ class Learner:
 
     @writes
     def settle(self) -> Certificate:
-        """Settle every separator in which examples are pending.
+        """Solve every separator in which examples are pending, so that none waits.
 
         A separator with many support vectors does not move for each example: those with a margin
-        below 0.5 wait until they are some share of its pool of candidates, and it then moves once.
-        Those with a margin of 0 or less are listed in `misfits` meanwhile.
+        below 0.5 wait until they are some share of its candidate support vectors, and it then moves
+        once. Those with a margin of 0 or less are listed in `misfits` meanwhile.
 
         Returns
         -------

@@ -451,7 +451,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return certificate
 
     def settle(self) -> Certificate:
-        """Settle every separator in which examples are pending; see `Learner.settle`.
+        """Solve every separator in which examples are pending; see `Learner.settle`.
 
         Returns
         -------

@@ -27,7 +27,7 @@ class Audit(NamedTuple):
     misfits : tuple of id
         The examples with a margin of 0 or less, and all examples with the same row as one of them.
     pending : tuple of id
-        The examples that wait for the next settle of a separator: their margin may be below 0.5.
+        The examples that wait until a separator is solved again: their margin may be below 0.5.
     rounding_error : float
         An upper bound on the rounding error of all margins.
     too_close : int

@@ -99,5 +99,5 @@ class StepReport(NamedTuple):
 
     @property
     def pending(self) -> tuple[tuple[Label, Label], ...]:
-        """The separators in which the example waits for the next settle; see `Certificate`."""
+        """The separators in which the example waits until they are solved; see `Certificate`."""
         return self.certificate.pending
