@@ -40,6 +40,8 @@ class Settings:
     embeddings : tuple of (bool, int, int)
         The sets of `thousand`: whether the covariances of the classes differ, classes, and examples
         of each. `held_out` and `dimensions` are those of `many`.
+    reach_seconds : float
+        How long a set of `thousand` with more than 1,000 classes is taught.
     gaussians : int
         Rows of the two overlapping Gaussians in `overlap`.
     pool, pool_columns : int, tuple of int
@@ -75,6 +77,7 @@ class Settings:
         (False, 1_000, 100),
         (True, 5_000, 20),
     )
+    reach_seconds: float = 300.0
     gaussians: int = 60_000
     pool: int = 3_000
     pool_columns: tuple[int, ...] = (20, 100, 784)

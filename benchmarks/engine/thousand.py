@@ -5,11 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.data import embedding_vectors
+from benchmarks.data import Split, embedding_vectors
 from benchmarks.engine.inputs import Inputs
 from benchmarks.engine.many_classes import HEAD, UNITS, ManyClassesRow, line, measure_set
 from benchmarks.engine.settings import Settings
-from benchmarks.measuring import in_fresh_process
+from benchmarks.learners import new_learner, teach
+from benchmarks.measuring import in_fresh_process, resident_mb
 from benchmarks.parts import Progress
 from benchmarks.tables import Goal, Table, mb, ms, percent
 
@@ -22,6 +23,8 @@ MOST_MB = 1_000.0
 MOST_LOST = 0.005
 """Accuracy that may be lost to LDA where LDA is optimal."""
 MOST_PREDICT = 0.0002
+CLASSES_AT_A_TIME = 500
+"""With more classes than `MOST_CLASSES`, so many are taught between two measurements."""
 
 
 class EndedRow(NamedTuple):
@@ -33,7 +36,23 @@ class EndedRow(NamedTuple):
     error: str
 
 
-Row = ManyClassesRow | EndedRow
+class ReachedRow(NamedTuple):
+    """A part of a set that is too large to be taught whole: how far the time goes.
+
+    `classes` and `examples` are those taught so far, `seconds` the time for all of them, `mean`
+    that of one example of the last part. `memory_mb` is the growth of the process.
+    """
+
+    data: str
+    classes: int
+    examples: int
+    seconds: float
+    mean: float
+    memory_mb: float | None
+    misfits: int
+
+
+Row = ManyClassesRow | ReachedRow | EndedRow
 
 
 def measure(inputs: Inputs, progress: Progress) -> list[Row]:
@@ -45,7 +64,10 @@ def measure(inputs: Inputs, progress: Progress) -> list[Row]:
         name = DIFFERING if differing else SHARED
         shape = name, classes, examples
         try:
-            rows += [in_fresh_process(_measure_one, settings, *shape, progress=progress)]
+            if classes > MOST_CLASSES:
+                rows += in_fresh_process(_measure_reach, settings, *shape, progress=progress)
+            else:
+                rows += [in_fresh_process(_measure_one, settings, *shape, progress=progress)]
         except (ChildProcessError, MemoryError) as error:
             rows += [EndedRow(name, classes, classes * examples, str(error) or "out of memory")]
     return rows
@@ -54,8 +76,33 @@ def measure(inputs: Inputs, progress: Progress) -> list[Row]:
 def _measure_one(
     settings: Settings, name: str, classes: int, examples: int, progress: Progress
 ) -> ManyClassesRow:
+    data = _vectors(settings, name, classes, examples, progress)
+    return measure_set(name, data, settings, progress, consolidate=True)
+
+
+def _measure_reach(
+    settings: Settings, name: str, classes: int, examples: int, progress: Progress
+) -> list[ReachedRow]:
+    # Teach some classes after the others until the time is over.
+    data = _vectors(settings, name, classes, examples, progress)
+    learner, before, total, rows = new_learner(), resident_mb(), 0.0, []
+    for end in range(CLASSES_AT_A_TIME, classes + 1, CLASSES_AT_A_TIME):
+        part = (data.labels >= end - CLASSES_AT_A_TIME) & (data.labels < end)
+        steps = teach(learner, data.rows[part], data.labels[part], progress, what=f"to {end:,}")
+        total, after = total + float(steps.seconds.sum()), resident_mb()
+        grown = None if before is None or after is None else after - before
+        mean, listed = float(steps.seconds.mean()), len(learner.misfits)
+        rows += [ReachedRow(name, end, len(learner), total, mean, grown, listed)]
+        if total > settings.reach_seconds:
+            break
+    return rows
+
+
+def _vectors(
+    settings: Settings, name: str, classes: int, examples: int, progress: Progress
+) -> Split:
     progress("drawing vectors", 0, 1)
-    data = embedding_vectors(
+    return embedding_vectors(
         classes,
         examples,
         settings.held_out,
@@ -63,7 +110,6 @@ def _measure_one(
         differing=name == DIFFERING,
         rng=np.random.default_rng(settings.seed),
     )
-    return measure_set(name, data, settings, progress, consolidate=True)
 
 
 def tables(rows: Sequence[Row]) -> list[Table]:
@@ -73,8 +119,21 @@ def tables(rows: Sequence[Row]) -> list[Table]:
         "(benchmarks/data.py), in label order, each line in a fresh process with default "
         f"settings; {UNITS} 150 × 100 is in part 9."
     )
-    lines = [line(row) if isinstance(row, ManyClassesRow) else _ended_line(row) for row in rows]
-    return [Table("14. A thousand classes", HEAD, lines, note)]
+    whole = [row for row in rows if not isinstance(row, ReachedRow)]
+    lines = [line(row) if isinstance(row, ManyClassesRow) else _ended_line(row) for row in whole]
+    found = [Table("14. A thousand classes", HEAD, lines, note)]
+    reached = [row for row in rows if isinstance(row, ReachedRow)]
+    if reached:
+        head = ("data", "classes", "examples", "seconds", "mean", "memory grew by", "misfits")
+        note = "Mean: milliseconds per example of the last part. It ends when its time is over."
+        lines = [_reached_line(row) for row in reached]
+        found.append(Table("14. How far it goes", head, lines, note))
+    return found
+
+
+def _reached_line(row: ReachedRow) -> tuple[str, ...]:
+    counts = f"{row.classes:,}", f"{row.examples:,}", f"{row.seconds:.0f}"
+    return (row.data, *counts, ms(row.mean), mb(row.memory_mb), str(row.misfits))
 
 
 def _ended_line(row: EndedRow) -> tuple[str, ...]:
@@ -86,6 +145,8 @@ def goals(rows: Sequence[Row]) -> list[Goal]:
     """Return the goals: all fitted or listed; up to 1,000 classes also cost and accuracy."""
     found = []
     for row in rows:
+        if isinstance(row, ReachedRow):
+            continue
         what = f"{row.classes:,} × {row.examples // row.classes}, {row.data}"
         if isinstance(row, EndedRow):
             found.append(Goal("thousand", f"{what}: measured", row.error, False))

@@ -1,5 +1,7 @@
 """Every part of the engine's benchmark runs, small, and what can repeat repeats."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -182,6 +184,22 @@ def row_of_many(**changed):
 def test_goals_of_a_thousand_classes(changed, missed):
     goals = thousand.goals([row_of_many(**changed)])
     assert [each.goal.split(": ")[1] for each in goals if not each.met] == missed
+
+
+@pytest.mark.parametrize(("seconds", "reached"), [(0.0, [4]), (600.0, [4, 8, 12])])
+def test_of_too_many_classes_some_are_taught_until_the_time_is_over(
+    monkeypatch, data, seconds, reached
+):
+    monkeypatch.setattr(thousand, "in_fresh_process", in_this_process)
+    monkeypatch.setattr(thousand, "MOST_CLASSES", 11)
+    monkeypatch.setattr(thousand, "CLASSES_AT_A_TIME", 4)
+    settings = replace(engine.TESTING, embeddings=((True, 12, 4),), reach_seconds=seconds)
+    (found,) = engine.run(data, choose_parts(engine.PARTS, ["thousand"]), settings)
+    rows = [row.values for row in found.rows]
+    assert [row["classes"] for row in rows] == reached
+    assert [row["examples"] for row in rows] == [4 * classes for classes in reached]
+    assert [len(line) for line in found.tables[1].lines] == [7] * len(reached)
+    assert found.goals == []
 
 
 def test_a_set_whose_process_ends_is_a_row_and_the_others_are_kept(monkeypatch, data):
