@@ -100,11 +100,6 @@ def resident_mb() -> float | None:
     return _status("VmRSS")
 
 
-def peak_mb() -> float | None:
-    """Return the peak memory of this process in MB. (getrusage begins with the parent's.)"""
-    return _status("VmHWM")
-
-
 def _status(name: str) -> float | None:
     if not STATUS.is_file():
         return None
