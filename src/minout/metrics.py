@@ -1,10 +1,12 @@
-"""Accuracy, and forgetting and transfer from the accuracy matrix R.
+"""Accuracy and its interval, and forgetting and transfer from the accuracy matrix R.
 
 R[i, j] is the test accuracy on task j after task i was learned, for T tasks (T, T). Libraries
 disagree on what "forgetting" means, so each function name states its baseline. With one
 task there is nothing earlier to forget, and all of them but the average are 0.
 """
 
+from math import sqrt
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -43,6 +45,31 @@ def accuracy(predicted: NDArray[Any], labels: NDArray[Any]) -> float:
             f"not shapes {predicted.shape} and {labels.shape}."
         )
     return float(np.mean(predicted == labels))
+
+
+def wilson_interval(right: int, examples: int) -> tuple[float, float]:
+    """Return the 95 % interval of Wilson for the share of which `right` of `examples` were seen.
+
+    Parameters
+    ----------
+    right, examples : int
+        How many were right, and of how many, at least one.
+
+    Returns
+    -------
+    (float, float)
+        Its ends, from 0 to 1. Unlike p ± 1.96 √(p(1 - p)/n) it is not empty for a share of 0 or 1.
+
+    Examples
+    --------
+    >>> [round(each, 3) for each in wilson_interval(98, 100)]
+    [0.93, 0.994]
+    """
+    share, z2 = right / examples, NormalDist().inv_cdf(0.975) ** 2
+    middle = (share + z2 / (2.0 * examples)) / (1.0 + z2 / examples)
+    variance = share * (1.0 - share) / examples + z2 / (4.0 * examples**2)
+    half = sqrt(z2 * variance) / (1.0 + z2 / examples)
+    return max(min(middle - half, share), 0.0), min(max(middle + half, share), 1.0)
 
 
 def average_accuracy_at_end(R: Floats) -> float:

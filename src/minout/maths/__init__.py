@@ -23,6 +23,7 @@ from minout.maths.interference import (
     interfered_if_fixed,
     partition,
 )
+from minout.maths.leave_one_out import margins_left_out, margins_left_out_by_w
 from minout.maths.loss import GRID, cross_entropy, slope, step
 from minout.maths.separator import Separator, margins, separator
 from minout.maths.training import (
@@ -79,6 +80,8 @@ __all__ = [
     "interfered",
     "interfered_if_fixed",
     "margins",
+    "margins_left_out",
+    "margins_left_out_by_w",
     "maxout",
     "maxout_winner",
     "metric",

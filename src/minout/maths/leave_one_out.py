@@ -1,0 +1,70 @@
+"""Margins of rows at the separators that were made without them, from one solve.
+
+The rows F with α > 0 solve (G + λI) α = r (`separator.py`). Without row i of F, the same equations
+for the others give it, with M = G + λI on F, the margin
+
+    1 - α_i / (M⁻¹)_ii
+
+as long as the rest of F stays as it is. A row with α = 0 keeps its margin. With
+z = (x - origin, 1) and P = (K⁻¹, 1),
+
+    (M⁻¹)_ii = (1 - h_i)/λ,   h_i = z_i'(λP + Σ_F z z')⁻¹ z_i,
+
+which takes d + 1 equations in place of one for each row of F; h is the diagonal of the hat matrix.
+"""
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dpotrf, dpotri
+
+from minout._typing import Floats
+
+
+def margins_left_out(products: Floats, alpha: Floats, lam: float) -> Floats:
+    """Return the margin (n,) of each row at the separator made without it.
+
+    Parameters
+    ----------
+    products : ndarray of shape (n, n)
+        x_i'K x_j of the rows with α > 0, x less the origin. Signs do not change (M⁻¹)_ii.
+    alpha : ndarray of shape (n,)
+        Their α.
+    lam : float
+        λ.
+    """
+    return 1.0 - alpha / _inverse_diagonal(products + 1.0, lam)
+
+
+def margins_left_out_by_w(Z: Floats, precision: Floats, alpha: Floats, lam: float) -> Floats:
+    """Return the same margins (n,) from d + 1 equations.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, d)
+        The rows with α > 0, less the origin.
+    precision : ndarray of shape (d, d), or (d,) for a diagonal
+        K⁻¹.
+    alpha : ndarray of shape (n,)
+        Their α.
+    lam : float
+        λ.
+    """
+    n, d = Z.shape
+    z = np.column_stack([Z, np.ones(n)])
+    H = z.T @ z
+    H[:d, :d] += lam * (np.diag(precision) if precision.ndim == 1 else precision)
+    H[d, d] += lam
+    half = solve_triangular(np.linalg.cholesky(H), z.T, lower=True)
+    h: Floats = np.square(half).sum(axis=0)
+    return 1.0 - lam * alpha / np.maximum(1.0 - h, np.finfo(float).eps)
+
+
+def _inverse_diagonal(G: Floats, lam: float) -> Floats:
+    # The diagonal of (G + λI)⁻¹. Where λ is lost in the rounding of G there is no Cholesky factor;
+    # but no eigenvalue is below λ, because G has none below 0.
+    M = G + lam * np.eye(len(G))
+    factor, failed = dpotrf(M, lower=1)
+    if not failed:
+        return np.asarray(dpotri(factor, lower=1)[0].diagonal())
+    values, vectors = np.linalg.eigh((M + M.T) / 2.0)
+    return np.asarray(np.square(vectors) @ (1.0 / np.maximum(values, lam)))
