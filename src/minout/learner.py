@@ -19,6 +19,7 @@ from minout.engine import (
     Choice,
     Consolidation,
     Delta,
+    ExpectedAccuracy,
     Explanation,
     Inspection,
     PairSeparator,
@@ -353,6 +354,36 @@ class Learner:
         if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 0:
             raise InvalidInputError(f"`n` must be a whole number, 0 or more, not {n!r}.")
         return engine.suspects(self._taught(), int(n))
+
+    @reads
+    def expected_accuracy(self) -> ExpectedAccuracy:
+        """Return the accuracy to expect on new rows: each stored example is left out in turn.
+
+        Nothing is solved again: the margins of an example at the separators made without it are
+        computed in closed form, which presumes that their other support vectors stay the same.
+        Settings, scale, covariance and discriminants are those of all examples. The new rows must
+        be like the stored ones.
+
+        Returns
+        -------
+        ExpectedAccuracy
+            The accuracy with a 95 % interval, and the same for each label. The only example of a
+            label counts as wrong, because the label goes with it. Equal rows count one by one:
+            leaving one out leaves the others. With a single label, and more than one example, the
+            accuracy is 1.
+
+        Examples
+        --------
+        >>> learner = Learner()
+        >>> X = [[0.0], [0.1], [0.2], [1.0], [1.1], [0.1]]
+        >>> reports = learner.teach_many(X, ["low", "low", "low", "high", "high", "high"])
+        >>> expected = learner.expected_accuracy()
+        >>> print(f"{expected.accuracy:.2f}, {expected.low:.2f} to {expected.high:.2f}")
+        0.67, 0.30 to 0.90
+        >>> {label: round(each.accuracy, 2) for label, each in expected.per_class.items()}
+        {'high': 0.33, 'low': 1.0}
+        """
+        return engine.expected_accuracy(self._not_empty())
 
     @reads
     def partition(self) -> dict[tuple[Label, Label], Sets]:

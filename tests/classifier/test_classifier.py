@@ -346,6 +346,22 @@ def test_a_wrong_label_is_suspected_found_in_misfits_and_corrected():
     assert classifier.misfits_ == []
 
 
+@pytest.mark.parametrize("kind", ["names", "numbers", "truths"])
+def test_the_expected_accuracy_is_the_learners_by_the_users_labels(kind):
+    labels = {"names": NAMES, "numbers": IRIS.target, "truths": IRIS.target == 2}[kind]
+    classifier = MinoutClassifier().fit(IRIS.data, labels)
+    expected = classifier.expected_accuracy()
+    assert expected == classifier.learner_.expected_accuracy()
+    assert 0.9 < expected.low < expected.accuracy < expected.high <= 1.0
+    counts = [expected.per_class[label].examples for label in classifier.classes_.tolist()]
+    assert sum(counts) == expected.examples == 150
+
+
+def test_an_unfitted_classifier_expects_nothing():
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        MinoutClassifier().expected_accuracy()
+
+
 def test_explain_is_the_learners_for_one_row_in_any_form():
     classifier = MinoutClassifier().fit(IRIS.data, NAMES)
     ours = classifier.explain(IRIS.data[100])

@@ -527,6 +527,7 @@ def test_a_learner_that_makes_no_sense_is_not_made(given, words):
         ("consolidate", ()),
         ("audit", ()),
         ("suspects", (3,)),
+        ("expected_accuracy", ()),
         ("partition", ()),
     ],
     ids=lambda each: each if isinstance(each, str) else "",

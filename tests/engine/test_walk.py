@@ -172,6 +172,8 @@ class Walk(RuleBasedStateMachine):
         suspects = learner.suspects(3)
         assert len(suspects) <= 3
         assert all(self.known[each.id][1] == each.label for each in suspects)
+        if self.known:
+            assert learner.expected_accuracy().examples == len(self.known)
         learner.audit()
         learner.misfits  # noqa: B018
         learner.inspect()

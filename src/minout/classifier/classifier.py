@@ -18,6 +18,7 @@ from minout.engine import (
     Audit,
     Certificate,
     Consolidation,
+    ExpectedAccuracy,
     Explanation,
     PairSeparator,
     StepReport,
@@ -504,6 +505,18 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The examples with the largest slack, largest first.
         """
         return self._fitted().learner.suspects(n)
+
+    def expected_accuracy(self) -> ExpectedAccuracy:
+        """Return the accuracy to expect on new rows: each stored example is left out in turn.
+
+        See `Learner.expected_accuracy`.
+
+        Returns
+        -------
+        ExpectedAccuracy
+            The accuracy with a 95 % interval, and the same for each label.
+        """
+        return self._fitted().learner.expected_accuracy()
 
     def save(self, file: str | Path) -> None:
         """Write the classifier to one file; a loaded copy continues with bit-identical results.

@@ -6,6 +6,7 @@ It does not deal with files, locks or scikit-learn.
 from minout.engine.audit import Audit, audit
 from minout.engine.choice import Choice, softmax
 from minout.engine.consolidate import consolidate
+from minout.engine.expected import ClassAccuracy, ExpectedAccuracy, expected_accuracy
 from minout.engine.explain import (
     Explanation,
     PairSeparator,
@@ -38,8 +39,10 @@ __all__ = [
     "Audit",
     "Certificate",
     "Choice",
+    "ClassAccuracy",
     "Consolidation",
     "Delta",
+    "ExpectedAccuracy",
     "Explanation",
     "Inspection",
     "MalformedError",
@@ -59,6 +62,7 @@ __all__ = [
     "apply",
     "audit",
     "consolidate",
+    "expected_accuracy",
     "explain",
     "forget",
     "inspect",

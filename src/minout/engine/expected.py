@@ -1,0 +1,174 @@
+"""Estimate the accuracy on new rows: the share of stored examples that are right when left out.
+
+The separators made without an example follow in closed form from those made with it
+(`maths/leave_one_out.py`), so nothing is solved again. Origin, metric, priors and settings stay
+those of all examples.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from minout import kernels, maths
+from minout._typing import Bools, Floats, Ints, Label
+from minout.engine.pool import Pool
+from minout.engine.separators import NO_PLACES, classes_of
+from minout.engine.state import State
+from minout.metrics import wilson_interval
+
+PAIRS = 64
+"""So many separators are one piece of work for a thread, or fewer: there are eight pieces."""
+
+
+class ClassAccuracy(NamedTuple):
+    """The expected accuracy on new rows of one label.
+
+    Attributes
+    ----------
+    accuracy : float
+        The share of its stored examples that get their label when they are left out.
+    low, high : float
+        A 95 % interval (Wilson's) for the accuracy on new rows of this label.
+    examples : int
+        The number of its stored examples.
+    """
+
+    accuracy: float
+    low: float
+    high: float
+    examples: int
+
+
+class ExpectedAccuracy(NamedTuple):
+    """The accuracy to expect on new rows that are like the stored ones.
+
+    Attributes
+    ----------
+    accuracy : float
+        The share of stored examples that get their label when they are left out (leave-one-out).
+    low, high : float
+        A 95 % interval (Wilson's) for the accuracy on new rows. It covers the chance in which rows
+        were stored; it does not cover that settings, metric and discriminants were computed with
+        all rows.
+    examples : int
+        The number of stored examples.
+    per_class : dict of label to ClassAccuracy
+        The same for the examples of each label, in the order of the labels.
+    """
+
+    accuracy: float
+    low: float
+    high: float
+    examples: int
+    per_class: dict[Label, ClassAccuracy]
+
+
+@kernels.one_blas_thread()
+def expected_accuracy(state: State) -> ExpectedAccuracy:
+    """Return the expected accuracy on new rows; there must be an example."""
+    is_right = _right_if_left_out(state)
+    of_class = {
+        label: is_right[state.classes.members[c].places]
+        for label, c in sorted(state.classes.number.items())
+    }
+    return ExpectedAccuracy(
+        *_accuracy(is_right[state.examples.places()]),
+        {label: _accuracy(each) for label, each in of_class.items()},
+    )
+
+
+def _accuracy(is_right: Bools) -> ClassAccuracy:
+    right, examples = int(np.count_nonzero(is_right)), len(is_right)
+    return ClassAccuracy(right / examples, *wilson_interval(right, examples), examples)
+
+
+class _LeftOut(NamedTuple):
+    """Margins of support vectors at separators made without them, by place, ascending.
+
+    `others` are the classes that these separators separate them from.
+    """
+
+    places: Ints
+    others: Ints
+    margins: Floats
+
+    def of(self, place: int, classes: int) -> Floats:
+        """Return the margins of a place against all classes; inf where it is no support vector."""
+        first, last = np.searchsorted(self.places, [place, place + 1])
+        out = np.full(classes, np.inf)
+        out[self.others[first:last]] = self.margins[first:last]
+        return out
+
+
+NONE = _LeftOut(NO_PLACES, NO_PLACES, np.empty(0))
+
+
+def _right_if_left_out(state: State) -> Bools:
+    # By place. If all margins of an example are positive without it, it is right; otherwise the
+    # scores of the other classes decide. The only example of a class takes the class with it.
+    left_out = _left_out(state)
+    doubtful = state.separators.violations[: state.examples.end] > 0
+    doubtful[left_out.places[left_out.margins <= 0.0]] = True
+    is_right = ~doubtful
+    for place in np.flatnonzero(doubtful).tolist():
+        is_right[place] = _wins(state, place, left_out.of(place, len(state.classes)))
+    for members in state.classes.members:
+        if members.count == 1:
+            is_right[members.places] = False
+    return is_right
+
+
+def _left_out(state: State) -> _LeftOut:
+    pairs = state.separators.stored(len(state.classes))
+    size = min(PAIRS, len(pairs) // 8 + 1)
+    pieces = [pairs[i : i + size] for i in range(0, len(pairs), size)]
+
+    def of_pairs(piece: list[int]) -> list[_LeftOut]:
+        return [_of_pair(state, pair) for pair in piece]
+
+    found = [each for piece in kernels.in_threads(of_pairs, pieces) for each in piece]
+    places, others, margins = (np.concatenate(each) for each in zip(NONE, *found, strict=True))
+    order = np.argsort(places, kind="stable")
+    return _LeftOut(places[order], others[order], margins[order])
+
+
+def _of_pair(state: State, pair: int) -> _LeftOut:
+    # The separator does not depend on examples with α = 0 or outside of the pool, such as pending
+    # ones: they keep their margins.
+    (low, high), pool = classes_of(pair), state.separators.support_of(pair)
+    used = np.flatnonzero(pool.alpha > 0.0)
+    if not len(used):
+        return NONE
+    others = np.where(pool.signs[used] > 0.0, high, low)
+    return _LeftOut(pool.places[used], others, _margins(state, pool, used))
+
+
+def _margins(state: State, pool: Pool, used: Ints) -> Floats:
+    places, alpha, lam = pool.places[used], pool.alpha[used], state.frame.choice.lam
+    origin, _, precision = state.frame.geometry
+    Z = state.examples.table[places] - origin
+    if not pool.solved_by_alpha():
+        assert precision is not None
+        return maths.margins_left_out_by_w(Z, precision, alpha, lam)
+    images, which = state.frame.images.of(state.examples.table, places)  # all are known
+    return maths.margins_left_out(images[which] @ Z.T, alpha, lam)
+
+
+def _wins(state: State, place: int, left_out: Floats) -> bool:
+    # Whether the class of an example has the highest score without it. `left_out` are its margins
+    # at the separators that change; they are lower than before, and higher for the other class.
+    x, own, rank = state.row_at(place), int(state.examples.classes[place]), state.classes.rank
+    margins = np.minimum(state.margins(x, own), left_out)
+    best = float(margins.min())
+    bounds = -margins  # no other class can have a higher score; its own is -inf, from inf
+    while True:
+        could = np.flatnonzero((bounds > best) | ((bounds == best) & (rank < rank[own])))
+        if not len(could):
+            return True
+        other = int(could[bounds[could].argmax()])
+        theirs = state.margins(x, other)
+        theirs[own] = max(theirs[own], -left_out[other])
+        score = float(theirs.min())
+        if score > best or (score == best and rank[other] < rank[own]):
+            return False
+        bounds = np.minimum(bounds, -theirs)
