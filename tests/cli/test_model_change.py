@@ -84,6 +84,7 @@ def test_everything_can_be_forgotten_and_taught_again(run, run_json, refused, tm
         )
     assert "least above 0:     none" in run("audit", tmp_path / "m")
     assert run_json("info", tmp_path / "m")["classes"] == {}
+    assert run_json("info", tmp_path / "m")["expected_accuracy"] is None
     assert "classes:      none" in run("info", tmp_path / "m")
     assert run_json("learn", tmp_path / "m", file)["examples"] == 2
 
@@ -144,7 +145,14 @@ def test_info_tells_what_the_model_holds(run, run_json, wines, wine_rows):
     assert (told["label"], told["id"], told["image_shape"]) == ("kind", "bottle", None)
     assert told["chosen"] == kept(wines).choice._asdict()
     assert told["bytes"] == (wines / "model.minout").stat().st_size
+    expected = kept(wines).expected_accuracy()
+    assert told["expected_accuracy"] == {
+        **expected._asdict(),
+        "per_class": {label: each._asdict() for label, each in expected.per_class.items()},
+    }
     printed = run("info", wines)
+    assert f"accuracy:     {expected.accuracy:.1%} expected on new rows (95%" in printed
+    assert f"barolo: {expected.per_class['barolo'].accuracy:.1%}" in printed
     assert "barolo (59)" in printed
     assert "alcohol, malic_acid" in printed
 

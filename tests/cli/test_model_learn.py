@@ -42,6 +42,7 @@ def test_a_file_is_taught_as_in_python_to_the_last_bit(
     assert told["taught"] == told["examples"] == 178
     assert (told["known"], told["classes"], told["consolidated"], told["last"]) == (0, 3, True, 179)
     assert told["misfits"] == len(learner.misfits)
+    assert told["expected_accuracy"]["accuracy"] == learner.expected_accuracy().accuracy
     assert told["moved"] > 0
 
 
@@ -67,9 +68,13 @@ def test_teaching_known_ids_again_changes_nothing(tmp_path, run_json, run, wines
     told = run_json("learn", wines, wine)
     assert (told["taught"], told["known"], told["moved"]) == (0, 178, 0)
     assert (wines / MODEL).read_bytes() == before
+    expected, low, high = (
+        f"{each:.1%}" for each in Learner.load(wines / MODEL).expected_accuracy()[:3]
+    )
     assert run("learn", wines, wine) == (
         "Nothing new: 178 were known already. "
         "The model is as it was: 178 examples of 3 classes; misfits: 0.\n"
+        f"Accuracy: {expected} expected on new rows (95% interval: {low} to {high}).\n"
     )
 
 
@@ -268,3 +273,12 @@ def test_the_first_time_it_says_what_each_column_is_taken_for(tmp_path, wine, wr
         "Columns of numbers: alcohol, malic_acid, ash … proline (13); label: kind; id: bottle.\n"
     )
     assert aside(*words) == ""
+
+
+def test_one_label_has_no_expected_accuracy(tmp_path, run, run_json, write_csv):
+    file = write_csv("one.csv", [["a", "kind"], [1, "x"], [2, "x"]])
+    assert len(run("learn", tmp_path / "m", file, "--label", "kind").splitlines()) == 1
+    assert run_json("learn", tmp_path / "m", file)["expected_accuracy"] is None
+    assert run_json("info", tmp_path / "m")["expected_accuracy"] is None
+    printed = run("info", tmp_path / "m")
+    assert "accuracy:     none\nper class:    none\n" in printed

@@ -67,7 +67,7 @@ OWN_FILES = {
     "info": Command(
         "inspect_model",
         "info",
-        "Show the contents of a model: examples, classes, misfits, columns and settings.",
+        "Show the contents of a model: examples, classes, misfits, accuracy, columns and settings.",
     ),
     "export": Command(
         "transfer",

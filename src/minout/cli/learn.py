@@ -14,7 +14,7 @@ from minout.cli.file_notes import (
     write_notes,
 )
 from minout.cli.output import command, plural, print_json, print_note, print_text
-from minout.cli.queries import load_file
+from minout.cli.queries import expected_accuracy, expected_for_json, expected_text, load_file
 from minout.cli.stop import Stop
 from minout.cli.teaching import Teaching
 from minout.errors import InvalidInputError
@@ -52,7 +52,8 @@ def learn(
     """Teach a model the rows of a file, one by one; create the model if there is none.
 
     The model has one separator, a linear function, for each pair of labels. A misfit is a stored
-    example on the wrong side of a separator of its label.
+    example on the wrong side of a separator of its label. The accuracy to expect on new rows like
+    those stored is estimated by leaving each stored example out (`minout info` has it per label).
 
     Run it again to teach more. With an id column, rows that are already stored change nothing, even
     if their label was corrected since. Ctrl-C stops after the current example and keeps everything
@@ -81,10 +82,13 @@ def learn(
                 if consolidate and refusal is None and not learner.is_consolidated:
                     refusal = teaching.consolidate(stop)
                 teaching.save()
+    expected = expected_accuracy(learner)
     if as_json:
-        print_json(teaching.facts())
+        print_json({**teaching.facts(), "expected_accuracy": expected_for_json(expected)})
     elif refusal is None or teaching.last:
         print_text(teaching.summary())
+        if expected is not None:
+            print_text(f"Accuracy: {expected_text(expected)}.")
     if refusal is not None:
         raise refusal
     if stop.signal:

@@ -1,14 +1,15 @@
-"""Load a model and run queries on the rows of a file, a batch at a time."""
+"""Load a model, and run queries on it: on the rows of a file, a batch at a time, or on itself."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from minout._typing import Floats
 from minout.cli.file_notes import FileOptions, open_reader, read_notes
+from minout.engine import ExpectedAccuracy
 from minout.errors import InvalidInputError
 from minout.learner import Learner
 from minout.store import ModelFolder
@@ -38,6 +39,25 @@ def require_examples(learner: Learner) -> Learner:
             "This model has no examples, so there is nothing to predict; teach it some first."
         )
     return learner
+
+
+def expected_accuracy(learner: Learner) -> ExpectedAccuracy | None:
+    """Return the expected accuracy; None if there are fewer than two labels."""
+    return learner.expected_accuracy() if len(learner.classes) > 1 else None
+
+
+def expected_for_json(expected: ExpectedAccuracy | None) -> dict[str, Any] | None:
+    """Return the expected accuracy as an object for JSON."""
+    if expected is None:
+        return None
+    by_class = {label: each._asdict() for label, each in expected.per_class.items()}
+    return {**expected._asdict(), "per_class": by_class}
+
+
+def expected_text(expected: ExpectedAccuracy) -> str:
+    """Return the expected accuracy and its interval in words."""
+    interval = f"{expected.low:.1%} to {expected.high:.1%}"
+    return f"{expected.accuracy:.1%} expected on new rows (95% interval: {interval})"
 
 
 @contextmanager
