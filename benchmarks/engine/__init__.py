@@ -6,6 +6,7 @@ from dataclasses import asdict
 
 from benchmarks.engine import (
     exactness,
+    expected,
     few_examples,
     many_classes,
     memory,
@@ -57,6 +58,7 @@ PARTS = (
     Part("overlap", overlap.measure, overlap.tables, overlap.goals, (12,)),
     Part("settle", settles.measure, settles.tables, settles.goals, (13,)),
     Part("thousand", thousand.measure, thousand.tables, thousand.goals, (14,)),
+    Part("expected", expected.measure, expected.tables, expected.goals, (15,)),
 )
 
 

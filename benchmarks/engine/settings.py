@@ -16,9 +16,9 @@ class Settings:
     compile_first : bool
         Compile everything before anything is timed.
     seed, seeds : int, tuple of int
-        The seed of parts with one run; the seeds of `small` and `tables`.
+        The seed of parts with one run; the seeds of `small`, `tables` and `expected`.
     features : str
-        The features of all parts but `small`, `tables`, `many` and `thousand`.
+        The features of all parts but `small`, `tables`, `many`, `thousand` and `expected`.
     audits : int
         Full audits while the stream is taught.
     growth_at : tuple of (int, int)
@@ -29,9 +29,12 @@ class Settings:
         Examples per class in `order`, `forget`, `noise` and `predict`; for the paper's learner in
         `noise`.
     forgotten, wrong : float
-        Share of examples forgotten in `forget`; of wrong labels in `noise`.
+        Share of examples forgotten in `forget`; of wrong labels in `noise` and `expected`.
     table_rows, table_test, sets
-        Rows of the synthetic table in `tables`, to learn from and to test on; scikit-learn's sets.
+        Rows of the synthetic table in `tables`, to learn from and to test on (also in `expected`);
+        scikit-learn's sets.
+    sizes : tuple of int
+        Rows to learn from in `expected`.
     classes, examples, held_out, dimensions, spread
         The vectors of `many`, `examples` and `held_out` per class. With a spread of 4.25 about nine
         in ten held-out vectors can be classified. `predict` uses `examples_each` per class.
@@ -65,6 +68,7 @@ class Settings:
     table_rows: int = 20_000
     table_test: int = 5_000
     sets: tuple[str, ...] = ("breast cancer", "wine", "digits")
+    sizes: tuple[int, ...] = (40, 100, 400, 1_000)
     classes: int = 150
     examples: int = 100
     held_out: int = 20
@@ -105,6 +109,7 @@ TESTING = Settings(
     table_rows=60,
     table_test=40,
     sets=("wine",),
+    sizes=(20, 60),
     classes=5,
     examples=6,
     held_out=4,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks import engine
-from benchmarks.engine import inputs, many_classes, stream, thousand
+from benchmarks.engine import expected, inputs, many_classes, stream, thousand
 from benchmarks.engine.many_classes import ManyClassesRow
 from benchmarks.inside import misfits
 from benchmarks.learners import Steps, new_learner, teach
@@ -56,7 +56,7 @@ def test_every_part_gives_rows_tables_and_goals(measured):
             assert {len(line) for line in table.lines} == {len(table.head)}
         assert each.goals
         assert {goal.part for goal in each.goals} == {each.name}
-    assert [n for part in engine.PARTS for n in part.numbers] == list(range(1, 15))
+    assert [n for part in engine.PARTS for n in part.numbers] == list(range(1, 16))
 
 
 def test_rows_survive_the_disk_and_know_where_they_came_from(measured, tmp_path):
@@ -248,6 +248,48 @@ def test_settles_count_the_rows_that_changed_sides(measured):
     assert all(min(row["seconds"], row["scratch_seconds"]) > 0.0 for row in rows)
 
 
+def test_expected_and_held_out_accuracy_are_compared_on_ten_sets(measured):
+    rows = values(measured, "expected")
+    assert len({row["name"] for row in rows}) == 10
+    assert {(row["name"], row["examples"]) for row in rows if row["classes"] == 10} == {
+        (name, size)
+        for name in ("digits", "digits, wrong labels", "images, raw pixels")
+        for size in (20, 60)
+    }
+    for row in rows:
+        assert 0.0 <= row["low"] <= row["expected"] <= row["high"] <= 1.0
+        assert row["when"] in ("consolidated", "streamed")
+        assert 1 / row["classes"] < row["held_out"] <= 1.0  # above chance
+        assert row["tested"] >= 20
+    assert len(rows) == 2 * 2 * (10 * 2)  # streamed or not, two seeds, two sizes
+    assert len(measured["expected"].goals) == 3
+
+
+def row_of_expected(**changed):
+    sizes = {"examples": 100, "columns": 3, "classes": 2, "tested": 50, "seconds": 0.01}
+    found = {"expected": 0.9, "low": 0.8, "high": 0.95, "held_out": 0.9}
+    return expected.ExpectedRow(
+        **{"seed": 0, "name": "wine", "when": "consolidated", **sizes, **found, **changed}
+    )
+
+
+@pytest.mark.parametrize(
+    ("changed", "missed"),
+    [
+        ({}, [False, False, False]),
+        ({"held_out": 0.88}, [True, False, False]),
+        ({"held_out": 0.88, "name": "wine", "examples": 99}, [False, False, False]),
+        ({"held_out": 0.79}, [True, True, False]),
+        ({"held_out": 0.5, "when": "streamed"}, [False, False, False]),
+        ({"seconds": 1.1}, [False, False, True]),
+    ],
+    ids=["met", "off", "off-when-small", "outside", "streamed", "slow"],
+)
+def test_goals_of_the_expected_accuracy(changed, missed):
+    goals = expected.goals([row_of_expected(), row_of_expected(**{"name": "iris", **changed})])
+    assert [not each.met for each in goals] == missed
+
+
 def _without_clocks(rows):
     return [
         {
@@ -260,7 +302,7 @@ def _without_clocks(rows):
 
 
 def test_what_is_not_a_clock_is_the_same_twice(data, measured):
-    parts = choose_parts(engine.PARTS, ["stream", "forget", "tables"])
+    parts = choose_parts(engine.PARTS, ["stream", "forget", "tables", "expected"])
     for again in engine.run(data, parts, engine.TESTING):
         once = _without_clocks(measured[again.name].rows)
         assert _without_clocks(again.rows) == once, again.name
