@@ -90,9 +90,8 @@ def info(model: options.Model, as_json: options.Json = False) -> None:
     vectors moves; `minout consolidate` leaves none.
 
     The accuracy to expect on new rows is the share of stored examples that get their label when
-    they are left out, in all and per class. It holds for rows like those stored. The only example
-    of a class counts as wrong. The settings, and the scale of the columns, are those of all
-    examples, so with few examples the accuracy is too high.
+    they are left out, in all and per class. It is for rows like those stored. The only example of
+    a class counts as wrong; with few examples per class the estimate is rough.
 
     Example: minout info wines
     """
