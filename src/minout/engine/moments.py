@@ -115,11 +115,8 @@ class RunningMoments:
         for start in range(0, len(places), BLOCK):
             Z = self._rows(table, places[start : start + BLOCK], precision)
             left, right = Z[:, :half], Z[:, half:]
-            parts = [(scatter[:half], left, Z), (scatter[half:, half:], right, right)]
-            if not self.exact and len(Z) == BLOCK:  # equal shares for two threads, other rounding
-                corner = (scatter[:half, :half], left, left)
-                parts = [(scatter[:half, half:], left, right), corner, parts[1]]
-            kernels.in_threads(add, parts)
+            corners = [(scatter[:half, :half], left, left), (scatter[half:, half:], right, right)]
+            kernels.in_threads(add, [(scatter[:half, half:], left, right), *corners])
         scatter[half:, :half] = scatter[:half, half:].T
 
     def _rows(self, table: Floats, places: Ints, precision: DTypeLike = np.float64) -> Floats:
