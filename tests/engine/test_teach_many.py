@@ -34,7 +34,7 @@ def test_many_at_a_time_are_the_same_as_one_by_one(features, ids):
         ([[1.0, 2.0], [1.0, 0.0]], [0, 1], None, "2 features"),
         ([[1.0, 2.0, 3.0]] * 2, [0, "one"], None, "another type than before"),
         ([[1.0, 2.0, 3.0]] * 2, [0, 0.5], None, "whole number or a string"),
-        ([[1.0, 2.0, 3.0]] * 2, [0], None, "2 rows, 1 labels"),
+        ([[1.0, 2.0, 3.0]] * 2, [0], None, "2 rows and 1 labels"),
         ([[1.0, 2.0, 3.0]] * 2, [0, 1], ["x"], "1 ids"),
         ([[1.0, 2.0, 3.0]] * 2, [0, 1], ["x", "x"], "given to two rows"),
         ([[1.0, 2.0, 3.0]] * 2, [0, 1], ["x", None], "not a NoneType"),
