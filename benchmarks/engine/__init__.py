@@ -12,6 +12,7 @@ from benchmarks.engine import (
     memory,
     overlap,
     prediction,
+    profile,
     settles,
     stream,
     stream_tables,
@@ -59,6 +60,7 @@ PARTS = (
     Part("settle", settles.measure, settles.tables, settles.goals, (13,)),
     Part("thousand", thousand.measure, thousand.tables, thousand.goals, (14,)),
     Part("expected", expected.measure, expected.tables, expected.goals, (15,)),
+    Part("profile", profile.measure, profile.tables, profile.goals, (16,)),
 )
 
 

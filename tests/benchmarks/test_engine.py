@@ -54,9 +54,9 @@ def test_every_part_gives_rows_tables_and_goals(measured):
         for table in each.tables:
             assert table.lines
             assert {len(line) for line in table.lines} == {len(table.head)}
-        assert each.goals
-        assert {goal.part for goal in each.goals} == {each.name}
-    assert [n for part in engine.PARTS for n in part.numbers] == list(range(1, 16))
+        assert each.goals or each.name == "profile"
+        assert {goal.part for goal in each.goals} <= {each.name}
+    assert [n for part in engine.PARTS for n in part.numbers] == list(range(1, 17))
 
 
 def test_rows_survive_the_disk_and_know_where_they_came_from(measured, tmp_path):
@@ -224,6 +224,15 @@ def test_memory_is_that_of_a_fresh_process(measured):
         assert row["rows_mb"] == 120 * 64 * 4 / 1e6
         if row["peak_mb"] is not None:
             assert row["peak_consolidated_mb"] >= row["peak_mb"] >= row["before_mb"] > 10
+
+
+def test_a_profile_adds_up_to_the_whole_stream(measured):
+    rows = values(measured, "profile")
+    assert {row["features"] for row in rows} == {"raw"}
+    assert sum(row["share"] for row in rows) == pytest.approx(1.0)
+    by_work = {row["work"]: row["seconds"] for row in rows}
+    assert by_work["solves of small pools and their checks"] > 0.0
+    assert by_work["cross-validation"] > 0.0
 
 
 def test_predictions_are_timed_beside_logistic_regression(measured):

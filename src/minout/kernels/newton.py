@@ -57,23 +57,28 @@ def newton(G: Floats, r: Floats, lam: float, alpha: Floats, factor: Factor) -> b
     alpha ≥ 0 may start anywhere; the factor must be empty or that of an earlier call with the same
     G and lam. At the end alpha > 0 only in A.
     """
-    if not _in_leaps(G, r, lam, alpha, factor) and not _row_by_row(G, r, lam, alpha, factor):
-        return False
     margins = np.empty(r.shape[0])
-    _times(G, alpha, margins)
+    if not _in_leaps(G, r, lam, alpha, factor, margins):
+        if not _row_by_row(G, r, lam, alpha, factor):
+            return False
+        _times(G, alpha, margins)
     for i in range(r.shape[0]):
         if alpha[i] * (G[i, i] + lam) <= NOTHING * (1.0 + abs(r[i])):
             alpha[i] = 0.0
-        elif not abs(r[i] - margins[i] - lam * alpha[i]) <= WRONG * (1.0 + _sizes(G, alpha, i)):
+            continue
+        off = abs(r[i] - margins[i] - lam * alpha[i])
+        if not off <= WRONG and not off <= WRONG * (1.0 + _sizes(G, alpha, i)):
             return False
     return True
 
 
 @inlined
-def _in_leaps(G: Floats, r: Floats, lam: float, alpha: Floats, factor: Factor) -> bool:
+def _in_leaps(
+    G: Floats, r: Floats, lam: float, alpha: Floats, factor: Factor, margins: Floats
+) -> bool:
     # Loops, not expressions with arrays: those take numba many times as long to compile.
     n = r.shape[0]
-    margins, short, wanted = np.empty(n), np.empty(n), np.empty(n, np.bool_)
+    short, wanted = np.empty(n), np.empty(n, np.bool_)
     step, change = np.empty(n), np.empty(n)
     _times(G, alpha, margins)
     none_wanted = True
@@ -91,7 +96,7 @@ def _in_leaps(G: Floats, r: Floats, lam: float, alpha: Floats, factor: Factor) -
         _times(G, step, change)
         if _same(wanted, change, G, r, step, lam):
             for i in range(n):
-                alpha[i] = step[i]
+                alpha[i], margins[i] = step[i], change[i]
             return True
         base = curve = 0.0
         for i in range(n):
