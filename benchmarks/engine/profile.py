@@ -64,8 +64,7 @@ def measure(inputs: Inputs, progress: Progress) -> list[ProfileRow]:
 
 
 def _by_work(stats: Stats) -> dict[str, float]:
-    # Time inside a function, without the functions it calls. Compiled kernels and operators count
-    # as a part of their caller already.
+    # Time inside a function, without the functions it calls.
     seconds: dict[str, float] = defaultdict(float)
     for function, (_, _, own, _, _) in stats.items():
         for work, share in _works_of(function, stats, MOST_CALLERS).items():
@@ -74,10 +73,11 @@ def _by_work(stats: Stats) -> dict[str, float]:
 
 
 def _works_of(function: Function, stats: Stats, depth: int) -> dict[str, float]:
-    # The kinds of work that a function is a part of, and the share of each. One outside of minout
-    # is a part of what its callers do.
+    # The kinds of work that a function is a part of, and the share of each. A compiled kernel, or a
+    # function outside of minout, is a part of what its callers do.
     file, callers = Path(function[0]), stats[function][4]
-    if "minout" in file.parts or not callers or not depth:
+    is_ours = file.name in WORK or ("minout" in file.parts and "kernels" not in file.parts)
+    if is_ours or not callers or not depth:
         return {WORK.get(file.name, OTHER): 1.0}
     total = sum(ct for _, _, _, ct in callers.values())
     shares: dict[str, float] = defaultdict(float)
