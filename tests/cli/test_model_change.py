@@ -47,6 +47,13 @@ def test_a_correction_says_from_what_to_what(run, run_json, wines):
     assert run_json("correct", wines, "b0", "grignolino")["is_new_label"] is False
 
 
+def test_a_forgotten_misfit_is_not_said_to_be_fitted_now(run, run_json, wines):
+    run("correct", wines, "b0", "grignolino")
+    assert kept(wines).misfits == ["b0"]
+    told = run_json("forget", wines, "b0")
+    assert (told["cleared"], told["all_misfits"]) == ([], [])
+
+
 def test_a_model_that_forgot_equals_one_that_never_knew(
     tmp_path, run, run_json, write_csv, wines, wine_rows, numbers
 ):

@@ -114,6 +114,21 @@ def test_a_bad_row_keeps_what_came_before_and_from_line_goes_on(
     same(tmp_path / "m", Learner.load(tmp_path / "whole" / MODEL), numbers)
 
 
+def test_examples_that_wait_are_counted_after_learning(tmp_path, run, run_json, write_csv):
+    rng = np.random.default_rng(0)
+    labels = rng.integers(2, size=700)
+    rows = rng.normal(size=(700, 4)) + 0.2 * labels[:, None]
+    lines = [[*row, f"k{y}"] for row, y in zip(rows.tolist(), labels.tolist(), strict=True)]
+    file = write_csv("overlap.csv", [[*"abcd", "kind"], *lines])
+    words = ("learn", tmp_path / "m", file, "--label", "kind", "--no-consolidate")
+    said = run(*words)
+    waiting = len(Learner.load(tmp_path / "m" / MODEL).pending)
+    assert waiting > 0
+    assert f"; pending: {waiting}; not consolidated." in said
+    run("consolidate", tmp_path / "m")
+    assert run_json("info", tmp_path / "m")["pending"] == []
+
+
 def test_a_bad_first_row_leaves_no_folder(tmp_path, refused, write_csv):
     file = write_csv("bad.csv", [["a", "kind"], ["red", "cat"]])
     said = refused("learn", tmp_path / "m", file, "--label", "kind")

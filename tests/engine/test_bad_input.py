@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 from minout import InvalidInputError, Learner
 from minout.features import Identity
@@ -56,6 +57,14 @@ def assert_sound(learner):
         found = margins_by_label(view, row, label).values()
         if example_id not in misfits and all(abs(m) > error for m, error in found):
             assert learner.predict([row]).tolist() == [label]
+
+
+@pytest.mark.parametrize("call", ["teach_many", "predict", "scores"])
+def test_sparse_rows_are_named_as_such(call):
+    learner = Learner()
+    learner.teach_many([[1.0, 0.0], [0.0, 1.0]], [0, 1])
+    args = (csr_array(np.eye(2)), [0, 1]) if call == "teach_many" else (csr_array(np.eye(2)),)
+    assert "x is sparse; pass a dense array" in refused(learner, call, *args)
 
 
 ROWS = {
