@@ -1,5 +1,5 @@
 # Everything a person or CI needs: `make demo` shows what this is, `make test` proves it.
-.PHONY: demo test check bench figures reference setup clean
+.PHONY: demo test check bench figures reference pictures setup clean
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
@@ -32,6 +32,9 @@ figures: $(STAMP)
 
 reference: $(STAMP)  ## docs/reference.md, from the docstrings
 	$(BIN)/python docs/make_reference.py
+
+pictures: $(STAMP)  ## docs/pictures/regions.png
+	$(BIN)/python docs/make_pictures.py
 
 clean:
 	rm -rf .venv demo figures .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

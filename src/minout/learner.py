@@ -48,10 +48,11 @@ _NOTHING_LEFT = "Every example has been forgotten; there is nothing to predict."
 class Learner:
     """An online classifier that stores every example and reports what each one changed.
 
-    There is one linear separator for each pair of labels. The margin of an example is the value of
-    a separator, positive on the side of the example's label. After every step each stored example
-    is fitted (its margins are positive in all separators of its class) or listed in `misfits`.
-    After `consolidate()` the model depends on the set of stored examples only, not on their order.
+    There is one linear separator for each pair of labels, or several if labels have several regions
+    (clusters of examples). The margin of an example is the value of a separator, positive on the
+    side of the example's label. After every step each stored example is fitted (its margins are
+    positive in all separators of its region) or listed in `misfits`. After `consolidate()` the
+    model depends on the set of stored examples only, not on their order.
 
     New labels may appear at any time, and each example may have an id that you choose. The first
     row taught sets the number of features.
@@ -71,6 +72,14 @@ class Learner:
         of towards 0.
     standardize : bool or "auto", default="auto"
         Divide each column by its standard deviation first.
+    regions : int or "auto", default="auto"
+        Into how many regions the examples of a label are divided at most. Each region has its own
+        separators, so a label may lie in several places or curve around others. "auto" is 1, 2, 4
+        or 8, and at most 200 regions in all. A label with n examples has at most n/5 regions.
+    expand : int, None or "auto", default="auto"
+        How many hat functions of each column are added at most: piecewise-linear functions with
+        their peaks at quantiles of the column, by which separators follow thresholds and bumps.
+        None adds none. "auto" is none, 3 (up to 50 columns) or 9 (up to 20 columns).
     features : str, FeatureMap or callable, default="identity"
         The fixed map that turns examples into rows of numbers: "identity", "scattering" (images),
         "random_fourier", a map such as `Scattering(...)`, or a function of a batch that returns
@@ -78,8 +87,9 @@ class Learner:
     refresh : {"auto", "manual"}, default="auto"
         With "auto", scale, covariance, discriminants and the settings that are "auto" are computed
         again from time to time while examples are taught; with "manual", by `consolidate()` only.
-        Until the first one columns are then not scaled, "auto" settings are C=5 and False,
-        probabilities are not calibrated, and `near_classes` has no effect.
+        Until the first one columns are then not scaled, "auto" settings are C=5 and False, labels
+        have one region, columns are not expanded, probabilities are not calibrated, and
+        `near_classes` has no effect.
     near_classes : int, "all" or "auto", default="auto"
         For how many of the nearest other labels each label has a separator with stored weights,
         once there are more labels than that. All other pairs of labels share one linear
@@ -111,11 +121,15 @@ class Learner:
         whiten: bool | Auto = "auto",
         lda_prior: bool | Auto = "auto",
         standardize: bool | Auto = "auto",
+        regions: int | Auto = "auto",
+        expand: int | Auto | None = "auto",
         features: str | FeatureMap | Callable[[Any], Any] = "identity",
         refresh: Literal["auto", "manual"] = "auto",
         near_classes: int | Literal["auto", "all"] = "auto",
     ) -> None:
-        settings = Settings(C, whiten, lda_prior, standardize, refresh, near_classes)
+        settings = Settings(
+            C, whiten, lda_prior, standardize, refresh, near_classes, regions, expand
+        )
         self._inputs = InputRows(named(features))
         self._state = State(settings, 0, self._inputs.features.dtype)
         self._lock = ReadWriteLock()
@@ -284,7 +298,7 @@ class Learner:
             Which separators moved, and how many margins were checked.
         """
         state, label = self._taught(), self._label(y)
-        places = state.places_of(label)
+        places = state.regions.places_of(label)
         if not len(places):
             raise InvalidInputError(f"No example has the label {label!r}.")
         return self._forget(places.tolist(), label)
@@ -387,16 +401,23 @@ class Learner:
 
     @reads
     def partition(self) -> dict[tuple[Label, Label], Sets]:
-        """Return the paper's sets S1, S2 and S3 for each neuron that the last call moved.
+        """Return the paper's sets S1, S2 and S3 for each neuron that the last `teach` moved.
 
-        The sets divide the stored examples by whether the move could change the output of a unit;
-        see `Sets`. The separator of two labels is one neuron in the unit of each label.
+        The sets divide the stored examples by whether the move could change the output of a label;
+        see `Sets`. The separator of two regions is one neuron in the unit of each. With several
+        regions, all neurons of a label against another are taken together.
 
         Returns
         -------
         dict of (label, label) to Sets
             The key is the label of the neuron's unit and the label that the neuron separates it
             from.
+
+        Raises
+        ------
+        InvalidInputError
+            If the last call moved nothing, removed or relabelled examples, or computed everything
+            again with other regions or columns, or for very many labels.
         """
         return engine.partition(self._taught())
 
@@ -421,7 +442,7 @@ class Learner:
         rows = self._inputs.rows(X, self._taught().widths)
         state = self._not_empty()
         found = engine.winners(state, rows)
-        names = self.classes[state.classes.rank[found.classes]]
+        names = self.classes[state.regions.order.owner[found.regions]]
         if unknown is None:
             return np.asarray(names)
         if isinstance(unknown, str) != (names.dtype.kind == "U"):
@@ -435,6 +456,8 @@ class Learner:
     def scores(self, X: Any) -> Floats:
         """Return the smallest margin that each row would have with each label.
 
+        If a label has several regions, it is the highest of their smallest margins.
+
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
@@ -447,8 +470,7 @@ class Learner:
             scores are infinite.
         """
         state = self._taught()
-        scores = state.scores(self._inputs.rows(X, state.widths))
-        return scores[:, np.argsort(state.classes.rank)]
+        return state.scores(state.expanded(self._inputs.rows(X, state.widths)))
 
     @reads
     def outputs(self, X: Any) -> Floats:
@@ -508,24 +530,27 @@ class Learner:
         return engine.explain(state, self._inputs.row(x, state.widths))
 
     @reads
-    def separator(self, a: Label, b: Label) -> PairSeparator:
+    def separator(self, a: Label, b: Label, regions: tuple[int, int] = (0, 0)) -> PairSeparator:
         """Return the separator between two labels: weights, bias and support vectors.
 
         Parameters
         ----------
         a, b : int or str
             Two labels; the separator is positive on the side of `a`.
+        regions : (int, int), default=(0, 0)
+            If labels have several regions: which of `a` and which of `b`, by their positions in
+            `regions()[a]` and `regions()[b]`.
 
         Returns
         -------
         PairSeparator
-            `weights @ x + bias` is the margin of x for `a` against `b`, where x is an output row
-            of the feature map; `supports` are the support vectors.
+            `weights @ x + bias` is the margin of x for `a` against `b`, where x is a row as
+            `expanded` returns it; `supports` are the support vectors.
 
         Raises
         ------
         InvalidInputError
-            If a label has no stored examples, or both labels are the same.
+            If a label has no stored examples or no such region, or both labels are the same.
 
         Examples
         --------
@@ -542,8 +567,52 @@ class Learner:
                 raise InvalidInputError(f"No example has the label {label!r}.")
         if first == second:
             raise InvalidInputError(f"A separator needs two labels, but both are {first!r}.")
-        labels = state.labels
-        return engine.pair_separator(state, labels.index(first), labels.index(second))
+        numbers = []
+        for label, region in zip((first, second), _two_numbers(regions), strict=True):
+            known = state.regions.of(label)
+            if not 0 <= region < len(known):
+                count = "one region" if len(known) == 1 else f"{len(known)} regions"
+                raise InvalidInputError(
+                    f"Label {label!r} has {count}, numbered from 0; there is no {region}."
+                )
+            numbers.append(known[region])
+        return engine.pair_separator(state, *numbers)
+
+    @reads
+    def expanded(self, X: Any) -> Floats:
+        """Return rows as the separators see them: with `expand`, followed by their hat functions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, d)
+            The output rows of the feature map, and the values of the hat functions, if any.
+        """
+        state = self._taught()
+        return state.expanded(self._inputs.rows(X, state.widths))
+
+    @reads
+    def regions(self) -> dict[Label, list[tuple[Id, ...]]]:
+        """Return the ids of the examples in each region of each label.
+
+        A label has several regions if its examples lie in several clusters: see the parameter
+        `regions`. Each region has its own separators, and the score of the label is the highest
+        score of its regions.
+
+        Returns
+        -------
+        dict of label to list of tuple of id
+            For each label, in order, its regions; of each, the ids of its examples.
+        """
+        regions, names = self._state.regions, self._state.names
+        return {
+            label: [names(np.sort(regions.members[c].places)) for c in regions.of(label)]
+            for label in sorted(regions.names)
+        }
 
     @reads
     def save(self, file: str | Path) -> None:
@@ -783,3 +852,11 @@ class Learner:
         if not state.labels:
             raise InvalidInputError(_NOTHING_LEFT)
         return state
+
+
+def _two_numbers(regions: Any) -> list[int]:
+    numbers = list(regions) if isinstance(regions, tuple | list | np.ndarray) else []
+    whole = [isinstance(each, int | np.integer) and not isinstance(each, bool) for each in numbers]
+    if whole != [True, True]:
+        raise InvalidInputError(f"`regions` must be two whole numbers, not {regions!r}.")
+    return [int(each) for each in numbers]

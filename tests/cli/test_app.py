@@ -51,7 +51,7 @@ def test_all_and_nothing_mean_every_figure(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["reproduce", "fig9"], "There is no figure 'fig9'"),
+        (["reproduce", "fig11"], "There is no figure 'fig11'"),
         (["reproduce", "fig1", "--seeds", "0"], "`seeds` must be at least 1"),
         (["reproduce", "fig1", "--out", "/proc/nowhere"], "Nothing can be written to"),
         (["reproduce", "fig2", "--data", "/nowhere"], "There is no folder /nowhere"),

@@ -53,7 +53,7 @@ def with_a_single(count):
 def fast(state):
     """Teach a row that suits every separator: a copy of one with margins above the bound."""
     for i, (x, y) in enumerate(zip(ROWS, NAMES, strict=True)):
-        margins = state.margins(x, state.classes.number[y])
+        margins = state.margins(x, *state.regions.of(y))
         if margins.min() >= 0.5 and f"e{i}" in state.place_of:
             delta = engine.teach(state, x, y, "new")
             assert not delta.separators
@@ -87,7 +87,7 @@ def taking_back(state):
         rollback.record(delta)
         engine.apply(state, delta)
     back = rollback.delta()
-    assert back.class_count < len(state.classes)
+    assert back.region_count < len(state.regions)
     assert state.frame.schedule.refresh_at > back.frame.schedule.refresh_at
     return back
 
@@ -149,7 +149,7 @@ FAR_CHANGES = {
     "far, forget": (far, lambda s: engine.forget(s, np.array([0, 1, 2, 5]))),
     "far, forget a class": (
         far,
-        lambda s: engine.forget(s, np.sort(s.classes.members[2].places)),
+        lambda s: engine.forget(s, np.sort(s.regions.members[2].places)),
     ),
     "far, forget everything": (far, lambda s: engine.forget(s, np.arange(24))),
     "far, take back": (far, lambda s: far_back(s, 6)),
@@ -180,7 +180,7 @@ CHANGES = {
     "forget": (lambda: taught(13), lambda s: engine.forget(s, np.array([0, 1, 2, 5]))),
     "forget a class": (
         lambda: taught(13),
-        lambda s: engine.forget(s, np.sort(s.classes.members[1].places)),
+        lambda s: engine.forget(s, np.sort(s.regions.members[1].places)),
     ),
     "forget everything": (lambda: taught(6), lambda s: engine.forget(s, np.arange(6))),
     "take back": (lambda: taught(7), taking_back),

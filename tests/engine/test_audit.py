@@ -125,7 +125,7 @@ def test_any_bit_of_a_stored_row_that_turns_is_noticed(dtype):
 
 def test_any_label_that_is_bent_is_noticed():
     state = bendable()
-    classes = state.examples.classes
+    classes = state.examples.regions
     for place in range(60):
         kept = classes[place]
         classes[place] = (kept + 1) % 3
@@ -162,8 +162,8 @@ def test_an_id_that_leads_elsewhere_is_noticed():
 
 def test_a_member_that_is_missing_from_its_class_is_noticed():
     state = bendable()
-    state.classes.members[1].count -= 1
-    assert any("list of class" in each for each in differences(state))
+    state.regions.members[1].count -= 1
+    assert any("list of label" in each for each in differences(state))
 
 
 def test_an_example_that_leans_on_nothing_is_noticed():
@@ -176,7 +176,7 @@ def test_an_example_that_leans_on_nothing_is_noticed():
 
 def test_the_audit_asks_no_kernel_for_a_margin(monkeypatch):
     learner = taught()
-    for name in ("activations", "class_margins", "scores", "gram", "combine"):
+    for name in ("activations", "region_margins", "scores", "gram", "combine"):
         monkeypatch.setattr(f"minout.kernels.{name}", None)
     assert learner.audit().ok
 

@@ -10,7 +10,16 @@ from scipy.sparse import csr_array
 
 from minout import InvalidInputError, Learner
 from minout.features import Identity
-from oracle.margin import SETTINGS, everything, loaded, margins_by_label, model_bits, saved, stream
+from oracle.margin import (
+    SETTINGS,
+    everything,
+    in_regions,
+    loaded,
+    margins_by_label,
+    model_bits,
+    saved,
+    stream,
+)
 
 PLAIN = SETTINGS["plain"]
 PINS = {
@@ -52,9 +61,10 @@ def assert_sound(learner):
     for each in view.separators.values():
         assert np.isfinite(each.w).all()
         assert np.isfinite(each.b)
-    for example_id in learner.ids:
-        row, label = learner.example(example_id)
-        found = margins_by_label(view, row, label).values()
+    examples = {example_id: learner.example(example_id) for example_id in learner.ids}
+    expanded = in_regions(learner, view, examples)
+    for example_id, (row, label) in examples.items():
+        found = margins_by_label(view, *expanded[example_id]).values()
         if example_id not in misfits and all(abs(m) > error for m, error in found):
             assert learner.predict([row]).tolist() == [label]
 

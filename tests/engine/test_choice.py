@@ -5,9 +5,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from minout import kernels
+from minout import kernels, maths
 from minout.engine import choice
-from minout.engine.choice import FOLDS, SHAPES, STRENGTHS, Choice, Shape, choose, picked, softmax
+from minout.engine.choice import (
+    FOLDS,
+    SHAPES,
+    STRENGTHS,
+    Choice,
+    Options,
+    Shape,
+    choose,
+    picked,
+    region_count,
+    softmax,
+)
 from oracle import separators
 from oracle.eighths import drawn
 
@@ -23,10 +34,10 @@ def picked_of(X, labels):
     return picked(digests(X), labels, np.array(means))
 
 
-def chosen(X, labels, shapes=SHAPES, strengths=STRENGTHS):
+def chosen(X, labels, shapes=SHAPES, strengths=STRENGTHS, **options):
     """Do what a learner does: pick rows, then choose by them."""
     marks, few = digests(X), picked_of(X, labels)
-    return choose(X[few], labels[few], marks[few], shapes, strengths)
+    return choose(X[few], labels[few], marks[few], Options(shapes, strengths, **options))
 
 
 def shape_and_strength(found):
@@ -57,7 +68,7 @@ def slow_choice(X, labels, shapes, strengths):
     return best, at[best][0]
 
 
-def slowly_fared(X, labels, shape, C):
+def slowly_fared(X, labels, shape, C, regions=1, knots=0):
     """Return each held-out row's margin, and how probable its label is made; and all scores."""
     folds = np.array([(int(mark) >> 7) % FOLDS for mark in digests(X)])
     rows = X - X.mean(axis=0)
@@ -69,18 +80,51 @@ def slowly_fared(X, labels, shape, C):
         names = sorted(set(labels[train].tolist()))
         if train.all() or len(names) < 2:
             continue
-        pins = shape._replace(standardize=False)._asdict()
-        found = separators.model(rows[train], labels[train].tolist(), **pins, C=C)
+        pins, mine = shape._replace(standardize=False)._asdict(), labels[train].tolist()
+        table = with_hats(rows, rows[train], knots)
+        parts = divided(table[train], mine, regions)
+        found = separators.model(table[train], mine, **pins, C=C, regions=parts)
         for i in np.flatnonzero(~train):
-            scores[i] = {
-                name: min(separators.margins(found, [rows[i]], [name])[0].values())
-                for name in names
-            }
+            scores[i] = dict.fromkeys(names, -np.inf)
+            for part in set(parts):
+                least = min(region_margins(found, table[i], part))
+                scores[i][part[0]] = max(scores[i][part[0]], least)
     known = {i: each for i, each in scores.items() if int(labels[i]) in each}
     least = np.full(len(X), -1.0)
     for i, each in known.items():
         least[i] = each[int(labels[i])]
     return least, probabilities(known, labels), known
+
+
+def with_hats(rows, known, knots):
+    """Return rows with hat functions, by interpolation between quantiles of the known ones."""
+    columns = [*rows.T]
+    for column, values in zip(rows.T, np.sort(known, axis=0).T, strict=True):
+        at = [values[int(np.ceil(len(values) * k / (knots + 1))) - 1] for k in range(1, knots + 1)]
+        at = sorted({values[0], *at, values[-1]})
+        for left, middle, right in zip(at, at[1:], at[2:], strict=False):
+            columns.append(np.interp(column, [left, middle, right], [0.0, values.std(), 0.0]))
+    return np.array(columns).T
+
+
+def divided(rows, labels, regions):
+    """Return the region of each row, (label, number): clusters of the rows of each label."""
+    found = [(label, 0) for label in labels]
+    for name in set(labels):
+        mine = [i for i, each in enumerate(labels) if each == name]
+        count = region_count(len(mine), regions)
+        numbers = maths.nearest(rows[mine], maths.centres(rows[mine], count))
+        for i, number in zip(mine, numbers.tolist(), strict=True):
+            found[i] = name, number
+    return found
+
+
+def region_margins(model, x, part):
+    """Yield the margins of a row in a region."""
+    for (a, b), each in model.pairs.items():
+        if part in (a, b):
+            f = each.w @ (x - model.origin) + each.b
+            yield f if part == a else -f
 
 
 def probabilities(scores, labels):
@@ -133,6 +177,68 @@ def test_choice_is_that_of_a_plain_cross_validation():
         seen.add(found)
     assert {shape.whiten for shape, _ in seen} == {True, False}
     assert {shape.standardize for shape, _ in seen} == {True, False}
+
+
+def test_knots_and_regions_are_those_of_a_plain_cross_validation():
+    seen = set()
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(80, 2))
+        kinds = [X[:, 0] + X[:, 1] > 0, np.abs(X[:, 0]) > 0.7, X[:, 0] * X[:, 1] > 0]
+        labels = kinds[seed % 3].astype(int)
+        few = picked_of(X, labels)
+        forms = {"regions": (1, 2, 3), "knots": (0, 2)}
+        found = chosen(X, labels, shapes=SHAPES[:1], strengths=(5.0,), **forms)
+        assert (found.regions, found.knots) == slow_form(X[few], labels[few], **forms)
+        seen.add((found.regions > 1, found.knots > 0))
+    assert len(seen) > 2
+
+
+def test_the_best_forms_are_compared_again_on_more_rows(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(240, 2))
+    labels = (np.abs(X[:, 0]) > 0.7).astype(int)
+    monkeypatch.setattr(choice, "ROWS", 240)
+    usual = chosen(X, labels, regions=(1, 2), knots=(0, 3))
+    monkeypatch.setattr(choice, "ROWS", 60)
+    order = np.argsort(digests(X))
+    args = X[order], labels[order], digests(X)[order]
+    found = choose(*args, Options(regions=(1, 2), knots=(0, 3)))
+    first = choose(*(each[:60] for each in args), Options(regions=(1, 2), knots=(0, 3)))
+    shape = Shape(found.standardize, found.whiten, found.lda_prior)
+    pinned = Options((shape,), (found.C,), (found.regions,), (found.knots,))
+    monkeypatch.setattr(choice, "ROWS", 240)
+    assert found == choose(*args, pinned)  # its sharpness is that of all rows
+    assert found.sharpness != first.sharpness
+    assert found.knots == usual.knots == 3
+
+
+def slow_form(X, labels, regions, knots):
+    """Choose regions and knots by cross-validation; plain shape, C = 5."""
+    probable = {}
+    for k in knots:
+        highest = None
+        for r in regions:
+            found = probable[r, k] = slowly_fared(X, labels, SHAPES[0], 5.0, r, k)[1]
+            if highest is not None and beats(highest, found, 2.0):
+                break
+            if highest is None or found.mean() > highest.mean():
+                highest = found
+    straight = probable.pop((1, 0))
+    top = max(probable.values(), key=lambda each: each.mean())
+    if not beats(top, straight, 1.0) or (top - straight).mean() <= 0.001:
+        return 1, 0
+    alike = [
+        form
+        for form, each in probable.items()
+        if not beats(top, each, 0.5) or (top - each).mean() <= 0.001
+    ]
+    return min(alike, key=lambda form: (1 + form[1]) * form[0] ** 2)
+
+
+def beats(more, less, errors):
+    """Return whether a mean is higher by so many standard errors of the difference."""
+    return (more - less).mean() > errors * (more - less).std() / np.sqrt(len(more))
 
 
 def test_separators_that_start_from_the_means_are_taken_where_they_make_labels_more_probable():
@@ -283,7 +389,7 @@ def test_what_is_pinned_is_chosen(shape, C):
 def test_without_two_classes_to_tell_apart_the_first_of_each_is_chosen(classes):
     X = np.arange(8.0).reshape(4, 2)[: 4 * classes]
     labels = np.zeros(len(X), dtype=int)
-    found = choose(X, labels, digests(X), SHAPES, STRENGTHS)
+    found = choose(X, labels, digests(X), Options(regions=(1, 2), knots=(0, 3)))
     assert found == Choice(*SHAPES[0], C=STRENGTHS[0])
 
 
@@ -332,5 +438,5 @@ def test_sharpness_is_where_a_search_over_a_grid_finds_the_likelihood_highest():
 
     grid = np.geomspace(0.2, 20.0, 400)
     best = grid[np.argmax([likelihood(each) for each in grid])]
-    found = choose(X, labels, digests(X), SHAPES[:1], (5.0,)).sharpness
+    found = choose(X, labels, digests(X), Options(SHAPES[:1], (5.0,))).sharpness
     assert found == pytest.approx(best, rel=0.15)

@@ -129,8 +129,10 @@ def test_a_separator_is_the_margin_between_two_labels():
     asked = 0
     for x in IRIS.data[::10]:
         said = learner.explain(x)
-        weights, bias, supports = learner.separator(said.label, said.runner_up)
-        assert weights @ x + bias == pytest.approx(said.margin, abs=1e-9)
+        regions = said.region, said.runner_up_region
+        weights, bias, supports = learner.separator(said.label, said.runner_up, regions)
+        (row,) = learner.expanded([x])
+        assert weights @ row + bias == pytest.approx(said.margin, abs=1e-9)
         assert {each.id for each in supports} == {each.id for each in said.supports}
         asked += 1
     assert asked == 15

@@ -24,7 +24,7 @@ def three():
 
 def contents(examples):
     end = examples.end
-    arrays = examples.table, examples.classes, examples.digests, examples.stored
+    arrays = examples.table, examples.regions, examples.digests, examples.stored
     return end, *(each[:end].tobytes() for each in arrays), examples.places().tolist()
 
 
@@ -57,7 +57,7 @@ def test_examples_hold_what_a_dictionary_would(steps):
     gone = ([0.0, 0.0], 0)
     everything = [known.get(place, gone) for place in range(end)]
     assert examples.table[:end].tolist() == [row for row, _ in everything]
-    assert examples.classes[:end].tolist() == [label for _, label in everything]
+    assert examples.regions[:end].tolist() == [label for _, label in everything]
     assert examples.stored[:end].tolist() == [place in known for place in range(end)]
 
 
@@ -80,7 +80,7 @@ def test_staged_rows_do_not_show_in_the_examples_that_they_were_added_to(count):
     other = examples.staged(np.zeros(2), 4)  # the others were given up
     assert contents(examples) == before
     assert other.table[3].tolist() == [0.0, 0.0]
-    assert other.classes[3] == 4
+    assert other.regions[3] == 4
     assert other.damaged().tolist() == []
 
 
@@ -109,7 +109,7 @@ def test_examples_without_gaps_hold_the_same_rows_counted_from_0(steps, dtype):
     assert twin.places().tolist() == list(range(len(known)))
     assert (twin.end, twin.dtype) == (len(known), np.dtype(dtype))
     assert twin.table[: twin.end].tolist() == [known[e][0] for e in sorted(known)]
-    assert twin.classes[: twin.end].tolist() == [number[known[e][1]] for e in sorted(known)]
+    assert twin.regions[: twin.end].tolist() == [number[known[e][1]] for e in sorted(known)]
     assert twin.digests[: twin.end].tolist() == examples.digests[places].tolist()
     for _ in range(9):
         twin = twin.staged(np.ones(2, dtype=dtype), 1)
@@ -144,14 +144,14 @@ def test_any_bit_that_turns_in_a_row_is_noticed(dtype):
 def test_a_row_gets_another_class():
     examples = three()
     examples.relabel(1, 9)
-    assert examples.classes[:3].tolist() == [1, 9, 3]
+    assert examples.regions[:3].tolist() == [1, 9, 3]
 
 
 def test_classes_are_numbered_anew_in_a_copy():
     examples = three()
     twin = examples.renumbered(np.array([9, 4, 5, 6]))
-    assert twin.classes[:3].tolist() == [4, 5, 6]
-    assert examples.classes[:3].tolist() == [1, 2, 3]
+    assert twin.regions[:3].tolist() == [4, 5, 6]
+    assert examples.regions[:3].tolist() == [1, 2, 3]
     assert twin.table is examples.table
 
 
@@ -160,7 +160,7 @@ def test_a_wiped_row_leaves_zeros_behind():
     wipe(examples, 1)
     assert not examples.table[1].any()
     assert examples.digests[1] == 0
-    assert examples.classes[1] == 0
+    assert examples.regions[1] == 0
     assert examples.stored[:3].tolist() == [True, False, True]
 
 

@@ -14,6 +14,7 @@ from minout.features import Identity
 from oracle import far
 from oracle.margin import (
     SETTINGS,
+    STRAIGHT,
     bits,
     by_label,
     clusters,
@@ -62,7 +63,8 @@ def test_the_model_is_that_of_the_slow_reference(kind, dtype, near_classes):
     learner = taught(rows, labels, near_classes=near_classes, kind=kind, dtype=dtype)
     learner.consolidate()
     view = learner.inspect()
-    origin, wanted = far.model(rows, labels, near_classes, **KINDS[kind])
+    pins = {name: each for name, each in KINDS[kind].items() if name not in STRAIGHT}
+    origin, wanted = far.model(rows, labels, near_classes, **pins)
     assert far_pairs(view) == {pair for pair, each in wanted.items() if each.is_far}
     assert 0 < len(far_pairs(view)) < len(wanted)
     assert view.origin == pytest.approx(origin, abs=1e-12)
@@ -249,7 +251,7 @@ def test_stored_examples_are_predicted_or_listed(apart, dtype):
 def mirrored(seed):
     """Return a learner with two far labels, mirror images, that share the row in the middle."""
     rng = np.random.default_rng(seed)
-    learner = Learner(C=500.0, whiten=False, lda_prior=True, standardize=False, near_classes=1)
+    learner = Learner(**SETTINGS["means"] | {"C": 500.0}, near_classes=1)
     right = np.array([[3.0, 0.0]]) + rng.normal(size=(12, 2))
     right = np.concatenate([right, -3.0 * np.eye(2)[[0, 0, 0]] - rng.normal(size=(3, 2)) / 2])
     for x in [*right, np.zeros(2)]:
@@ -721,3 +723,13 @@ def test_the_class_with_which_far_pairs_begin_brings_settings_with_the_prior(mon
     assert report.refresh.chose_settings
     assert learner.choice.lda_prior
     assert far_pairs(learner.inspect())
+
+
+def test_the_last_example_can_be_corrected_to_a_new_label():
+    rows, labels = clusters(2, classes=5, each=4, features=2)
+    learner = taught(rows, labels, near_classes=1)
+    learner.forget(learner.ids[1:])
+    learner.correct("e0", 9)
+    assert learner.audit().ok
+    learner.teach([5.0, 5.0], 3)
+    assert learner.audit().ok

@@ -46,6 +46,22 @@ def far(tmp_path_factory):
     return about, arrays
 
 
+@pytest.fixture(scope="module")
+def bent(tmp_path_factory):
+    """Return the facts and arrays of a model with regions and hat functions."""
+    path = tmp_path_factory.mktemp("bent") / "model"
+    rows, labels = stream(5, examples=60, features=3, apart=0.4)
+    learner = Learner(C=5.0, whiten=True, lda_prior=True, standardize=True, regions=3, expand=2)
+    learner.teach_many(rows, [int(label) for label in labels])
+    learner.correct(3, 7)
+    learner.forget([5, 6])
+    learner.save(path)
+    about, arrays = read_archive(path, "minout model", 2)
+    assert len(about["state"]["labels"]) > 4
+    assert len(arrays["hats.of"]) == 6
+    return about, arrays
+
+
 def works(learner):
     """Ask and teach a model that may be a forger's: it may complain, but must not fail."""
     learner.scores(np.zeros((2, 3)))
@@ -114,6 +130,55 @@ def test_a_forged_file_is_refused_in_a_sentence_or_is_a_model(whole, tmp_path):
             learner.teach([0.5, 0.5, 0.5], 2, id="one more")
             learner.consolidate()
     assert FORGERIES / 2 < refused < FORGERIES
+
+
+def test_a_forged_file_with_regions_and_hats_is_refused_in_a_sentence_or_is_a_model(bent, tmp_path):
+    rng, refused = np.random.default_rng(2), 0
+    for _ in range(FORGERIES // 2):
+        write_archive(tmp_path / "forged", *forged(bent, rng), "The model")
+        try:
+            learner = Learner.load(tmp_path / "forged")
+        except MinoutError:
+            refused += 1
+            continue
+        works(learner)
+    assert FORGERIES / 4 < refused < FORGERIES / 2
+
+
+@pytest.mark.parametrize("name", ["of", "left", "middle", "right", "height"])
+@pytest.mark.parametrize("value", [-7, 99, np.nan, np.inf])
+def test_hats_that_no_column_has_are_refused(bent, tmp_path, name, value):
+    about, arrays = copy.deepcopy(bent[0]), dict(bent[1])
+    array = arrays[f"hats.{name}"] = arrays[f"hats.{name}"].copy()
+    if array.dtype.kind == "i" and not np.isfinite(value):
+        return
+    array[1] = value
+    write_archive(tmp_path / "forged", about, arrays, "The model")
+    if (name, value) in {("left", -7), ("right", 99), ("height", 99)}:  # a hat, if a strange one
+        works(Learner.load(tmp_path / "forged"))
+        return
+    with pytest.raises(MissingDataError):
+        Learner.load(tmp_path / "forged")
+
+
+@pytest.mark.parametrize("name", ["regions", "knots"])
+@pytest.mark.parametrize("value", ["auto", None, 1.0, -1, True, 2**40])
+def test_a_number_of_regions_or_knots_in_use_that_is_none_is_refused(bent, tmp_path, name, value):
+    about, arrays = copy.deepcopy(bent[0]), dict(bent[1])
+    about["state"]["choice"][name] = value
+    write_archive(tmp_path / "forged", about, arrays, "The model")
+    with pytest.raises(MissingDataError):
+        Learner.load(tmp_path / "forged")
+
+
+def test_regions_whose_labels_are_exchanged_are_refused(bent, tmp_path):
+    about, arrays = copy.deepcopy(bent[0]), dict(bent[1])
+    labels = about["state"]["labels"]
+    other = next(i for i, each in enumerate(labels) if each != labels[0])
+    labels[other] = labels[0]  # pairs between them would be those of siblings
+    write_archive(tmp_path / "forged", about, arrays, "The model")
+    with pytest.raises(MissingDataError):
+        Learner.load(tmp_path / "forged")
 
 
 def test_a_forged_file_with_far_pairs_is_refused_in_a_sentence_or_is_a_model(far, tmp_path):

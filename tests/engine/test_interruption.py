@@ -14,13 +14,13 @@ import pytest
 import minout
 from minout import InvalidInputError, Learner, engine, kernels
 from minout.engine import check, draft, frame, pool, settle, sketch, state
-from minout.engine.classes import Members
 from minout.engine.draft import Draft
 from minout.engine.examples import Examples
 from minout.engine.far import FarPairs
 from minout.engine.images import Images
 from minout.engine.moments import RunningMoments
 from minout.engine.pool import Pool
+from minout.engine.regions import Members
 from minout.engine.separators import Separator, Separators
 from minout.errors import NotConverged
 from oracle.child import in_child
@@ -42,7 +42,7 @@ PLACES = {
     "gram": (kernels, "gram"),
     "combine": (kernels, "combine"),
     "activations": (kernels, "activations"),
-    "class_margins": (kernels, "class_margins"),
+    "region_margins": (kernels, "region_margins"),
     "digest": (kernels, "digest"),
     "settle_pools": (kernels, "settle_pools"),
     "solve": (Pool, "solve"),

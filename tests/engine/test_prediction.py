@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from minout import Learner, MinoutClassifier, engine
 from minout.engine import prediction
-from minout.engine.classes import Classes
+from minout.engine.regions import Regions
 from minout.features import Identity
 from oracle.eighths import drawn
 from oracle.states import taught_state, written
@@ -45,14 +45,14 @@ def random_state(rng, classes, width, *, grid, dtype="float64"):
 
 def answers(state, X):
     """Return the winners of the full evaluation, and whether their scores are 0 or less."""
-    order = np.argsort(state.classes.rank)
-    scores = state.scores(X)[:, order]
+    order = np.argsort(state.regions.order.rank)
+    scores = state.region_scores(X)[:, order]
     return order[scores.argmax(axis=1)].tolist(), (scores.max(axis=1) <= 0.0).tolist()
 
 
 def winners(state, X):
     found = engine.winners(state, X)
-    return found.classes.tolist(), found.clipped.tolist()
+    return found.regions.tolist(), found.clipped.tolist()
 
 
 @settings(max_examples=60, deadline=None)
@@ -72,7 +72,7 @@ def test_winners_are_those_of_all_scores(classes, width, grid, dtype, seed):
     assert winners(state, X) == wanted
     order = rng.permutation(len(X))
     found = engine.winners(state, np.ascontiguousarray(X[order]))
-    assert found.classes.tolist() == np.array(wanted[0])[order].tolist()
+    assert found.regions.tolist() == np.array(wanted[0])[order].tolist()
     for i in range(8):
         assert winners(state, X[i : i + 1]) == ([wanted[0][i]], [wanted[1][i]])
     assert winners(state, X[:0]) == ([], [])
@@ -168,20 +168,20 @@ def test_a_small_problem_is_decided_by_all_scores(rows, monkeypatch):
     monkeypatch.setattr(prediction, "SMALL", 10 * 3)
     of_all = engine.winners(state, X)
     assert of_all.computed == 10 * rows
-    assert (of_all.classes.tolist(), of_all.clipped.tolist()) == answers(state, X)
-    assert of_all.classes.tolist() == searched.classes.tolist()
+    assert (of_all.regions.tolist(), of_all.clipped.tolist()) == answers(state, X)
+    assert of_all.regions.tolist() == searched.regions.tolist()
     assert of_all.clipped.tolist() == searched.clipped.tolist()
 
 
 def test_the_order_of_the_labels_follows_every_change():
-    classes = Classes(["b"])
-    assert classes.rank.tolist() == [0]
-    classes.set_label(1, "a")
-    assert classes.rank.tolist() == [1, 0]
-    classes.keep_first(1)
-    assert classes.rank.tolist() == [0]
-    classes.set_label(1, "c")
-    assert classes.rank.tolist() == [0, 1]
+    regions = Regions(["b"])
+    assert regions.order.rank.tolist() == [0]
+    regions.set_label(1, "a")
+    assert regions.order.rank.tolist() == [1, 0]
+    regions.keep_first(1)
+    assert regions.order.rank.tolist() == [0]
+    regions.set_label(1, "c")
+    assert regions.order.rank.tolist() == [0, 1]
 
 
 def test_many_classes_need_few_separators():

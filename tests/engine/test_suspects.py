@@ -5,7 +5,7 @@ import pytest
 
 from minout import Learner
 from oracle import separators
-from oracle.margin import everything, stream
+from oracle.margin import STRAIGHT, everything, stream
 
 
 def taught(*, wrong=0.0, seed=6, apart=1.0, examples=60, **settings):
@@ -23,7 +23,7 @@ def taught(*, wrong=0.0, seed=6, apart=1.0, examples=60, **settings):
 @pytest.mark.parametrize("apart", [0.3, 1.0])
 def test_slack_is_how_far_the_slow_reference_stays_short(lda, apart):
     pins = {"C": 5.0, "whiten": lda, "lda_prior": lda, "standardize": False}
-    learner, rows, labels, _ = taught(**pins, apart=apart)
+    learner, rows, labels, _ = taught(**pins, **STRAIGHT, apart=apart)
     learner.consolidate()
     wanted = separators.model(rows, labels.tolist(), **pins)
     slack = {f"e{i}": each for i, each in enumerate(wanted.slack.tolist())}

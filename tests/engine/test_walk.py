@@ -28,6 +28,7 @@ from oracle.margin import (
     by_label,
     consolidated_copy,
     everything,
+    in_regions,
     last_move,
     loaded,
     model_bits,
@@ -44,6 +45,7 @@ class Walk(RuleBasedStateMachine):
     kinds = (*SETTINGS,)
     refreshes = ("auto", "manual")
     near_classes = ("auto",)
+    regions, expands = (1,), (None,)
     words, numbers = ("pear", "fig", "", "plum"), (7, -3, 0, 1)
 
     @initialize(data=st.data())
@@ -51,6 +53,8 @@ class Walk(RuleBasedStateMachine):
         self.settings = SETTINGS[data.draw(st.sampled_from(self.kinds), label="settings")]
         self.settings = self.settings | {"refresh": data.draw(st.sampled_from(self.refreshes))}
         self.settings["near_classes"] = data.draw(st.sampled_from(self.near_classes))
+        self.settings["regions"] = data.draw(st.sampled_from(self.regions))
+        self.settings["expand"] = data.draw(st.sampled_from(self.expands))
         self.dtype = data.draw(st.sampled_from(["float64", "float32"]))
         self.learner = self.new_learner()
         self.width = data.draw(st.integers(2, 3), label="features")
@@ -223,7 +227,9 @@ class Walk(RuleBasedStateMachine):
             self.learner.ids.index(i) for i in self.learner.pending
         ]
         assert set(audit.pending) == set(self.learner.pending)
-        for (example, other), (m, error) in all_margins(view, self.known).items():
+        for (example, other), (m, error) in all_margins(
+            view, in_regions(self.learner, view, self.known)
+        ).items():
             if (example, other) not in pending:
                 assert m + slacks.get((example, other), 0.0) >= bound - error
             else:
@@ -251,12 +257,13 @@ class Walk(RuleBasedStateMachine):
         view = self.learner.inspect()
         sums, counts = view.sums, view.counts
         seen = [i for i in self.known if view.places[i] < sums.seen]
-        for c, label in enumerate(view.labels[: len(counts)]):
-            rows = [np.array(self.known[i][0]) for i in seen if self.known[i][1] == label]
+        known = in_regions(self.learner, view, self.known)
+        for c, name in enumerate(view.names[: len(counts)]):
+            rows = [np.array(known[i][0]) for i in seen if known[i][1] == name]
             assert counts[c] == len(rows)
-            total = sum((row - sums.shift for row in rows), np.zeros(self.width))
+            total = sum((row - sums.shift for row in rows), np.zeros(len(sums.shift)))
             assert sums.rows[c] == pytest.approx(total, abs=1e-10)
-        assert all(self.known[i][1] in view.labels[: len(counts)] for i in seen)
+        assert all(known[i][1] in view.names[: len(counts)] for i in seen)
 
     @invariant()
     def consolidated_copy_is_what_the_slow_reference_finds(self):
@@ -266,11 +273,14 @@ class Walk(RuleBasedStateMachine):
         if len(self.known) > 40 and self.turns % 4:
             return
         start = everything(self.learner)
-        new = consolidated_copy(self.learner).inspect()
+        twin = consolidated_copy(self.learner)
+        new = twin.inspect()
         assert everything(self.learner) == start
-        rows, labels = zip(*self.known.values(), strict=True)
+        rows, names = zip(*in_regions(twin, new, self.known).values(), strict=True)
+        labels = [label for _, label in self.known.values()]
         settings = new.choice._asdict()
-        del settings["sharpness"]
+        del settings["sharpness"], settings["knots"]
+        settings["regions"] = names
         origin, pairs = self.reference(new, np.array(rows), labels, settings)
         assert new.origin == pytest.approx(origin, abs=1e-12)
         found = by_label(new)
@@ -282,7 +292,7 @@ class Walk(RuleBasedStateMachine):
             assert b == pytest.approx(other.b, rel=1e-6, abs=1e-6 * size)
 
     def reference(self, _, rows, labels, settings):
-        """Return the origin and the optimum of each pair of labels."""
+        """Return the origin and the optimum of each pair of regions."""
         wanted = separators.model(rows, labels, **settings)
         return wanted.origin, wanted.pairs
 
@@ -325,16 +335,26 @@ class Walk(RuleBasedStateMachine):
         self.judge_least(certificate)
         moved = {frozenset(pair) for pair in certificate.moved}
         view = self.learner.inspect()
+        label_of = dict(zip(view.names, view.labels, strict=True))
         others = {
             pair
             for pair, (w, b) in by_label(view).items()
-            if frozenset(pair) not in moved
+            if frozenset(label_of[name] for name in pair) not in moved
             and pair in weights
             and (w.tobytes(), b) != weights[pair]
         }
+        if self.loses_regions(weights, view):
+            others = set()  # they have other numbers now
         self.judge_others(others, view, refreshed=refreshed)
         if weights and not refreshed and len(self.learner.classes):
             assert bits(view.origin) == origin
+
+    def loses_regions(self, weights, view):
+        """Return whether there were regions that are gone, of labels that are not."""
+        before = {name for pair in weights for name in pair}
+        labels = {(each,) for each in view.labels} | set(view.labels)
+        gone = before - set(view.names)
+        return any((each[:1] if isinstance(each, tuple) else each) in labels for each in gone)
 
     def judge_others(self, others, _, *, refreshed):
         """Assert that no separator has changed that a certificate does not name."""
@@ -347,9 +367,13 @@ class Walk(RuleBasedStateMachine):
 
     def judge_least(self, certificate):
         """Assert that no example of a moved pair is below the least margin, but for misfits."""
-        margins = all_margins(self.learner.inspect(), self.known)
+        view = self.learner.inspect()
+        assert all(a != b for a, b in certificate.moved)
+        assert len(set(certificate.moved)) == len(certificate.moved)
+        if len(view.names) > len(set(view.labels)):
+            return  # of some regions of a label, other separators may not have moved
+        margins = all_margins(view, in_regions(self.learner, view, self.known))
         for a, b in certificate.moved:
-            assert a != b
             for example, (_, label) in self.known.items():
                 if label in (a, b):
                     m, error = margins[example, b if label == a else a]
@@ -358,21 +382,23 @@ class Walk(RuleBasedStateMachine):
     def judge_pending(self, report):
         """Assert that a report names the separators in which its example waits."""
         example, (_, label) = report.example_id, self.known[report.example_id]
-        waits = {other for i, other in self.pending(self.learner.inspect()) if i == example}
+        view = self.learner.inspect()
+        label_of = dict(zip(view.names, view.labels, strict=True))
+        waits = {other for i, other in self.pending(view) if i == example}
         assert {frozenset(pair) for pair in report.pending} == {
-            frozenset((label, other)) for other in waits
+            frozenset((label, label_of[other])) for other in waits
         }
 
     def pending(self, view):
-        """Return the pairs (id, other label) that wait for the next settle of a separator."""
-        found = set()
+        """Return the pairs (id, other region) that wait for the next settle of a separator."""
+        found, known = set(), in_regions(self.learner, view, self.known)
         for (low, high), each in view.separators.items():
             for example in each.pending:
-                found.add((example, high if self.known[example][1] == low else low))
+                found.add((example, high if known[example][1] == low else low))
         return found
 
     def slacks(self, view):
-        """Return λα of each example against each other class."""
+        """Return λα of each example against each other region."""
         found = {}
         for (low, high), each in view.separators.items():
             for example, sign, alpha in zip(each.ids, each.signs, each.alpha, strict=True):
@@ -385,7 +411,35 @@ class Pinned(Walk):
 
 
 class Chosen(Walk):
-    kinds = ("auto",)
+    kinds, regions, expands = ("auto",), ("auto",), ("auto",)
+
+
+class Divided(Walk):
+    """With several regions per label, and with hat functions of the columns."""
+
+    regions, expands = (1, 2, 3), (None, 1, 2)
+    words, numbers = ("pear", "fig", ""), (7, -3, 0)
+
+    @invariant()
+    def equal_examples_are_in_one_region_after_consolidating(self):
+        if self.known and self.learner.is_consolidated:
+            view = self.learner.inspect()
+            found = {}
+            for example, (row, name) in in_regions(self.learner, view, self.known).items():
+                key = tuple(row.tolist()), self.known[example][1]
+                assert found.setdefault(key, name) == name
+
+    @invariant()
+    def regions_are_those_of_their_labels(self):
+        if self.is_taught:
+            listed = {
+                i: label
+                for label, parts in self.learner.regions().items()
+                for p in parts
+                for i in p
+            }
+            assert listed == {i: label for i, (_, label) in self.known.items()}
+            assert all(p for parts in self.learner.regions().values() for p in parts)
 
 
 class Far(Walk):
@@ -431,18 +485,24 @@ class Far(Walk):
 
     def reference(self, view, rows, labels, settings):
         """Take ties between distances as they were decided; then everything from scratch."""
-        k, classes = self.settings["near_classes"], len(set(labels))
+        k, regions = self.settings["near_classes"], settings["regions"]
         far_pairs = {pair for pair, each in named(view).items() if each.is_far}
-        if classes <= k + 1 or not settings["lda_prior"]:
+        if len(set(regions)) <= k + 1 or not settings["lda_prior"]:
             assert far_pairs == set()
             return super().reference(view, rows, labels, settings)
         _, K = separators.ground(
             rows, labels, columns=settings["standardize"], metric=settings["whiten"]
         )
-        near, doubtful = far.near_pairs(far.distances(K, far.class_means(rows, labels)), k)
+        squares = far.distances(K, far.class_means(rows, regions))
+        squares = {pair: each for pair, each in squares.items() if not self.are_siblings(*pair)}
+        near, doubtful = far.near_pairs(squares, k)
         pairs = set(named(view))
         assert far_pairs | doubtful == (pairs - near) | doubtful
         return far.model(rows, labels, k, **settings, far=far_pairs)
+
+    def are_siblings(self, a, b):
+        """Return whether two names are those of regions of one label."""
+        return isinstance(a, tuple) and a[0] == b[0]
 
     def judge_others(self, others, view, *, refreshed):
         """Assert that only far pairs without support follow the discriminant of one class."""
@@ -454,9 +514,15 @@ class Far(Walk):
 
     def judge_all_moved(self, moved):
         """Assert that a consolidation moved every separator for which something is stored."""
-        pairs = named(self.learner.inspect())
-        assert moved <= set(pairs)
-        assert moved >= {pair for pair, each in pairs.items() if each.ids or not each.is_far}
+        view = self.learner.inspect()
+        label_of = dict(zip(view.names, view.labels, strict=True))
+        pairs = {(label_of[a], label_of[b]) for a, b in named(view)}
+        stored = [pair for pair, each in named(view).items() if each.ids or not each.is_far]
+        assert {(label_of[a], label_of[b]) for a, b in stored} <= moved <= pairs
+
+
+class FarDivided(Far):
+    regions = (2, 3)
 
 
 def named(view):
@@ -488,6 +554,14 @@ def test_a_walk_with_everything_pinned_keeps_every_promise():
 
 def test_a_walk_with_everything_chosen_keeps_every_promise():
     run_state_machine_as_test(Chosen, settings=settings(WALKS, max_examples=6))
+
+
+def test_a_walk_with_regions_keeps_every_promise():
+    run_state_machine_as_test(Divided, settings=settings(WALKS, max_examples=10))
+
+
+def test_a_walk_with_regions_and_far_pairs_keeps_every_promise():
+    run_state_machine_as_test(FarDivided, settings=settings(WALKS, max_examples=6))
 
 
 def test_a_walk_with_far_pairs_keeps_every_promise():

@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 
 from minout import InvalidInputError, Learner, maths
 from oracle.eighths import arrays
-from oracle.margin import SETTINGS, everything, margins_by_label, stream
+from oracle.margin import SETTINGS, STRAIGHT, everything, margins_by_label, stream
 
 KINDS = {
     "plain": SETTINGS["plain"],
     "loose": SETTINGS["loose"],
     "lda": SETTINGS["lda"] | {"C": 5.0},
     "manual": SETTINGS["means"] | {"refresh": "manual"},
-    "auto": {},
+    "auto": STRAIGHT,
 }
 
 

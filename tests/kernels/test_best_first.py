@@ -1,4 +1,4 @@
-"""Best-first predictions: the winner of the full evaluation in every case, ties included."""
+"""Best-first predictions: the label of the full evaluation in every case, ties included."""
 
 import numpy as np
 from hypothesis import given, settings
@@ -16,20 +16,37 @@ WIDTHS = [1, 2, LANES - 1, LANES + 1, 4 * LANES, 5 * LANES + 3]
 CLASSES = [1, 2, 3, 4, 5, 6, 9] if FEW else [1, 2, 3, 4, 5, 6, 9, 23, 60]
 
 
-def found(W, b, X, origin, rank, start, *, rows=None, together=1):
+def found(W, b, X, origin, order, start, *, rows=None, together=1):
     """Return winners, whether they are clipped, and the number of separators computed."""
     rows = np.arange(len(X)) if rows is None else rows
     winner, clipped = np.full(len(X), 77), np.zeros(len(X), dtype=bool)
-    computed = kernels.best_first(W, b, X, origin, rows, start, rank, together, winner, clipped)
+    with np.errstate(all="ignore"):  # plain Python warns where numba does not
+        computed = kernels.best_first(
+            W, b, X, origin, rows, start, order, together, winner, clipped
+        )
     return winner, clipped, computed
 
 
-def wanted(W, b, X, origin, rank):
-    """Return the winners of the full evaluation, of ties the lowest rank, and if clipped."""
-    out = np.empty((len(X), len(rank)))
-    kernels.scores(W, b, X, origin, out)
-    order = np.argsort(rank)
-    return order[out[:, order].argmax(axis=1)], out.max(axis=1) <= 0.0
+def wanted(W, b, X, origin, order):
+    """Return the labels of the full evaluation, of ties the lowest rank, and if clipped."""
+    out = np.empty((len(X), len(order.rank)))
+    kernels.scores(W, b, X, origin, order.owner, out)
+    by_rank = np.argsort(order.rank)
+    return order.owner[by_rank[out[:, by_rank].argmax(axis=1)]], out.max(axis=1) <= 0.0
+
+
+def drawn_order(rng, regions):
+    """Draw labels of regions, one region each or not, and the rank of each region."""
+    labels = regions if rng.random() < 0.5 else int(rng.integers(1, regions + 1))
+    owner = rng.permutation(regions) if labels == regions else rng.integers(0, labels, regions)
+    rank = np.empty(regions, dtype=np.int64)
+    rank[np.argsort(owner, kind="stable")] = np.arange(regions)
+    return kernels.Order(rank, owner)
+
+
+def single(rank):
+    """Return the order of labels that have one region each."""
+    return kernels.Order(np.asarray(rank), np.asarray(rank))
 
 
 def model(rng, classes, width, *, size=8, dtype="f8"):
@@ -46,7 +63,7 @@ def model(rng, classes, width, *, size=8, dtype="f8"):
         W, b = rng.normal(size=(pairs, width)), rng.normal(size=pairs)
     X = drawn(rng, 12 if FEW else 200, width, size=size).astype(dtype)
     X[rng.random(len(X)) < 0.1] = -0.0
-    return W, b, X, drawn(rng, width, size=size), rng.permutation(classes)
+    return W, b, X, drawn(rng, width, size=size), drawn_order(rng, classes)
 
 
 @settings(max_examples=20 if FEW else 150)
@@ -62,12 +79,12 @@ def test_the_winner_and_its_side_are_those_of_the_full_evaluation(
     classes, width, seed, size, dtype, together
 ):
     rng = np.random.default_rng(seed)
-    W, b, X, origin, rank = model(rng, classes, width, size=size, dtype=dtype)
+    W, b, X, origin, order = model(rng, classes, width, size=size, dtype=dtype)
     start = rng.integers(0, classes, len(X))  # any class may be tried first
     rows = np.argsort(start, kind="stable")
-    winner, clipped, computed = found(W, b, X, origin, rank, start, rows=rows, together=together)
-    right, is_clipped = wanted(W, b, X, origin, rank)
-    assert winner.tolist() == right.tolist()
+    winner, clipped, computed = found(W, b, X, origin, order, start, rows=rows, together=together)
+    right, is_clipped = wanted(W, b, X, origin, order)
+    assert order.owner[winner].tolist() == right.tolist()
     assert clipped.tolist() == is_clipped.tolist()
     assert computed <= 4 * len(X) * classes * (classes - 1) // 2  # at most twice, roughly and not
 
@@ -85,14 +102,14 @@ def test_scores_that_differ_by_less_than_rounding_are_decided_by_the_fixed_order
     classes, width, seed, w_power, x_power, together
 ):
     rng = np.random.default_rng(seed)
-    W, b, X, origin, rank = model(rng, classes, width, size=1)
+    W, b, X, origin, order = model(rng, classes, width, size=1)
     W = W * (1.0 + 1e-15 * rng.integers(-3, 4, W.shape)) * 10.0**w_power
     X = X * (1.0 + 1e-15 * rng.integers(-3, 4, X.shape)) * 10.0**x_power
     b, origin = b * 10.0 ** (w_power + x_power), origin * 10.0**x_power
     start = np.zeros(len(X), dtype=np.int64)
-    winner, clipped, _ = found(W, b, X, origin, rank, start, together=together)
-    right, is_clipped = wanted(W, b, X, origin, rank)
-    assert winner.tolist() == right.tolist()
+    winner, clipped, _ = found(W, b, X, origin, order, start, together=together)
+    right, is_clipped = wanted(W, b, X, origin, order)
+    assert order.owner[winner].tolist() == right.tolist()
     assert clipped.tolist() == is_clipped.tolist()
 
 
@@ -100,34 +117,55 @@ def test_scores_that_differ_by_less_than_rounding_are_decided_by_the_fixed_order
 @given(st.sampled_from([2, 3, 7]), st.sampled_from(WIDTHS[:4]), st.integers(0, 999))
 def test_rows_do_not_depend_on_each_other_or_on_the_class_tried_first(classes, width, seed):
     rng = np.random.default_rng(seed)
-    W, b, X, origin, rank = model(rng, classes, width, size=1)
-    X = X[:12]
-    usual = found(W, b, X, origin, rank, np.zeros(len(X), dtype=np.int64))
+    W, b, X, origin, order = model(rng, classes, width, size=1)
+    X, owner = X[:12], order.owner
+    usual = found(W, b, X, origin, order, np.zeros(len(X), dtype=np.int64))
     for c in range(classes):
         rows = rng.permutation(len(X))
-        other = found(W, b, X, origin, rank, np.full(len(X), c), rows=rows)
-        assert other[0].tolist() == usual[0].tolist()
+        other = found(W, b, X, origin, order, np.full(len(X), c), rows=rows)
+        assert owner[other[0]].tolist() == owner[usual[0]].tolist()
         assert other[1].tolist() == usual[1].tolist()
-    winner, clipped, _ = found(W, b, X, origin, rank, np.zeros(12, dtype=int), rows=np.array([5]))
+    winner, clipped, _ = found(W, b, X, origin, order, np.zeros(12, dtype=int), rows=np.array([5]))
     assert (winner[5], clipped[5]) == (usual[0][5], usual[1][5])
     assert np.delete(winner, 5).tolist() == [77] * 11  # other rows are left alone
 
 
 def test_one_class_wins_with_an_infinite_score_and_no_row_is_no_special_case():
-    W, b, origin, rank = np.zeros((1, 3)), np.zeros(1), np.zeros(3), np.zeros(1, dtype=np.int64)
+    W, b, origin, order = np.zeros((1, 3)), np.zeros(1), np.zeros(3), single([0])
     for n in (2, 9):
         start = np.zeros(n, dtype=int)
-        winner, clipped, computed = found(W, b, np.ones((n, 3)), origin, rank, start, together=9)
+        winner, clipped, computed = found(W, b, np.ones((n, 3)), origin, order, start, together=9)
         assert (winner.tolist(), clipped.tolist(), computed) == ([0] * n, [False] * n, 0)
-    assert found(W, b, np.ones((0, 3)), origin, rank, np.zeros(0, dtype=int))[2] == 0
+    assert found(W, b, np.ones((0, 3)), origin, order, np.zeros(0, dtype=int))[2] == 0
 
 
 def test_all_classes_tied_are_decided_by_rank():
     W, b = np.zeros((10, 4)), np.zeros(10)
-    rank = np.array([3, 1, 4, 0, 2])
-    winner, clipped, _ = found(W, b, np.ones((5, 4)), np.zeros(4), rank, np.arange(5))
+    order = single([3, 1, 4, 0, 2])
+    winner, clipped, _ = found(W, b, np.ones((5, 4)), np.zeros(4), order, np.arange(5))
     assert winner.tolist() == [3] * 5
     assert clipped.all()
+
+
+def test_a_region_with_a_positive_score_makes_its_siblings_unnecessary():
+    owner = np.array([0, 0, 0, 1, 1])
+    W, b = np.zeros((10, 2)), np.ones(10)  # positive on the side of the lower region
+    order = kernels.Order(np.arange(5), owner)
+    for n in (1, 6):
+        X, start = np.ones((n, 2)), np.full(n, 1)
+        winner, clipped, computed = found(W, b, X, np.zeros(2), order, start, together=n)
+        assert (winner.tolist(), clipped.tolist()) == ([1] * n, [False] * n)
+        assert computed == (2 if n == 1 else 4 * n)
+
+
+def test_a_sibling_with_a_positive_score_is_found_although_the_first_region_is_clipped():
+    owner = np.array([0, 0, 1])
+    W, b = np.zeros((3, 2)), np.array([0.0, -1.0, 1.0])  # region 0 loses against 2, 1 wins
+    order = kernels.Order(np.arange(3), owner)
+    for n in (1, 6):
+        X, start = np.ones((n, 2)), np.zeros(n, dtype=int)
+        winner, clipped, _ = found(W, b, X, np.zeros(2), order, start, together=n)
+        assert (winner.tolist(), clipped.tolist()) == ([1] * n, [False] * n)
 
 
 def test_a_class_with_positive_margins_wins_after_its_own_separators():
@@ -136,7 +174,7 @@ def test_a_class_with_positive_margins_wins_after_its_own_separators():
     b[pairs] = [-1.0, -1.0, 1.0, 1.0, 1.0]  # all on the side of class 2
     for n in (1, 6):
         X, start = np.ones((n, 2)), np.full(n, 2)
-        found_ = found(W, b, X, np.zeros(2), np.arange(6), start, together=n)
+        found_ = found(W, b, X, np.zeros(2), single(range(6)), start, together=n)
         assert [each.tolist() for each in found_[:2]] == [[2] * n, [False] * n]
         assert found_[2] == 5 * n
 
@@ -151,20 +189,21 @@ def test_scores_have_the_bits_of_the_fixed_order(classes, width, dtype, seed):
     W, b, origin = rng.normal(size=(pairs, width)), rng.normal(size=pairs), rng.normal(size=width)
     origin = origin.astype(rng.choice(["f4", "f8"]))
     X = rng.normal(size=(5 if seed % 4 or FEW else 37, width)).astype(dtype)
-    out = np.zeros((len(X), classes))
-    kernels.scores(W, b, X, origin, out)
-    assert out.tobytes() == fixed_order.scores(W, b, X, origin, classes).tobytes()
+    out, owner = np.zeros((len(X), classes)), drawn_order(rng, classes).owner
+    kernels.scores(W, b, X, origin, owner, out)
+    assert out.tobytes() == fixed_order.scores(W, b, X, origin, owner).tobytes()
 
 
 def test_proposals_are_play_offs_of_linear_scores():
     rng = np.random.default_rng(0)
     for classes in (4, WORTH_A_PLAY_OFF + 1):
-        W, b, X, origin, _ = model(rng, classes, 35)
+        W, b, X, origin, order = model(rng, classes, 35)
+        order = order._replace(owner=np.arange(classes) // 2)
         V, v = drawn(rng, classes, 35).astype("f4"), drawn(rng, classes).astype("f4")
         guesses = ((X - origin) @ V.T + v).astype("f4")
         highest, out, wanted = guesses.argmax(axis=1), np.zeros(len(X), int), np.zeros(len(X), int)
-        kernels.proposals(V, v, W, b, X, origin, out)
-        kernels.play_offs(W, b, X, origin, guesses, wanted)
+        kernels.proposals(V, v, W, b, X, origin, order.owner, out)
+        kernels.play_offs(W, b, X, origin, order.owner, guesses, wanted)
         assert out.tolist() == wanted.tolist()
         assert (out == highest).all() == (classes < WORTH_A_PLAY_OFF)
 
@@ -173,22 +212,24 @@ def test_the_proposal_is_the_better_of_two_classes_with_the_highest_guesses_if_t
     rng = np.random.default_rng(0)
     for classes in (5, WORTH_A_PLAY_OFF + 3):
         W, b, X, origin, _ = model(rng, classes, 3)
+        owner = np.arange(classes) // 2
         guesses = rng.permuted(np.tile(np.arange(classes, dtype="f4"), (len(X), 1)), axis=1)
         c, o = np.argsort(-guesses, axis=1)[:, :2].T
         high, low = np.maximum(c, o), np.minimum(c, o)
         pair = high * (high - 1) // 2 + low
         a = np.einsum("ij,ij->i", W[pair], X - origin) + b[pair]
         better = np.where(a > 0.0, low, high) if classes > WORTH_A_PLAY_OFF else c
+        better = np.where(owner[c] == owner[o], c, better)  # siblings have no separator
         out = np.full(len(X), 77)
-        kernels.play_offs(W, b, X, origin, guesses, out)
+        kernels.play_offs(W, b, X, origin, owner, guesses, out)
         assert out.tolist() == better.tolist()
 
 
 def test_guesses_that_are_not_numbers_propose_some_class():
     rng = np.random.default_rng(0)
-    W, b, X, origin, _ = model(rng, 40, 3)
+    W, b, X, origin, order = model(rng, 40, 3)
     guesses = np.full((len(X), 40), np.nan, dtype="f4")
     guesses[::2] = rng.choice([np.nan, np.inf, -np.inf, 1.0], size=guesses[::2].shape)
     out = np.full(len(X), 77)
-    kernels.play_offs(W, b, X, origin, guesses, out)
+    kernels.play_offs(W, b, X, origin, order.owner, guesses, out)
     assert set(out.tolist()) <= set(range(40))

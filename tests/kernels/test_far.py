@@ -30,6 +30,7 @@ class Model:
             (lambda *shape: drawn(rng, *shape)) if grid else (lambda *shape: rng.normal(size=shape))
         )
         m, self.m, self.rng = classes, classes, rng
+        self.owner = np.arange(m) if seed % 2 else rng.integers(0, max(m - 1, 1), m)
         self.K = rng.integers(1, 5, width) / 4.0
         self.origin, self.table = self.draw(width), self.draw(12, width).astype(dtype)
         self.V, self.half = self.draw(m, width), self.draw(m)
@@ -55,7 +56,14 @@ class Model:
         size = np.diff(start)
         self.parts = (
             kernels.ClassScores(
-                self.V, self.half, self.near, self.scale, self.at, self.floor, self.norm
+                self.V,
+                self.half,
+                self.owner,
+                self.near,
+                self.scale,
+                self.at,
+                self.floor,
+                self.norm,
             ),
             kernels.Corrections(
                 np.array(start[:-1], dtype=np.int64),
@@ -101,10 +109,15 @@ class Model:
         return value
 
     def margins(self, c, x):
-        """Return the margins of a row of class c, inf against itself."""
+        """Return the margins of a row in region c, inf within its label."""
+        own = self.owner[c]
         return np.array(
             [
-                np.inf if o == c else self.value(c, o, x) if c < o else -self.value(o, c, x)
+                np.inf
+                if self.owner[o] == own
+                else self.value(c, o, x)
+                if c < o
+                else -self.value(o, c, x)
                 for o in range(self.m)
             ]
         )
@@ -138,7 +151,7 @@ def test_margins_scores_and_values_of_a_pair_have_the_bits_of_the_fixed_order(
             assert out.tolist() == wanted.tolist()
             assert least == scores[i, c] == wanted.min()
             for o in range(c + 1, classes):
-                if not model.near[c, o]:
+                if not model.near[c, o] and model.owner[c] != model.owner[o]:
                     assert values(model, c, o, [i])[0] == wanted[o]
 
 
@@ -182,7 +195,7 @@ def test_discriminant_margins_are_those_of_far_pairs_without_corrections(width, 
         (a, b)
         for a in range(5)
         for b in range(5)
-        if a != b and not model.near[a, b] and model.at[a, b] < 0
+        if model.owner[a] != model.owner[b] and not model.near[a, b] and model.at[a, b] < 0
     ]
     own, other = np.array(plain, dtype=np.int64).reshape(-1, 2).T
     places, out = np.arange(len(plain)) % 12, np.empty(len(plain))
@@ -212,10 +225,11 @@ def test_a_margin_that_is_not_computed_is_a_lower_bound_that_is_high_enough(
         for c in range(classes):
             wanted, out = model.margins(c, x), np.full(classes, 77.0)
             least = kernels.far_margins(*model.parts, x, model.origin, length, c, bound, out)
-            assert out[c] == 77.0
+            siblings = model.owner == model.owner[c]
+            assert (out[siblings] == 77.0).all()
             assert least == wanted.min()
             for o in range(classes):
-                if o != c and out[o] != wanted[o]:
+                if not siblings[o] and out[o] != wanted[o]:
                     assert max(bound, least) <= out[o] <= wanted[o]
 
 
@@ -239,16 +253,21 @@ def test_the_winner_is_the_first_of_the_highest_scores(classes, width, seed, dty
     if grid:  # ties: equal classes, and corrections that are 0
         model.V[:], model.half[:] = model.V[0], model.half[0]
         model.parts[1].coef[::2] = 0.0
+        model.floor[:] -= 100.0  # bounds hold for these, too
     X = np.concatenate([model.table, 0 * model.table[:1], 1000 * model.table[:2]]).astype(dtype)
     X[-4] = model.origin
-    rank, lengths = model.rng.permutation(classes), model.lengths(X)
+    lengths, rank = model.lengths(X), np.empty(classes, dtype=np.int64)
+    by_rank = model.rng.permutation(classes)
+    by_rank = by_rank[np.argsort(model.owner[by_rank], kind="stable")]
+    rank[by_rank] = np.arange(classes)
+    order = kernels.Order(rank, model.owner)
     scores = np.empty((len(X), classes))
     kernels.far_scores(*model.parts, X, model.origin, lengths, scores)
     winner, score = np.full(len(X), 77), np.full(len(X), 77.0)
-    tried = kernels.far_winners(*model.parts, X, model.origin, lengths, rank, winner, score)
-    order = np.argsort(rank)
-    assert winner.tolist() == order[scores[:, order].argmax(axis=1)].tolist()
-    assert score.tolist() == scores.max(axis=1).tolist()
+    tried = kernels.far_winners(*model.parts, X, model.origin, lengths, order, winner, score)
+    wanted = by_rank[scores[:, by_rank].argmax(axis=1)]
+    assert model.owner[winner].tolist() == model.owner[wanted].tolist()
+    assert (score <= 0.0).tolist() == (scores.max(axis=1) <= 0.0).tolist()
     assert len(X) <= tried <= classes * len(X)
 
 
@@ -257,7 +276,6 @@ def test_no_row_is_no_special_case():
     none = np.empty((0, 2))
     kernels.far_scores(*model.parts, none, model.origin, np.empty(0), np.empty((0, 3)))
     found = np.empty(0, dtype=np.int64), np.empty(0)
-    assert (
-        kernels.far_winners(*model.parts, none, model.origin, np.empty(0), np.arange(3), *found)
-        == 0
-    )
+    order = kernels.Order(np.arange(3), model.owner)
+    args = *model.parts, none, model.origin, np.empty(0), order
+    assert kernels.far_winners(*args, *found) == 0

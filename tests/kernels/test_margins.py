@@ -39,36 +39,45 @@ def test_a_row_has_the_same_bits_wherever_it_lies_and_whoever_else_is_asked(widt
     kernels.activations(w, b, table, np.arange(9), origin, out)
     assert out.tolist() == [one(w, b, table[i], origin) for i in range(9)]
     least = np.empty((9, 2))
-    kernels.scores(w[None], np.array([b]), table, origin, least)
+    owner = np.arange(2)
+    kernels.scores(w[None], np.array([b]), table, origin, owner, least)
     assert least[:, 0].tolist() == out.tolist()
     assert least[:, 1].tolist() == (-out).tolist()
     margins = np.full(2, np.inf)
-    assert kernels.class_margins(w[None], np.array([b]), table[3], origin, 1, margins) == -out[3]
+    args = w[None], np.array([b]), table[3], origin, owner, 1, -np.inf
+    assert kernels.region_margins(*args, margins) == -out[3]
     assert margins.tolist() == [-out[3], np.inf]
 
 
 @settings(max_examples=30)
-@given(st.integers(1, 5), WIDTHS, st.integers(0, 99))
-def test_class_margins_and_scores_are_those_of_the_specification(classes, width, seed):
+@given(st.integers(1, 5), WIDTHS, st.integers(0, 99), st.booleans())
+def test_margins_and_scores_are_those_of_the_specification(classes, width, seed, single):
     rng = np.random.default_rng(seed)
+    owner = np.arange(classes) if single else rng.integers(0, 3, classes)
     pairs = classes * (classes - 1) // 2
     W, b, origin = drawn(rng, pairs + 1, width), drawn(rng, pairs + 1), drawn(rng, width)
     X = drawn(rng, 4, width)
     least = np.empty((4, classes))
-    kernels.scores(W, b, X, origin, least)
+    kernels.scores(W, b, X, origin, owner, least)
     for c in range(classes):
+        siblings = owner == owner[c]
         wanted = maths.margins(W[:pairs], b[:pairs], X, origin, np.full(4, c), classes)
+        wanted[:, siblings] = np.inf
         assert least[:, c].tolist() == wanted.min(axis=1).tolist()
         for x, row in zip(X, wanted, strict=True):
             out = np.full(classes, 77.0)
-            assert kernels.class_margins(W, b, x, origin, c, out) == row.min()
-            assert out[c] == 77.0
-            assert np.delete(out, c).tolist() == np.delete(row, c).tolist()
+            args = W, b, x, origin, owner, c
+            assert kernels.region_margins(*args, -np.inf, out) == row.min()
+            assert (out[siblings] == 77.0).all()
+            assert out[~siblings].tolist() == row[~siblings].tolist()
+            low = kernels.region_margins(*args, 0.5, out)
+            assert low == row.min() or row.min() <= low < 0.5
 
 
 def test_a_single_class_has_no_neuron_and_an_infinite_score():
     out = np.zeros((2, 1))
-    kernels.scores(np.zeros((1, 3)), np.zeros(1), np.ones((2, 3)), np.zeros(3), out)
+    owner = np.zeros(1, dtype=np.int64)
+    kernels.scores(np.zeros((1, 3)), np.zeros(1), np.ones((2, 3)), np.zeros(3), owner, out)
     assert out.tolist() == [[np.inf], [np.inf]]
 
 

@@ -28,14 +28,19 @@ class Pair(NamedTuple):
     mine: list
 
 
-def model(rows, labels, near_classes, *, standardize, whiten, lda_prior, C, far=None):
+def model(rows, labels, near_classes, *, standardize, whiten, lda_prior, C, far=None, regions=None):
     """Solve every pair of labels; return the origin and {(a, b): Pair}.
 
     `far` are the far pairs, if they are known; otherwise they are found, and ties must not occur.
+    With `regions`, one of each row, every pair of regions of different labels.
     """
     assert lda_prior
-    rows, labels = np.asarray(rows, dtype=float), list(labels)
-    origin, K = separators.ground(rows, labels, columns=standardize, metric=whiten)
+    rows, label_of = (
+        np.asarray(rows, dtype=float),
+        dict(zip(regions or labels, labels, strict=True)),
+    )
+    origin, K = separators.ground(rows, list(labels), columns=standardize, metric=whiten)
+    labels = list(regions or labels)
     means = class_means(rows, labels)
     off = [row - means[label] for row, label in zip(rows, labels, strict=True)]
     within = sum(each @ K @ each for each in off) / max(len(rows) - len(means), 1)
@@ -45,6 +50,8 @@ def model(rows, labels, near_classes, *, standardize, whiten, lda_prior, C, far=
         far = {pair for pair in all_pairs(means) if pair not in near}
     found = {}
     for a, b in all_pairs(means):
+        if label_of[a] == label_of[b]:
+            continue
         mine = [i for i, each in enumerate(labels) if each in (a, b)]
         signs = np.array([1.0 if labels[i] == a else -1.0 for i in mine])
         if (a, b) in far:
@@ -90,20 +97,24 @@ def distances(K, means):
 
 def near_pairs(squares, near_classes):
     """Return the near pairs (a, b), a < b, and those that are a matter of rounding."""
-    names = sorted({a for a, _ in squares})
-    reach = {}
-    for a in names:
-        mine = sorted(squares[a, b] for b in names if b != a)
-        reach[a] = mine[min(near_classes, len(mine)) - 1]
-    near, doubtful = set(), set()
-    for a, b in squares:
-        if a < b:
-            limit = max(reach[a], reach[b])
-            if squares[a, b] <= limit + ROUNDING:
-                near.add((a, b))
-            if limit < squares[a, b] <= limit + ROUNDING * (1.0 + limit):
-                doubtful.add((a, b))
-    return near, doubtful
+    near, doubtful, sure = set(), set(), set()
+    for a in sorted({a for a, _ in squares}):
+        mine = sorted((square, b) for (one, b), square in squares.items() if one == a)
+        reach = mine[min(near_classes, len(mine)) - 1][0]
+        rounding = ROUNDING * (1.0 + reach)
+        near |= {pair(a, b) for square, b in mine if square <= max(reach, ROUNDING)}
+        if sum(square <= reach + rounding for square, _ in mine) > near_classes:
+            # Which of those at this distance are near, is a matter of rounding.
+            doubtful |= {pair(a, b) for square, b in mine if abs(square - reach) <= rounding}
+            sure |= {pair(a, b) for square, b in mine if square < reach - rounding}
+        else:
+            sure |= {pair(a, b) for square, b in mine if square <= reach}
+    return near, doubtful - sure
+
+
+def pair(a, b):
+    """Return two names in their order."""
+    return (a, b) if a < b else (b, a)
 
 
 def values(view, X):

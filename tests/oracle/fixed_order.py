@@ -18,11 +18,13 @@ def activation(w, b, x, origin):
     return total + b
 
 
-def scores(W, b, X, origin, classes):
-    """Return the least margin of each row in each class, from every separator."""
-    out = np.full((len(X), classes), np.inf)
-    for high in range(1, classes):
+def scores(W, b, X, origin, owner):
+    """Return the least margin of each row in each region, from every separator between labels."""
+    out = np.full((len(X), len(owner)), np.inf)
+    for high in range(1, len(owner)):
         for low in range(high):
+            if owner[low] == owner[high]:
+                continue
             pair = high * (high - 1) // 2 + low
             for i, x in enumerate(X):
                 a = activation(W[pair], b[pair], x, origin)

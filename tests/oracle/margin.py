@@ -10,15 +10,16 @@ import numpy as np
 
 from minout import InvalidInputError, Learner
 
+STRAIGHT = {"regions": 1, "expand": None}
 SETTINGS = {
-    "plain": {"C": 50.0, "whiten": False, "lda_prior": False, "standardize": False},
-    "loose": {"C": 0.5, "whiten": False, "lda_prior": False, "standardize": False},
-    "scaled": {"C": 5.0, "whiten": False, "lda_prior": False, "standardize": True},
-    "whitened": {"C": 50.0, "whiten": True, "lda_prior": False, "standardize": False},
-    "means": {"C": 5.0, "whiten": False, "lda_prior": True, "standardize": False},
-    "lda": {"C": 500.0, "whiten": True, "lda_prior": True, "standardize": False},
-    "all": {"C": 5.0, "whiten": True, "lda_prior": True, "standardize": True},
-    "auto": {},
+    "plain": STRAIGHT | {"C": 50.0, "whiten": False, "lda_prior": False, "standardize": False},
+    "loose": STRAIGHT | {"C": 0.5, "whiten": False, "lda_prior": False, "standardize": False},
+    "scaled": STRAIGHT | {"C": 5.0, "whiten": False, "lda_prior": False, "standardize": True},
+    "whitened": STRAIGHT | {"C": 50.0, "whiten": True, "lda_prior": False, "standardize": False},
+    "means": STRAIGHT | {"C": 5.0, "whiten": False, "lda_prior": True, "standardize": False},
+    "lda": STRAIGHT | {"C": 500.0, "whiten": True, "lda_prior": True, "standardize": False},
+    "all": STRAIGHT | {"C": 5.0, "whiten": True, "lda_prior": True, "standardize": True},
+    "auto": STRAIGHT,
 }
 """Pinned settings by a short name."""
 
@@ -79,7 +80,7 @@ def model_bits(learner):
 
 
 def by_label(view):
-    """Return w and b of each pair of labels (a, b), a < b, positive on the side of a."""
+    """Return w and b of each pair of regions (a, b), a < b, by name, positive on the side of a."""
     found = {}
     for (low, high), each in view.separators.items():
         w, b = each.w + 0.0, np.float64(each.b) + 0.0
@@ -103,11 +104,11 @@ def margins_by_label(view, x, label):
 
 
 def all_margins(view, known):
-    """Return {(id, other label): (margin, rounding)} of all that is known, {id: (row, label)}."""
+    """Return {(id, other region): (margin, rounding)} of all that is known, {id: (row, region)}."""
     found = {}
     if not known:
         return found
-    ids, labels = list(known), np.array([label for _, label in known.values()], dtype=object)
+    ids, labels = list(known), [label for _, label in known.values()]
     Z = np.array([row for row, _ in known.values()]) - view.origin
     for (a, b), (w, bias) in by_label(view).items():
         f, size = Z @ w + bias, np.abs(Z) @ np.abs(w) + abs(bias)
@@ -117,11 +118,23 @@ def all_margins(view, known):
             images = np.abs(rows * view.K if view.K.ndim == 1 else rows @ view.K)
             size += np.abs(Z) @ (each.alpha @ images + 10.0 * np.abs(each.prior_w))
             size += each.alpha.sum() + 10.0 * abs(each.prior_b)
-        for i in np.flatnonzero(labels == a).tolist():
+        for i in [i for i, each in enumerate(labels) if each == a]:
             found[ids[i], b] = float(f[i]), 1e-14 * len(w) * float(size[i])
-        for i in np.flatnonzero(labels == b).tolist():
+        for i in [i for i, each in enumerate(labels) if each == b]:
             found[ids[i], a] = -float(f[i]), 1e-14 * len(w) * float(size[i])
     return found
+
+
+def in_regions(learner, view, known):
+    """Return {id: (expanded row, name of its region)} of {id: (row, label)}.
+
+    The name is the label if every label has one region.
+    """
+    name_of = {i: name for name, ids in view.members.items() for i in ids}
+    if not known:
+        return {}
+    rows = learner.expanded([row for row, _ in known.values()])
+    return {i: (row, name_of[i]) for i, row in zip(known, rows, strict=True)}
 
 
 def consolidated_copy(learner):

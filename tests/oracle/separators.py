@@ -30,16 +30,25 @@ class Model(NamedTuple):
     slack: np.ndarray
 
 
-def model(rows, labels, *, standardize, whiten, lda_prior, C):
-    """Solve every pair of labels; f is positive on the side of the lower label."""
+def model(rows, labels, *, standardize, whiten, lda_prior, C, regions=None):
+    """Solve every pair of labels; f is positive on the side of the lower label.
+
+    With `regions`, one of each row, every pair of regions of different labels.
+    """
     lam = 1.0 / (2.0 * C)
-    rows, labels = np.asarray(rows, dtype=float), list(labels)
-    origin, K = ground(rows, labels, columns=standardize, metric=whiten)
+    rows, label_of = (
+        np.asarray(rows, dtype=float),
+        dict(zip(regions or labels, labels, strict=True)),
+    )
+    origin, K = ground(rows, list(labels), columns=standardize, metric=whiten)
+    labels = list(regions or labels)
     names = sorted(set(labels))
     means = {name: rows[[each == name for each in labels]].mean(axis=0) for name in names}
     pairs, slack = {}, np.zeros(len(rows))
     for a in names:
         for b in names[names.index(a) + 1 :]:
+            if label_of[a] == label_of[b]:
+                continue
             mine = [i for i, each in enumerate(labels) if each in (a, b)]
             signs = np.array([1.0 if labels[i] == a else -1.0 for i in mine])
             start = (

@@ -23,7 +23,16 @@ from minout.learner import Learner
 
 T = TypeVar("T")
 
-SETTINGS = ("C", "whiten", "lda_prior", "standardize", "refresh", "near_classes")
+SETTINGS = (
+    "C",
+    "whiten",
+    "lda_prior",
+    "standardize",
+    "regions",
+    "expand",
+    "refresh",
+    "near_classes",
+)
 """The parameters that are passed on to the learner as they are."""
 NOTES = "classifier"
 """The key of the classifier's entry in a learner's notes."""

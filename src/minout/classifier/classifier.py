@@ -38,9 +38,10 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     `fit` starts a new model and consolidates it: the result does not depend on the order of the
     rows. `partial_fit` teaches more rows, one by one; new labels may appear at any time.
 
-    There is one linear separator for each pair of labels. The margin of an example is the value of
-    a separator, positive on the side of the example's label. After every step each stored example
-    is fitted (its margins are positive in all separators of its class) or listed in `misfits_`.
+    There is one linear separator for each pair of labels, or several if labels have several regions
+    (clusters of examples). The margin of an example is the value of a separator, positive on the
+    side of the example's label. After every step each stored example is fitted (its margins are
+    positive in all separators of its region) or listed in `misfits_`.
 
     Threads may share a classifier: readers always see a consistent state, and calls that change it
     wait for each other.
@@ -57,6 +58,14 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         of towards 0.
     standardize : bool or "auto", default="auto"
         Divide each column by its standard deviation first.
+    regions : int or "auto", default="auto"
+        Into how many regions the examples of a label are divided at most. Each region has its own
+        separators, so a label may lie in several places or curve around others. "auto" is 1, 2, 4
+        or 8, and at most 200 regions in all. A label with n examples has at most n/5 regions.
+    expand : int, None or "auto", default="auto"
+        How many hat functions of each column are added at most: piecewise-linear functions with
+        their peaks at quantiles of the column, by which separators follow thresholds and bumps.
+        None adds none. "auto" is none, 3 (up to 50 columns) or 9 (up to 20 columns).
     refresh : {"auto", "manual"}, default="auto"
         With "auto", scale, covariance, discriminants and the settings that are "auto" are computed
         again from time to time while examples are taught; with "manual", by `fit` and
@@ -85,7 +94,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     all_ids_ : list of int or str
         The ids of all stored examples, in the order in which they were taught.
     misfits_ : list of int or str
-        The ids of the stored examples on the wrong side of a separator of their class.
+        The ids of the stored examples on the wrong side of a separator of their region.
     pending_ : list of int or str
         The ids of the stored examples that wait until a separator with many support vectors moves.
     certificate_ : Certificate
@@ -134,6 +143,8 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         whiten: bool | Auto = "auto",
         lda_prior: bool | Auto = "auto",
         standardize: bool | Auto = "auto",
+        regions: int | Auto = "auto",
+        expand: int | Auto | None = "auto",
         refresh: Literal["auto", "manual"] = "auto",
         near_classes: int | Literal["auto", "all"] = "auto",
         features: str | FeatureMap | Callable[[Any], Any] = "identity",
@@ -143,6 +154,8 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.whiten = whiten
         self.lda_prior = lda_prior
         self.standardize = standardize
+        self.regions = regions
+        self.expand = expand
         self.refresh = refresh
         self.near_classes = near_classes
         self.features = features
@@ -323,28 +336,30 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         model = self._fitted()
         return model.learner.explain(model.check_row(x))
 
-    def separator(self, a: Any, b: Any) -> PairSeparator:
+    def separator(self, a: Any, b: Any, regions: tuple[int, int] = (0, 0)) -> PairSeparator:
         """Return the separator between two labels: weights, bias and support vectors.
 
         Parameters
         ----------
         a, b : int or str
             Two labels; the separator is positive on the side of `a`.
+        regions : (int, int), default=(0, 0)
+            If labels have several regions, which of `a` and which of `b`.
 
         Returns
         -------
         PairSeparator
-            `weights @ x + bias` is the margin of x for `a` against `b`, where x is an output row
-            of the feature map; `supports` are the support vectors.
+            `weights @ x + bias` is the margin of x for `a` against `b`, where x is a row as
+            `learner_.expanded` returns it; `supports` are the support vectors.
 
         Raises
         ------
         InvalidInputError
-            If a label has no stored examples, or both labels are the same.
+            If a label has no stored examples or no such region, or both labels are the same.
         """
         model = self._fitted()
         first, second = (model.codec.encode_one(each)[0] for each in (a, b))
-        return model.learner.separator(first, second)
+        return model.learner.separator(first, second, regions)
 
     def picture(self, x: Any, images: Images | None = None) -> Picture:
         """Draw the explanation of an image.

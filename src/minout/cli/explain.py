@@ -89,7 +89,7 @@ def explain(
         about = {"where": found.where, "id": found.id, "stored_label": found.label}
         print_json({**about, **explanation._asdict(), **arrays})
     else:
-        _print(found, explanation, 10 if count is None else count)
+        _print(learner, found, explanation, 10 if count is None else count)
 
 
 def _stored(learner: Learner, id: str | None) -> _Row:
@@ -142,7 +142,14 @@ def _name(row: int | None, line: int | None, id: str | None) -> str:
     return f"row that starts on line {line}" if line is not None else f"example {id!r}"
 
 
-def _print(found: _Row, explanation: Explanation, count: int) -> None:
+def _regions(learner: Learner, explanation: Explanation) -> dict[str, str]:
+    # The regions of the two labels, if a label has several.
+    if explanation.runner_up is None or learner.choice.regions == 1:
+        return {}
+    return {"regions": f"{explanation.region} and {explanation.runner_up_region}"}
+
+
+def _print(learner: Learner, found: _Row, explanation: Explanation, count: int) -> None:
     name = found.where if found.id is None else f"{found.where}, {found.id}"
     runner_up = explanation.runner_up
     print_facts(
@@ -151,6 +158,7 @@ def _print(found: _Row, explanation: Explanation, count: int) -> None:
             **({} if found.label is None else {"stored label": str(found.label)}),
             "predicted": str(explanation.label),
             "runner-up": "no other label" if runner_up is None else str(runner_up),
+            **_regions(learner, explanation),
             "margin": explanation.margin,
             "prior": explanation.prior,
             "bias": explanation.bias,

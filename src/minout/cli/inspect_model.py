@@ -16,6 +16,7 @@ from minout.cli.queries import (
     load_file,
     load_model,
 )
+from minout.learner import Learner
 from minout.store import ModelFolder
 from minout.streams.files import join_names
 
@@ -35,7 +36,7 @@ def suspects(
     by which the margins of an example fall short of 1; `suggested_label` is the label against
     which it is largest. Correctly labelled examples are listed too, if they are close to another
     label: a slack below 1 is seldom a wrong label, from 1 on it is worth checking. With many labels
-    slack adds up; begin with the examples that stand out.
+    or regions slack adds up; begin with the examples that stand out.
 
     Example: minout suspects wines -n 10
     """
@@ -85,9 +86,10 @@ def info(model: options.Model, as_json: options.Json = False) -> None:
 
     A misfit is a stored example on the wrong side of a separator, the linear function between two
     labels. C is the inverse strength of the regularisation, as in scikit-learn: a high C fits
-    single examples more closely, a low C allows more misfits. C, standardize, whiten and lda_prior
-    are chosen from the examples. A pending example waits until a separator with many support
-    vectors moves; `minout consolidate` leaves none.
+    single examples more closely, a low C allows more misfits. C, standardize, whiten, lda_prior,
+    the number of regions (clusters) per label and the number of knots of the piecewise-linear
+    functions of each column are chosen from the examples. A pending example waits until a separator
+    with many support vectors moves; `minout consolidate` leaves none.
 
     The accuracy to expect on new rows is the share of stored examples that get their label when
     they are left out, in all and per class. It is for rows like those stored. The only example of
@@ -140,8 +142,17 @@ def info(model: options.Model, as_json: options.Json = False) -> None:
             "id column": notes.id or "none",
             "columns": columns,
             "feature map": learner.features.fingerprint,
-            "chosen": ", ".join(chosen) or "none",
+            "scaling": ", ".join(chosen) or "none",
             "C": "none" if choice is None else choice.C,
+            "regions": "none" if choice is None else _regions(learner),
+            "knots": "none" if choice is None else choice.knots,
             "bytes": size,
         }
     )
+
+
+def _regions(learner: Learner) -> str:
+    # How many regions the labels have, at least and at most.
+    counts = [len(regions) for regions in learner.regions().values()]
+    low, high = min(counts, default=0), max(counts, default=0)
+    return f"{low} per label" if low == high else f"{low} to {high} per label"

@@ -51,9 +51,11 @@ def learn(
 ) -> None:
     """Teach a model the rows of a file, one by one; create the model if there is none.
 
-    The model has one separator, a linear function, for each pair of labels. A misfit is a stored
-    example on the wrong side of a separator of its label. The accuracy to expect on new rows like
-    those stored is estimated by leaving each stored example out (`minout info` has it per label).
+    The model has one separator, a linear function, for each pair of labels, or of their regions
+    (clusters of examples), if they have several. A misfit is a stored example on the wrong side of
+    a separator of its region. Settings are chosen from the examples. The accuracy to expect on new
+    rows like those stored is estimated by leaving each stored example out (`minout info` has it per
+    label).
 
     Run it again to teach more. With an id column, rows that are already stored change nothing, even
     if their label was corrected since. Ctrl-C stops after the current example and keeps everything

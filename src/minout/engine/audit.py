@@ -7,7 +7,7 @@ import numpy as np
 from minout import maths
 from minout._typing import Floats, Id, Ints
 from minout.engine.check import MARGIN_TOLERANCE
-from minout.engine.separators import NO_PLACES, SUFFICIENT_MARGIN, classes_of, pair_number
+from minout.engine.separators import NO_PLACES, SUFFICIENT_MARGIN, pair_number, regions_of
 from minout.engine.state import State
 
 BLOCK = 4_096
@@ -21,7 +21,7 @@ class Audit(NamedTuple):
     examples : int
         The number of stored examples.
     margins : int
-        The number of margins computed: one per example and separator of its class.
+        The number of margins computed: one per example and separator of its region.
     least_margin : float
         The smallest margin above 0.
     misfits : tuple of id
@@ -66,19 +66,19 @@ def audit(state: State) -> Audit:
     unsure = np.zeros(examples.end, dtype=np.int64)
     slacks = _Slacks(state)
     least, rounding, count = np.inf, 0.0, 0
-    for c in range(len(state.classes)):
-        mine, weights = places[examples.classes[places] == c], _class_weights(state, c)
+    for c in range(len(state.regions)):
+        mine, weights = places[examples.regions[places] == c], _region_weights(state, c)
         for start in range(0, len(mine), BLOCK):
             block = mine[start : start + BLOCK]
             margins, error = _margins(state, block, weights)
-            count += margins.size - len(block)
+            count += int(np.isfinite(weights.b).sum()) * len(block)
             rounding = max(rounding, float(error.max(initial=0.0)))
             right = margins > 0.0
             least = min(least, float(margins[right].min(initial=np.inf)))
             wrong[block] = np.count_nonzero(~right, axis=1)
             unsure[block] = np.count_nonzero(np.abs(margins) <= error, axis=1)
             enough = SUFFICIENT_MARGIN - error - MARGIN_TOLERANCE
-            low = (margins + slacks.of(block, len(state.classes)) < enough).any(axis=1)
+            low = (margins + slacks.of(block, len(state.regions)) < enough).any(axis=1)
             differences += [
                 f"Example {state.ids[place]!r} has a margin below {SUFFICIENT_MARGIN}, "
                 "and no slack that makes up for it."
@@ -102,8 +102,8 @@ def audit(state: State) -> Audit:
     )
 
 
-class _ClassWeights(NamedTuple):
-    """w and b of all separators of a class, positive on its side; b against itself is inf.
+class _RegionWeights(NamedTuple):
+    """w and b of all separators of a region, positive on its side; b is inf within its label.
 
     `sizes` and `biases` are their absolute values; for a far pair, the sum of the absolute values
     of all terms that its value is made of.
@@ -115,18 +115,18 @@ class _ClassWeights(NamedTuple):
     biases: Floats
 
 
-def _class_weights(state: State, c: int) -> _ClassWeights:
-    classes, far = len(state.classes), state.separators.far
-    W, b = np.zeros((classes, state.examples.width)), np.zeros(classes)
-    others, sizes, biases = np.arange(classes), np.zeros(W.shape), np.zeros(classes)
+def _region_weights(state: State, c: int) -> _RegionWeights:
+    regions, far, owner = len(state.regions), state.separators.far, state.regions.order.owner
+    W, b = np.zeros((regions, state.examples.width)), np.zeros(regions)
+    others, sizes, biases = np.arange(regions), np.zeros(W.shape), np.zeros(regions)
     if far is not None:
-        V, half, scale = far.V[:classes], far.half[:classes], far.scale[c, :classes]
+        V, half, scale = far.V[:regions], far.half[:regions], far.scale[c, :regions]
         W, b = (V[c] - V) * scale[:, None], (half - half[c]) * scale
         sizes = scale[:, None] * (np.abs(V[c]) + np.abs(V))
         biases = scale * (np.abs(half[c]) + np.abs(half))
-        others = np.flatnonzero(far.index[c, :classes] >= 0)
+        others = np.flatnonzero(far.index[c, :regions] >= 0)
     for o in others.tolist():
-        if o != c:
+        if owner[o] != owner[c]:
             w, bias = state.weights(pair_number(c, o))
             W[o], b[o] = (w, bias) if c < o else (-w, -bias)
             if far is not None and not far.near[c, o]:
@@ -135,12 +135,13 @@ def _class_weights(state: State, c: int) -> _ClassWeights:
                 images = np.abs(maths.images(state.frame.geometry, X))
                 sizes[o] += np.abs(support.coef) @ images
                 biases[o] += 2.0 * np.abs(support.coef).sum()
-    b[c] = np.inf
-    return _ClassWeights(W, b, np.abs(W) + sizes, np.abs(b) + biases)
+    siblings = owner == owner[c]
+    W[siblings], b[siblings] = 0.0, np.inf
+    return _RegionWeights(W, b, np.abs(W) + sizes, np.abs(b) + biases)
 
 
-def _margins(state: State, places: Ints, weights: _ClassWeights) -> tuple[Floats, Floats]:
-    # The margins of rows of one class (inf against itself), and bounds on their rounding errors.
+def _margins(state: State, places: Ints, weights: _RegionWeights) -> tuple[Floats, Floats]:
+    # The margins of rows of one region (inf within its label), and bounds on their rounding errors.
     Z = state.examples.table[places].astype(np.float64) - state.frame.geometry.origin
     margins = Z @ weights.W.T + weights.b
     biases = np.where(np.isinf(weights.b), 0.0, weights.biases)
@@ -151,16 +152,16 @@ def _margins(state: State, places: Ints, weights: _ClassWeights) -> tuple[Floats
 
 
 class _Slacks:
-    """The slack λα of each place in the separators of its class; no limit while it is pending."""
+    """The slack λα of each place in the separators of its region; no limit while it is pending."""
 
     def __init__(self, state: State) -> None:
         places, others, slacks = [], [], []
-        for pair in state.separators.stored(len(state.classes)):
-            (low, high), separator = classes_of(pair), state.separators[pair]
+        for pair in state.separators.stored(state.regions.order.owner):
+            (low, high), separator = regions_of(pair), state.separators[pair]
             pool = separator.pool
             both = np.concatenate([pool.places, separator.pending])
             places.append(both)
-            others.append(np.where(state.examples.classes[both] == low, high, low))
+            others.append(np.where(state.examples.regions[both] == low, high, low))
             slacks.append(state.frame.choice.lam * pool.alpha)
             slacks.append(np.full(len(separator.pending), np.inf))
         self._places = np.concatenate([NO_PLACES, *places])
@@ -170,9 +171,9 @@ class _Slacks:
         self._places, self._others = self._places[order], self._others[order]
         self._slacks = self._slacks[order]
 
-    def of(self, places: Ints, classes: int) -> Floats:
-        """Return the slacks of some places, ascending: (n, classes)."""
-        out = np.zeros((len(places), classes))
+    def of(self, places: Ints, regions: int) -> Floats:
+        """Return the slacks of some places, ascending: (n, regions)."""
+        out = np.zeros((len(places), regions))
         first = np.searchsorted(self._places, places)
         last = np.searchsorted(self._places, places, side="right")
         for i, (start, end) in enumerate(zip(first.tolist(), last.tolist(), strict=True)):
@@ -190,11 +191,11 @@ def _rows(state: State) -> list[str]:
 def _membership(state: State) -> list[str]:
     differences = []
     places = state.examples.places()
-    for c, members in enumerate(state.classes.members):
-        kept = places[state.examples.classes[places] == c]
+    for c, members in enumerate(state.regions.members):
+        kept = places[state.examples.regions[places] == c]
         if not np.array_equal(np.sort(members.places), kept):
-            label = state.classes.labels[c]
-            differences.append(f"The list of class {label!r} differs from the stored examples.")
+            label = state.regions.labels[c]
+            differences.append(f"The list of label {label!r} differs from the stored examples.")
     if sorted(state.place_of.values()) != places.tolist():
         differences.append("The ids do not match the stored examples.")
     return differences
@@ -214,8 +215,8 @@ def _weights(state: State) -> list[str]:
     # w must be w0 + Σ sα K(x - origin), the sum over its support vectors.
     differences = []
     exact = state.examples.dtype == np.float64
-    for pair in state.separators.stored(len(state.classes)):
-        separator, (low, high) = state.separators[pair], classes_of(pair)
+    for pair in state.separators.stored(state.regions.order.owner):
+        separator, (low, high) = state.separators[pair], regions_of(pair)
         if separator.is_far:
             continue
         w, b, pool, *_ = separator
@@ -223,12 +224,13 @@ def _weights(state: State) -> list[str]:
         signed = (pool.signs * pool.alpha)[used]
         X = state.examples.table[pool.places[used]].astype(np.float64)
         images = maths.images(state.frame.geometry, X)
-        off = np.linalg.norm(pool.prior.w + signed @ images - w)
-        size = np.abs(signed) @ np.linalg.norm(images, axis=1) + np.linalg.norm(pool.prior.w)
+        with np.errstate(over="ignore"):  # then the sizes are infinite, and nothing can be said
+            off = np.linalg.norm(pool.prior.w + signed @ images - w)
+            size = np.abs(signed) @ np.linalg.norm(images, axis=1) + np.linalg.norm(pool.prior.w)
         shift = abs(pool.prior.b + signed.sum() - b)
         rounding = 1e-7 if exact and pool.solved_by_alpha() else 1e-5
         if off > rounding * size or shift > 1e-5 * (np.abs(signed).sum() + abs(pool.prior.b)):
-            labels = state.classes.labels
+            labels = state.regions.labels
             differences.append(
                 f"The separator of {labels[low]!r} and {labels[high]!r} "
                 "does not follow from its examples and prior."
@@ -249,7 +251,7 @@ def _bounds(state: State) -> list[str]:
         square = float(coef @ (Z @ maths.images(geometry, X).T) @ coef)
         total = float(coef.sum())
         if not (floor <= total <= ceiling and square <= norm**2):
-            labels = state.classes.labels
+            labels = state.regions.labels
             differences.append(
                 f"The bounds on the corrections between {labels[a]!r} and {labels[b]!r} are wrong."
             )

@@ -5,20 +5,22 @@ import time
 import numpy as np
 
 from minout import kernels
-from minout._typing import Ints
-from minout.engine.classes import Classes, Members
+from minout._typing import Ints, Label
 from minout.engine.draft import Draft
-from minout.engine.frame import FIRST_PRIORS, Frame, Rows, Schedule, chosen, measured
+from minout.engine.frame import FIRST_PRIORS, Frame, Rows, chosen, divided, expansion_of, measured
 from minout.engine.heap import trim_heap
 from minout.engine.images import Images
 from minout.engine.moments import RunningMoments
 from minout.engine.pool import Pool
-from minout.engine.reports import NOTHING_MOVED, Consolidation, Refresh
-from minout.engine.separators import classes_of, pair_count, pair_number
+from minout.engine.regions import Members, Regions
+from minout.engine.reports import NOTHING_MOVED, Certificate, Consolidation, Refresh
+from minout.engine.separators import Separators, pair_count, pair_number, regions_of
 from minout.engine.state import State, apply
 from minout.engine.step import settle_all
 from minout.maths import Prior
 
+REFINEMENTS = 3
+"""How often support vectors may move to another region of their label."""
 TIGHT = 1.0 - 1e-9
 """The smallest margin of an example without slack after consolidation."""
 CERTAIN_SLACK = 1e-7
@@ -33,26 +35,21 @@ because it had been in the pool before. Such rows are taken out, and added again
 def consolidate(old: State) -> tuple[State, Consolidation]:
     """Return a new state with the same examples; the old one stays as it is.
 
-    Classes are in the order of their labels, sums and choices are taken over the rows in the order
+    Regions are in the order of their labels, sums and choices are taken over the rows in the order
     of their digests, and every separator is solved in double precision.
     """
     start = time.perf_counter()
     new, order = _without_model(old)
     certificate = NOTHING_MOVED
-    if len(new.classes):
-        new.frame = _framed(new, order)
-    if len(new.classes) > 1:
-        if new.settings.near(len(new.classes), new.frame.choice) is None:
-            new.separators.make_room(pair_count(len(new.classes)), new.examples.end)
-        draft = Draft(new)
-        settle_all(draft, TIGHT, _carried_pools(old, new))
-        apply(new, draft.delta())
-        pools = _sorted_pools(new, order)
-        draft = Draft(new)
-        settle_all(draft, TIGHT, pools)
-        delta = draft.delta()
-        apply(new, delta)
-        certificate = delta.certificate
+    if len(new.regions):
+        _frame(new, order)
+    if len(new.regions.names) > 1:
+        certificate = _solve(new, order, _carried_pools(old, new))
+        for _ in range(REFINEMENTS if len(new.regions) > len(new.regions.names) else 0):
+            pools = _refined(new, order)
+            if pools is None:
+                break
+            certificate = _solve(new, order, pools)
     _round_caches(new)
     new.last_move, new.consolidated = None, True
     trim_heap()
@@ -60,51 +57,125 @@ def consolidate(old: State) -> tuple[State, Consolidation]:
     return new, Consolidation(certificate, refresh)
 
 
+def _solve(new: State, order: Ints, pools: dict[int, Pool]) -> Certificate:
+    # Solve all separators from these pools, then again from their support in a fixed order.
+    if new.settings.near(len(new.regions), new.frame.choice) is None:
+        new.separators.make_room(pair_count(len(new.regions)), new.examples.end)
+    draft = Draft(new)
+    settle_all(draft, TIGHT, pools)
+    apply(new, draft.delta())
+    pools = _sorted_pools(new, order)
+    draft = Draft(new)
+    settle_all(draft, TIGHT, pools)
+    delta = draft.delta()
+    apply(new, delta)
+    return delta.certificate
+
+
+def _refined(new: State, order: Ints) -> dict[int, Pool] | None:
+    # Move support vectors to the regions of their labels where their least margin is highest.
+    # Return the pools without them, or None if none moves.
+    examples, separators, old = new.examples, new.separators, new.regions
+    pools = {pair: separators.support_of(pair) for pair in separators.stored(old.order.owner)}
+    used = [pool.places[pool.alpha > 0.0] for pool in pools.values()]
+    regions = examples.regions[: examples.end].copy()
+    for place in np.unique(np.concatenate(used)).tolist():
+        found, _ = new.placed(examples.table[place], new.label_at(place))
+        assert found is not None
+        regions[place] = found
+    moved = np.flatnonzero(regions != examples.regions[: examples.end])
+    if not len(moved):
+        return None
+    kept, renumbered = np.unique(regions, return_inverse=True)
+    number = {c: n for n, c in enumerate(kept.tolist())}
+    carried = {}
+    for pair, pool in pools.items():
+        low, high = regions_of(pair)
+        if low in number and high in number:
+            twin = pool.fork()
+            twin.leave(moved)
+            carried[pair_number(number[low], number[high])] = twin
+    _divide(new, order, [old.labels[c] for c in kept.tolist()], renumbered)
+    return carried
+
+
+def _divide(new: State, order: Ints, labels: list[Label], regions: Ints) -> None:
+    # Put the examples into regions, one number per place, and start without separators.
+    examples, frame = new.examples.in_regions(regions), new.frame
+    members = [Members(order[regions[order] == c]) for c in range(len(labels))]
+    new.examples, new.regions = examples, Regions(labels, members)
+    moments = frame.moments.regrouped(examples.table, order, regions[order], len(labels))
+    schedule = frame.schedule._replace(prior_at=(FIRST_PRIORS,) * len(labels))
+    new.frame = frame._replace(moments=moments, schedule=schedule)
+    new.separators = Separators(examples.width)
+    new.separators.make_room(0, examples.end)
+
+
 def _without_model(old: State) -> tuple[State, Ints]:
-    # A state with the examples only, and their places in the order of digests.
-    labels = sorted(old.classes.labels)
-    number = np.array([labels.index(label) for label in old.classes.labels], dtype=np.int64)
+    # A state with the examples only, one region per label, and their places in order of digests.
+    labels, number = sorted(old.regions.names), old.regions.order.owner
     places = old.examples.places()
-    new = State(old.settings, old.examples.width, old.examples.dtype)
+    new = State(old.settings, old.examples.given.shape[1], old.examples.dtype)
     new.examples = old.examples.only(places, number)
     new.ids = [old.ids[place] for place in places.tolist()]
     new.place_of = {example_id: place for place, example_id in enumerate(new.ids)}
     new.widths, new.next_id = old.widths, old.next_id
     new.corrected, new.notes = dict(old.corrected), old.notes
     end = new.examples.end
-    classes = new.examples.classes[:end]
-    order = np.lexsort((classes, new.examples.digests[:end]))
-    members = [Members(order[classes[order] == c]) for c in range(len(labels))]
-    new.classes = Classes(labels, members)
+    regions = new.examples.regions[:end]
+    order = np.lexsort((regions, new.examples.digests[:end]))
+    members = [Members(order[regions[order] == c]) for c in range(len(labels))]
+    new.regions = Regions(labels, members)
     new.separators.make_room(0, end)
     return new, order
 
 
-def _framed(new: State, order: Ints) -> Frame:
-    examples, classes = new.examples, len(new.classes)
-    rows = Rows(examples.table, order, examples.classes[order], examples.digests[order])
+def _frame(new: State, order: Ints) -> None:
+    # Choose settings, divide labels into regions, and measure.
+    examples, labels = new.examples, new.regions.labels
+    rows = Rows(examples.table, order, examples.regions[order], examples.digests[order])
     frame = Frame.first(new.settings, examples.table[0], examples.end)
-    moments = RunningMoments.about(examples.table[order[0]], exact=True).for_classes(classes)
-    moments = moments.with_rows(examples.table, order, rows.classes).seen_to(examples.end)
-    schedule = Schedule(prior_at=(FIRST_PRIORS,) * classes)
-    frame = frame._replace(moments=moments, schedule=schedule)
-    frame = chosen(frame, new.settings, rows, classes) or frame
-    return measured(frame, rows, np.dtype(np.float64))
+    frame = frame._replace(moments=_sums(rows, len(labels), examples.end))
+    owner = np.arange(len(labels))
+    frame = chosen(frame, new.settings, examples.given, rows, owner) or frame
+    if frame.choice.knots and len(labels) > 1:
+        new.examples = examples = examples.expanded_by(expansion_of(frame, examples))
+        rows = rows._replace(table=examples.table)
+        new.separators = Separators(examples.width)
+        new.separators.make_room(0, examples.end)
+        frame = frame._replace(moments=_sums(rows, len(labels), examples.end))
+    frame = measured(frame, rows, owner)
+    frame = frame._replace(images=Images(frame.geometry, np.dtype(np.float64)))
+    schedule = frame.schedule._replace(prior_at=(FIRST_PRIORS,) * len(labels))
+    new.frame = frame._replace(schedule=schedule)
+    if frame.choice.regions > 1 and len(labels) > 1:
+        numbers, members = divided(frame, rows, owner)
+        regions = np.zeros(examples.end, dtype=np.int64)
+        for c, places in enumerate(members):
+            regions[places] = c
+        _divide(new, order, [labels[n] for n in numbers], regions)
+
+
+def _sums(rows: Rows, regions: int, end: int) -> RunningMoments:
+    moments = RunningMoments.about(rows.table[rows.order[0]], exact=True).for_classes(regions)
+    return moments.with_rows(rows.table, rows.order, rows.regions).seen_to(end)
 
 
 def _carried_pools(old: State, new: State) -> dict[int, Pool]:
-    # The old support vectors are the first members of the new pools.
+    # The old support vectors are the first members of the new pools, if labels have one region.
+    if not len(old.regions) == len(new.regions) == len(new.regions.names):
+        return {}
     moved_to = np.zeros(max(old.examples.end, 1), dtype=np.int64)
     moved_to[old.examples.places()] = np.arange(new.examples.end)
-    number = [new.classes.number[label] for label in old.classes.labels]
+    number = old.regions.order.owner.tolist()
     nowhere, carried = Prior(np.zeros(new.examples.width), 0.0), {}
-    for pair in old.separators.stored(len(old.classes)):
-        a, b = (number[c] for c in classes_of(pair))
+    for pair in old.separators.stored(old.regions.order.owner):
+        a, b = (number[c] for c in regions_of(pair))
         pool = old.separators[pair].pool
         used = pool.alpha > 0.0
         places = moved_to[pool.places[used]]
         twin = Pool(nowhere)
-        twin.join(places, np.where(new.examples.classes[places] == min(a, b), 1.0, -1.0))
+        twin.join(places, np.where(new.examples.regions[places] == min(a, b), 1.0, -1.0))
         twin.alpha = pool.alpha[used]
         carried[pair_number(a, b)] = twin
     return carried
@@ -115,7 +186,8 @@ def _sorted_pools(new: State, order: Ints) -> dict[int, Pool]:
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
     separators = new.separators
-    least_alpha, stored = CERTAIN_SLACK / new.frame.choice.lam, separators.stored(len(new.classes))
+    least_alpha = CERTAIN_SLACK / new.frame.choice.lam
+    stored = separators.stored(new.regions.order.owner)
     pools = {pair: separators.support_of(pair).sorted_by(rank, least_alpha) for pair in stored}
     images = Images(new.frame.geometry, np.dtype(np.float64))
     used = np.unique(np.concatenate([pool.places for pool in pools.values()]))

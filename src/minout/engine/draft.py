@@ -7,12 +7,13 @@ import numpy as np
 
 from minout import kernels
 from minout._typing import Bools, Floats, Id, Ints, Label, Words
-from minout.engine.classes import Members
 from minout.engine.far import NO_SUPPORT, ClassRow, FarPairs, pool_of, support_of
 from minout.engine.frame import FIRST_PRIORS, Frame, Rows
 from minout.engine.images import Images
+from minout.engine.moments import RunningMoments
 from minout.engine.pool import Pool, Problem
 from minout.engine.reference import Reference
+from minout.engine.regions import Members, Regions, order_of
 from minout.engine.reports import Certificate, Refresh
 from minout.engine.separators import (
     FAR,
@@ -20,24 +21,25 @@ from minout.engine.separators import (
     NO_PRIOR,
     Separator,
     Separators,
-    classes_of,
     pair_count,
     pair_number,
+    regions_of,
 )
 from minout.engine.settle import Job, settle
 from minout.engine.shortfall import Low, OwnScores, low_anywhere, low_around
 from minout.engine.shortfall import Rows as LowRows
 from minout.engine.state import Delta, Move, Reduced, State
 from minout.errors import NotConverged
-from minout.maths import Prior
+from minout.maths import NO_EXPANSION, Expansion, Prior
 
 
 class Draft:
     """The state after a step, stored as the differences from the present state.
 
-    The state is only read. When the draft is made, classes that the step empties are dropped and a
-    new class is added; from then on classes and separators have their new numbers. Whatever the
-    step does not set here is read from the state.
+    The state is only read. When the draft is made, regions that the step empties are dropped and a
+    region for a new label is added; from then on regions and separators have their new numbers.
+    `labels` has the label of each region. Whatever the step does not set here is read from the
+    state.
     """
 
     def __init__(
@@ -47,13 +49,15 @@ class Draft:
         self.examples = state.examples
         self.frame: Frame = state.frame
         self._dropped = tuple(emptied)
-        self._kept: Sequence[int] = range(len(state.classes))
-        self.labels = state.classes.labels
+        self._kept: Sequence[int] = range(len(state.regions))
+        self.labels = state.regions.labels
+        self._order: kernels.Order | None = None
+        self._regrouped = self._expanded = False
         self._number: Ints | None = None
         if self._dropped:
             self._kept = [c for c in self._kept if c not in self._dropped]
-            self.labels = [state.classes.labels[c] for c in self._kept]
-            self._number = np.zeros(len(state.classes), dtype=np.int64)
+            self.labels = [state.regions.labels[c] for c in self._kept]
+            self._number = np.zeros(len(state.regions), dtype=np.int64)
             self._number[self._kept] = np.arange(len(self._kept))
         self._is_new = label is not None and label not in self.labels
         if label is not None and self._is_new:
@@ -62,6 +66,8 @@ class Draft:
             prior_at = [self.frame.schedule.prior_at[c] for c in self._kept]
             prior_at += [FIRST_PRIORS] * self._is_new
             self.set_schedule(prior_at=tuple(prior_at))
+        else:
+            self._order = state.regions.order
         separators = state.separators
         self._base = separators.only(list(self._kept)) if self._dropped else separators
         self.far = self._base.far
@@ -81,8 +87,22 @@ class Draft:
         """Start with the frame of a first row."""
         self.frame = Frame.first(self.state.settings, x, self.examples.end)
         self.set_schedule(prior_at=(FIRST_PRIORS,))
-        if self.far is not None:  # of classes that have all been forgotten
+        is_expanded = len(self.examples.expansion.of) > 0
+        if is_expanded:
+            self.examples = self.examples.expanded_by(NO_EXPANSION)
+        if is_expanded or self.far is not None:  # of labels that have all been forgotten
             self.replace_all(None)
+
+    def expand(self, expansion: Expansion) -> None:
+        """Expand all rows by other hat functions; every separator is to be settled anew."""
+        self.examples = self.examples.expanded_by(expansion)
+        rows, end = self.rows(), self.examples.end
+        moments = RunningMoments.about(rows.table[rows.order[0]], seen=end)
+        moments = moments.for_classes(len(self.labels))
+        moments = moments.with_rows(rows.table, rows.order, rows.regions)
+        self.frame = self.frame._replace(moments=moments)
+        self._expanded = True
+        self.replace_all(None)
 
     def set_schedule(self, **changes: Any) -> None:
         """Change the schedule."""
@@ -93,8 +113,36 @@ class Draft:
         """The number of stored examples after the step."""
         return len(self.state.place_of) + (self._added is not None) - len(self._removed)
 
+    @property
+    def owner(self) -> Ints:
+        """The number of the label of each region."""
+        if self._order is None:
+            self._order = order_of(self.labels)
+        return self._order.owner
+
+    def number(self, region: int) -> int:
+        """Return the number that a region of the state has here."""
+        return region if self._number is None else int(self._number[region])
+
+    def regroup(self, labels: list[Label], members: list[Ints]) -> None:
+        """Divide all examples into new regions with these labels and places.
+
+        Every separator is to be settled anew, with `settle_all`.
+        """
+        self.labels, self._order = labels, order_of(labels)
+        self._members = {c: Members(places) for c, places in enumerate(members)}
+        regions = np.zeros(self.examples.end, dtype=np.int64)
+        for c, places in enumerate(members):
+            regions[places] = c
+        self.examples = self.examples.in_regions(regions)
+        self._regrouped, self._relabelled = True, None
+        rows = self.rows()
+        moments = self.frame.moments.regrouped(rows.table, rows.order, rows.regions, len(labels))
+        self.frame = self.frame._replace(moments=moments)
+        self.replace_all(None)
+
     def add(self, x: Floats, c: int, example_id: Id) -> int:
-        """Add a row to class c; return its place."""
+        """Add a row to region c; return its place."""
         place = self.examples.end
         self.examples = self.examples.staged(x, c)
         self._added = example_id
@@ -102,25 +150,25 @@ class Draft:
         return place
 
     def relabel(self, place: int, c: int) -> None:
-        """Move a stored row, which has left its class, to class c."""
+        """Move a stored row, which has left its region, to region c."""
         self._relabelled = (place, c)
         self._members[c] = self.members(c).appended(place)
 
     def remove(self, places: Ints) -> None:
-        """Overwrite rows, which have left their classes, when this change is applied."""
+        """Overwrite rows, which have left their regions, when this change is applied."""
         self._removed = places
 
     def leave(self, places: Ints) -> list[int]:
-        """Remove places from classes and pools; return the pairs that had them in their pools."""
+        """Remove places from regions and pools; return the pairs that had them in their pools."""
         rested = []
-        for known in np.unique(self.state.examples.classes[places]).tolist():
+        for known in np.unique(self.state.examples.regions[places]).tolist():
             if known in self._dropped:
                 continue
-            c = known if self._number is None else int(self._number[known])
+            c = self.number(known)
             self._members[c] = self.members(c).without(places)
-            for o in range(len(self.labels)):
+            for o in self.others(c):
                 pair = pair_number(c, o)
-                if o == c or (self._is_new and o == len(self.labels) - 1):
+                if self._is_new and o == len(self.labels) - 1:
                     continue
                 if not (self._base.has(pair) or pair in self._separators):
                     continue
@@ -143,13 +191,17 @@ class Draft:
                 )
         return rested
 
+    def others(self, c: int) -> list[int]:
+        """Return the regions of other labels than that of region c, ascending."""
+        return np.flatnonzero(self.owner != self.owner[c]).tolist()
+
     def members(self, c: int) -> Members:
-        """Return the members that class c will have."""
+        """Return the members that region c will have."""
         if c in self._members:
             return self._members[c]
         if c >= len(self._kept):
             return Members()
-        return self.state.classes.members[self._kept[c]]
+        return self.state.regions.members[self._kept[c]]
 
     def separator(self, pair: int) -> Separator:
         """Return a separator as it will be."""
@@ -160,11 +212,11 @@ class Draft:
         return self._base[pair]
 
     def is_new(self, pair: int) -> bool:
-        """Return whether a separator is one of a class that this step adds."""
+        """Return whether a separator is one of a label that this step adds."""
         return pair >= pair_count(len(self._kept))
 
     def is_far(self, low: int, high: int) -> bool:
-        """Return whether a pair of classes will be far."""
+        """Return whether a pair of regions will be far."""
         if self.far is None:
             return False
         if self._row is not None and self._row.c in (low, high):
@@ -172,34 +224,32 @@ class Draft:
         return not self.far.is_near(low, high)
 
     def renew(self, c: int) -> ClassRow:
-        """Compute the discriminant of a class, which may be new, from the mean of its examples."""
+        """Compute the discriminant of a region, which may be new, from the mean of its examples."""
         assert self.far is not None
         self.catch_up()
         moments = self.frame.moments
         count = float(moments.counts[c])
         with np.errstate(over="ignore", invalid="ignore"):
-            row = self.far.row_of(self.frame.geometry, c, moments.mean(c), count)
+            row = self.far.row_of(self.frame.geometry, c, moments.mean(c), count, self.owner)
         if not (np.isfinite(row.V).all() and np.isfinite([row.square, row.half, row.reach]).all()):
             raise NotConverged("a discriminant overflowed")
         self._row = row
-        for o in range(len(self.labels)):
-            if o != c:
-                pair = pair_number(c, o)
-                self._moved[pair] = self._labels_of(pair)
+        for o in self.others(c):
+            pair = pair_number(c, o)
+            self._moved[pair] = self._labels_of(pair)
         return self._row
 
     def low_around(self, bound: float) -> Low:
-        """Find low margins in the far pairs without support of the class that was renewed."""
+        """Find low margins in the far pairs without support of the region that was renewed."""
         far, row, geometry = self.far, self._row, self.frame.geometry
         assert far is not None
         assert row is not None
-        plain = ~row.near
-        plain[row.c] = False
+        plain = ~row.near & (self.owner != self.owner[row.c])
         known = min(far.count, len(plain))
         if row.c < known:
             plain[:known] &= far.index[row.c, :known] < 0
         stored = self.rows()
-        rows = LowRows(stored.table, stored.order, stored.classes)
+        rows = LowRows(stored.table, stored.order, stored.regions)
         scores = self._base.own_scores
         low, self._own_scores = low_around(far, row, plain, scores, geometry, rows, bound)
         own = np.count_nonzero(rows.classes == row.c) * np.count_nonzero(plain)
@@ -207,7 +257,7 @@ class Draft:
         return low
 
     def supported(self, c: int) -> Bools:
-        """Return for each class whether something is stored for its pair with class c."""
+        """Return for each region whether something is stored for its pair with region c."""
         assert self.far is not None
         found = np.zeros(max(self.far.count, c + 1), dtype=bool)
         if c < self.far.count:
@@ -219,10 +269,10 @@ class Draft:
         far, geometry, stored = self.far, self.frame.geometry, self.rows()
         assert far is not None
         plain = ~far.near[: far.count, : far.count]
-        np.fill_diagonal(plain, val=False)
-        for low, high in map(classes_of, settled):
+        plain &= self.owner[:, None] != self.owner
+        for low, high in map(regions_of, settled):
             plain[low, high] = plain[high, low] = False
-        rows = LowRows(stored.table, stored.order, stored.classes)
+        rows = LowRows(stored.table, stored.order, stored.regions)
         self._note_checked(int(plain.sum(axis=1)[rows.classes].sum()), bound)
         return low_anywhere(far, plain, geometry, rows, bound)
 
@@ -237,12 +287,13 @@ class Draft:
         if near_classes is not None:
             moments = self.frame.moments
             means = moments.means()
-            self.far = FarPairs.of(self.frame.geometry, means, moments.counts, near_classes)
+            geometry, owner = self.frame.geometry, self.owner
+            self.far = FarPairs.of(geometry, means, moments.counts, owner, near_classes)
 
     def supports(self) -> dict[int, Pool]:
         """Return pools with the support vectors of all pairs; their priors are placeholders."""
         found = {}
-        for pair in self._base.stored(len(self._kept)):
+        for pair in self._base.stored(self.owner[: len(self._kept)]):
             new = self._separators.get(pair)
             if new is None:
                 found[pair] = self._base.support_of(pair)
@@ -251,26 +302,25 @@ class Draft:
         return found
 
     def starts(self) -> Callable[[int, int], Prior]:
-        """Return a function that returns the prior of the separator of two classes."""
+        """Return a function that returns the prior of the separator of two regions."""
         far, row = self.far, self._row
         if far is None:
             return self.frame.starts()
         return lambda low, high: far.prior(low, high, row)
 
     def margins(self, x: Floats, c: int) -> Floats:
-        """Return the margins of x as an example of class c after the step, inf against itself."""
+        """Return the margins of x as an example in region c after the step; see `State.margins`."""
         if not self._separators and not self._dropped and not self._is_new:
             return self.state.margins(x, c)
         out = np.full(len(self.labels), np.inf)
-        for o in range(len(self.labels)):
-            if o != c:
-                value = self._values(pair_number(c, o), x[None], np.array([0]))[0]
-                out[o] = value if c < o else -value
+        for o in self.others(c):
+            value = self._values(pair_number(c, o), x[None], np.array([0]))[0]
+            out[o] = value if c < o else -value
         return out
 
     def _values(self, pair: int, X: Floats, places: Ints) -> Floats:
         separator, origin = self.separator(pair), self.frame.geometry.origin
-        low, high = classes_of(pair)
+        low, high = regions_of(pair)
         if self.is_far(low, high):
             assert self.far is not None
             coef, of = separator.support.coef, separator.support.places
@@ -284,31 +334,31 @@ class Draft:
         """Return all stored rows, in the order of their places or in a given order."""
         order = self.examples.places() if order is None else order
         digests: Words = self.examples.digests[order]
-        return Rows(self.examples.table, order, self._classes_at(order), digests)
+        return Rows(self.examples.table, order, self._regions_at(order), digests)
 
     def catch_up(self) -> None:
         """Add all rows that are not in the sums yet."""
         moments, end = self.frame.moments.for_classes(len(self.labels)), self.examples.end
         late = np.arange(moments.seen, end)
         late = late[self.examples.stored[late]]
-        moments = moments.with_rows(self.examples.table, late, self._classes_at(late))
+        moments = moments.with_rows(self.examples.table, late, self._regions_at(late))
         self.frame = self.frame._replace(moments=moments.seen_to(end))
 
     def job(self, pair: int, pool: Pool, reference: Reference) -> Job:
         """Return the work of settling one separator with a pool and a reference of its own."""
-        low, high = classes_of(pair)
+        low, high = regions_of(pair)
         sides = (self.members(low).places, self.members(high).places)
         return Job(pair, low, high, pool, sides, reference)
 
     def job_from(self, pair: int, old: Separator) -> Job:
         """Return the work of settling a separator from its pool and its pending examples."""
         if old.is_far:
-            pool = pool_of(old.support, self.starts()(*classes_of(pair)))
+            pool = pool_of(old.support, self.starts()(*regions_of(pair)))
         else:
             pool = old.pool.fork()
         job, pending = self.job(pair, pool, old.reference.fork()), old.pending
         if len(pending):
-            of_low = self._classes_at(pending) == job.low
+            of_low = self._regions_at(pending) == job.low
             pool.join(pending, np.where(of_low, 1.0, -1.0))
         return job
 
@@ -362,21 +412,22 @@ class Draft:
         violations, listed, appeared, cleared = self._misfit_changes()
         return Delta(
             certificate=Certificate(
-                tuple(self._moved.values()),
+                tuple(dict.fromkeys(self._moved.values())),
                 self._checked,
                 self._least,
                 appeared,
                 cleared,
-                tuple(self._labels_of(pair) for pair in self._postponed),
+                tuple(dict.fromkeys(self._labels_of(pair) for pair in self._postponed)),
             ),
             refresh=refresh,
             examples=None if self.examples is self.state.examples else self.examples,
             added=self._added,
             relabelled=self._relabelled,
             removed=self._removed,
-            label=(len(self.labels) - 1, self.labels[-1]) if self._is_new else None,
+            label=self._new_label(),
             reduced=self._reduced(),
-            members=self._members,
+            all_regions=self._all_regions(),
+            members={} if self._regrouped else self._members,
             separators={} if self._replaces_all else self._separators,
             all_separators=self._all_separators(),
             discriminants=() if self._row is None else (self._row,),
@@ -388,24 +439,34 @@ class Draft:
         )
 
     def _labels_of(self, pair: int) -> tuple[Label, Label]:
-        low, high = classes_of(pair)
+        low, high = regions_of(pair)
         return self.labels[low], self.labels[high]
 
-    def _classes_at(self, places: Ints) -> Ints:
-        classes = self.examples.classes[places]
-        if self._number is not None:
-            classes = self._number[classes]
+    def _regions_at(self, places: Ints) -> Ints:
+        regions = self.examples.regions[places]
+        if self._number is not None and not self._regrouped:
+            regions = self._number[regions]
         if self._relabelled is not None:
             place, c = self._relabelled
-            classes[places == place] = c
-        return classes
+            regions[places == place] = c
+        return regions
+
+    def _new_label(self) -> tuple[int, Label] | None:
+        if self._is_new and not self._regrouped:
+            return len(self.labels) - 1, self.labels[-1]
+        return None
+
+    def _all_regions(self) -> Regions | None:
+        if not self._regrouped:
+            return None
+        return Regions(self.labels, [self._members[c] for c in range(len(self.labels))])
 
     def _reduced(self) -> Reduced | None:
-        if self._number is None:
+        if self._number is None or self._regrouped:
             return None
         return Reduced(
             self.state.examples.renumbered(self._number),
-            self.state.classes.without(self._dropped),
+            self.state.regions.without(self._dropped),
             self._base,
         )
 
@@ -424,10 +485,10 @@ class Draft:
     def _move(self) -> Move | None:
         if not self._moved or len(self._removed) or self._relabelled:
             return None
-        if self._replaces_all and self.far is not None:
-            return None  # too many to keep
+        if self._regrouped or self._expanded or (self._replaces_all and self.far is not None):
+            return None  # other regions or columns, or too many separators to keep
         state, separators = self.state, self.state.separators
-        moved = [pair for pair in self._moved if pair < pair_count(len(state.classes))]
+        moved = [pair for pair in self._moved if pair < pair_count(len(state.regions))]
         near = [pair for pair in moved if pair in separators.pools]
         olds = ((pair, separators[pair]) for pair in near)
         weights = {pair: (old.w.copy(), old.b) for pair, old in olds}
@@ -436,14 +497,14 @@ class Draft:
             far = [pair for pair in moved if pair not in separators.pools]
             supports = dict.fromkeys(far, NO_SUPPORT)
             for pair in filter(separators.has, far):
-                supports[pair] = separators.far.support(*classes_of(pair)).copy()
+                supports[pair] = separators.far.support(*regions_of(pair)).copy()
             if row is not None:
                 row = separators.far.class_row(row.c) if row.c < separators.far.count else None
         return Move(
             weights,
             supports,
             row,
-            len(state.classes),
+            len(state.regions),
             state.examples.end,
             state.frame.geometry.origin,
         )
@@ -487,9 +548,9 @@ class Draft:
         gone = before.keys() - self._separators.keys() if self._replaces_all else ()
         known = pair_count(len(self._kept))
         old = [before.get(pair, NO_PLACES) for pair in (*changed, *gone) if pair < known]
-        in_use = pair_count(len(self.state.classes))
+        in_use = pair_count(len(self.state.regions))
         for pair, misfits in self.state.separators.misfits.items() if self._dropped else ():
-            if pair < in_use and not set(classes_of(pair)).isdisjoint(self._dropped):
+            if pair < in_use and not set(regions_of(pair)).isdisjoint(self._dropped):
                 old.append(misfits)
         new = [self._separators[pair].misfits for pair in changed]
         added = np.array([self.examples.end - 1])  # a postponed example is a new one

@@ -1,19 +1,29 @@
-"""The stored rows: each has a place that never changes, a class number and a digest."""
+"""The stored rows: each has a place that never changes, a region number and a digest.
+
+`table` has the rows as the separators see them: expanded by hat functions (`maths/expansion.py`),
+or as they were given.
+"""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from minout import kernels
+from minout import kernels, maths
 from minout._typing import Bools, Floats, Ints, Words
+from minout.maths import NO_EXPANSION, Expansion
 
+BLOCK = 1_024
+"""So many rows are expanded at a time."""
 FOURFOLD_BELOW = 2_000_000_000
 """Arrays of fewer bytes grow fourfold, larger ones twofold."""
 
 
 class Examples:
-    """Rows with their class numbers and digests, by place: the first `end` places are in use.
+    """Rows with their region numbers and digests, by place: the first `end` places are in use.
+
+    `given` has the rows as they were given, and the digests are theirs. `table` is the same array
+    without an expansion, otherwise derived from it.
 
     An Examples object is never changed in place except by `wipe` and `relabel`, which only
     `State` calls. The arrays have spare capacity from `end` on. `staged` writes a row there and
@@ -28,33 +38,50 @@ class Examples:
         The dtype of the stored rows.
     """
 
-    __slots__ = ("classes", "digests", "dtype", "end", "stored", "table", "width")
+    __slots__ = (
+        "digests",
+        "dtype",
+        "end",
+        "expansion",
+        "given",
+        "regions",
+        "stored",
+        "table",
+    )
 
     def __init__(self, width: int, dtype: DTypeLike = np.float64, room: int = 8) -> None:
-        self.width = width
         self.dtype = np.dtype(dtype)
         self.end = 0
-        self.table: Floats = np.zeros((room, width), dtype=self.dtype)
-        self.classes: Ints = np.zeros(room, dtype=np.int64)
+        self.given: Floats = np.zeros((room, width), dtype=self.dtype)
+        self.expansion, self.table = NO_EXPANSION, self.given
+        self.regions: Ints = np.zeros(room, dtype=np.int64)
         self.digests: Words = np.zeros(room, dtype=np.uint64)
         self.stored: Bools = np.zeros(room, dtype=bool)
 
+    @property
+    def width(self) -> int:
+        """Numbers in a row of the table."""
+        return int(self.table.shape[1])
+
     @classmethod
-    def of(cls, rows: Floats, classes: Ints, digests: Words, stored: Bools) -> "Examples":
+    def of(cls, rows: Floats, regions: Ints, digests: Words, stored: Bools) -> "Examples":
         """Return examples made of these arrays, which have one entry per place."""
         examples = cls(rows.shape[1], rows.dtype, room=0)
         examples.end = len(rows)
-        examples.table, examples.classes = rows, classes
+        examples.given = examples.table = rows
+        examples.regions = regions
         examples.digests, examples.stored = digests, stored
         return examples
 
     def staged(self, x: Floats, c: int) -> "Examples":
-        """Return examples with one more row, of class c, at place `self.end`."""
+        """Return examples with one more row, of region c, at place `self.end`."""
         place = self.end
         more = self._with_room(place + 1)
-        more.table[place] = x
-        more.classes[place] = c
-        more.digests[place] = self._digest(more.table[place])
+        more.given[place] = x
+        if len(self.expansion.of):
+            more.table[place] = maths.expanded(self.expansion, more.given[place : place + 1])[0]
+        more.regions[place] = c
+        more.digests[place] = self._digest(more.given[place])
         more.stored[place] = True
         more.end = place + 1
         return more
@@ -75,42 +102,59 @@ class Examples:
         found = [
             place
             for place in self.places().tolist()
-            if self._digest(self.table[place]) != self.digests[place]
+            if self._digest(self.given[place]) != self.digests[place]
         ]
         return np.array(found, dtype=np.int64)
 
-    def only(self, places: Ints, number: Ints) -> "Examples":
-        """Return only these places, numbered from 0, with class number[c] for each class c.
+    def expanded_by(self, expansion: Expansion) -> "Examples":
+        """Return the same rows with another expansion."""
+        twin = self._shallow()
+        twin.expansion, twin.table = expansion, twin.given
+        if len(expansion.of):
+            width = twin.given.shape[1] + len(expansion.of)
+            twin.table = np.zeros((len(twin.given), width), dtype=self.dtype)
+            for start in range(0, self.end, BLOCK):
+                rows = slice(start, min(start + BLOCK, self.end))
+                twin.table[rows] = maths.expanded(expansion, twin.given[rows])
+        return twin
 
-        If that is all places, rows and digests are shared, not copied.
+    def only(self, places: Ints, number: Ints) -> "Examples":
+        """Return only these places, numbered from 0, with region number[c] for each region c.
+
+        If that is all places, rows and digests are shared, not copied. There is no expansion.
         """
         if len(places) == self.end:
-            twin = self._shallow()
-            twin.classes = self.classes.copy()
+            twin = self.expanded_by(NO_EXPANSION)
+            twin.regions = self.regions.copy()
         else:
-            twin = Examples(self.width, self.dtype, max(len(places), 8))
+            twin = Examples(self.given.shape[1], self.dtype, max(len(places), 8))
             count = twin.end = len(places)
-            twin.table[:count], twin.digests[:count] = self.table[places], self.digests[places]
-            twin.classes[:count], twin.stored[:count] = self.classes[places], True
+            twin.given[:count], twin.digests[:count] = self.given[places], self.digests[places]
+            twin.regions[:count], twin.stored[:count] = self.regions[places], True
         if twin.end:
-            twin.classes[: twin.end] = number[twin.classes[: twin.end]]
+            twin.regions[: twin.end] = number[twin.regions[: twin.end]]
         return twin
 
     def renumbered(self, number: Ints) -> "Examples":
-        """Return the same places with class number[c] for each class c."""
+        """Return the same places with region number[c] for each region c."""
+        return self.in_regions(number[self.regions[: self.end]])
+
+    def in_regions(self, regions: Ints) -> "Examples":
+        """Return the same places in other regions: one number for each place."""
         twin = self._shallow()
-        twin.classes = self.classes.copy()
-        twin.classes[: self.end] = number[self.classes[: self.end]]
+        twin.regions = self.regions.copy()
+        twin.regions[: self.end] = regions
         return twin
 
     def relabel(self, place: int, c: int) -> None:
-        """Give the row at a place another class, in place."""
-        self.classes[place] = c
+        """Move the row at a place to another region, in place."""
+        self.regions[place] = c
 
     def wipe(self, places: Ints) -> None:
         """Overwrite rows that were forgotten, in place."""
+        self.given[places] = 0.0
         self.table[places] = 0.0
-        self.classes[places] = 0
+        self.regions[places] = 0
         self.digests[places] = 0
         self.stored[places] = False
 
@@ -119,22 +163,27 @@ class Examples:
 
     def _shallow(self) -> "Examples":
         twin = Examples.__new__(Examples)
-        twin.width, twin.dtype, twin.end = self.width, self.dtype, self.end
-        twin.table, twin.classes = self.table, self.classes
+        twin.dtype, twin.end, twin.expansion = self.dtype, self.end, self.expansion
+        twin.given, twin.table, twin.regions = self.given, self.table, self.regions
         twin.digests, twin.stored = self.digests, self.stored
         return twin
 
     def _with_room(self, size: int) -> "Examples":
         twin = self._shallow()
-        if size > len(self.table):
-            twin.table, twin.classes = _longer(self.table), _longer(self.classes)
-            twin.digests, twin.stored = _longer(self.digests), _longer(self.stored)
+        if size > len(self.given):
+            times = 4 if 4 * self.table.nbytes < FOURFOLD_BELOW else 2
+            length = max(times * len(self.given), 8)
+            twin.given = twin.table = _longer(self.given, length)
+            if len(self.expansion.of):
+                twin.table = _longer(self.table, length)
+            twin.regions = _longer(self.regions, length)
+            twin.digests = _longer(self.digests, length)
+            twin.stored = _longer(self.stored, length)
         return twin
 
 
-def _longer(array: NDArray[Any]) -> NDArray[Any]:
+def _longer(array: NDArray[Any], length: int) -> NDArray[Any]:
     # np.zeros takes no physical memory until it is written to, so spare capacity is cheap.
-    times = 4 if 4 * array.nbytes < FOURFOLD_BELOW else 2
-    out = np.zeros((max(times * len(array), 8), *array.shape[1:]), dtype=array.dtype)
+    out = np.zeros((length, *array.shape[1:]), dtype=array.dtype)
     out[: len(array)] = array
     return out

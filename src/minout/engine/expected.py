@@ -12,7 +12,7 @@ import numpy as np
 from minout import kernels, maths
 from minout._typing import Bools, Floats, Ints, Label
 from minout.engine.pool import Pool
-from minout.engine.separators import NO_PLACES, classes_of
+from minout.engine.separators import NO_PLACES, regions_of
 from minout.engine.state import State
 from minout.metrics import wilson_interval
 
@@ -68,8 +68,7 @@ def expected_accuracy(state: State) -> ExpectedAccuracy:
     """Return the expected accuracy on new rows; there must be an example."""
     is_right = _right_if_left_out(state)
     of_class = {
-        label: is_right[state.classes.members[c].places]
-        for label, c in sorted(state.classes.number.items())
+        label: is_right[state.regions.places_of(label)] for label in sorted(state.regions.names)
     }
     return ExpectedAccuracy(
         *_accuracy(is_right[state.examples.places()]),
@@ -85,17 +84,17 @@ def _accuracy(is_right: Bools) -> ClassAccuracy:
 class _LeftOut(NamedTuple):
     """Margins of support vectors at separators made without them, by place, ascending.
 
-    `others` are the classes that these separators separate them from.
+    `others` are the regions that these separators separate them from.
     """
 
     places: Ints
     others: Ints
     margins: Floats
 
-    def of(self, place: int, classes: int) -> Floats:
-        """Return the margins of a place against all classes; inf where it is no support vector."""
+    def of(self, place: int, regions: int) -> Floats:
+        """Return the margins of a place against all regions; inf where it is no support vector."""
         first, last = np.searchsorted(self.places, [place, place + 1])
-        out = np.full(classes, np.inf)
+        out = np.full(regions, np.inf)
         out[self.others[first:last]] = self.margins[first:last]
         return out
 
@@ -105,21 +104,25 @@ NONE = _LeftOut(NO_PLACES, NO_PLACES, np.empty(0))
 
 def _right_if_left_out(state: State) -> Bools:
     # By place. If all margins of an example are positive without it, it is right; otherwise the
-    # scores of the other classes decide. The only example of a class takes the class with it.
+    # scores of the other regions decide. The only example of a label takes the label with it.
     left_out = _left_out(state)
     doubtful = state.separators.violations[: state.examples.end] > 0
     doubtful[left_out.places[left_out.margins <= 0.0]] = True
+    for members in state.regions.members:
+        if members.count == 1:
+            doubtful[members.places] = True
     is_right = ~doubtful
     for place in np.flatnonzero(doubtful).tolist():
-        is_right[place] = _wins(state, place, left_out.of(place, len(state.classes)))
-    for members in state.classes.members:
-        if members.count == 1:
-            is_right[members.places] = False
+        is_right[place] = _wins(state, place, left_out.of(place, len(state.regions)))
+    for label in state.regions.names:
+        places = state.regions.places_of(label)
+        if len(places) == 1:
+            is_right[places] = False
     return is_right
 
 
 def _left_out(state: State) -> _LeftOut:
-    pairs = state.separators.stored(len(state.classes))
+    pairs = state.separators.stored(state.regions.order.owner)
     size = min(PAIRS, len(pairs) // 8 + 1)
     pieces = [pairs[i : i + size] for i in range(0, len(pairs), size)]
 
@@ -135,7 +138,7 @@ def _left_out(state: State) -> _LeftOut:
 def _of_pair(state: State, pair: int) -> _LeftOut:
     # The separator does not depend on examples with α = 0 or outside of the pool, such as pending
     # ones: they keep their margins.
-    (low, high), pool = classes_of(pair), state.separators.support_of(pair)
+    (low, high), pool = regions_of(pair), state.separators.support_of(pair)
     used = np.flatnonzero(pool.alpha > 0.0)
     if not len(used):
         return NONE
@@ -155,20 +158,26 @@ def _margins(state: State, pool: Pool, used: Ints) -> Floats:
 
 
 def _wins(state: State, place: int, left_out: Floats) -> bool:
-    # Whether the class of an example has the highest score without it. `left_out` are its margins
-    # at the separators that change; they are lower than before, and higher for the other class.
-    x, own, rank = state.row_at(place), int(state.examples.classes[place]), state.classes.rank
-    margins = np.minimum(state.margins(x, own), left_out)
-    best = float(margins.min())
-    bounds = -margins  # no other class can have a higher score; its own is -inf, from inf
+    # Whether the label of an example has the highest score without it. `left_out` are its margins
+    # at the separators that change; they are lower than before, and higher for the other region.
+    x, own, regions = state.examples.table[place], int(state.examples.regions[place]), state.regions
+    owner, is_alone = regions.order.owner, regions.members[own].count == 1
+    best, bounds = -np.inf, np.full(len(regions), np.inf)
+    for c in regions.of(regions.labels[own]):
+        if c != own or not is_alone:  # the only example of a region takes the region with it
+            ours = np.minimum(state.margins(x, c), left_out if c == own else np.inf)
+            best = max(best, float(ours.min()))
+            bounds = np.minimum(bounds, -ours)
+    bounds[owner == owner[own]] = -np.inf
     while True:
-        could = np.flatnonzero((bounds > best) | ((bounds == best) & (rank < rank[own])))
+        could = np.flatnonzero((bounds > best) | ((bounds == best) & (owner < owner[own])))
         if not len(could):
             return True
         other = int(could[bounds[could].argmax()])
         theirs = state.margins(x, other)
-        theirs[own] = max(theirs[own], -left_out[other])
+        theirs[own] = np.inf if is_alone else max(theirs[own], -left_out[other])
         score = float(theirs.min())
-        if score > best or (score == best and rank[other] < rank[own]):
+        if score > best or (score == best and owner[other] < owner[own]):
             return False
-        bounds = np.minimum(bounds, -theirs)
+        bounds = np.where(owner == owner[other], bounds, np.minimum(bounds, -theirs))
+        bounds[other] = -np.inf

@@ -8,6 +8,7 @@ from minout import kernels
 from minout._typing import Floats, Id, Label
 from minout.engine.separators import pair_number
 from minout.engine.state import State
+from minout.maths import slopes
 
 
 class Support(NamedTuple):
@@ -27,6 +28,8 @@ class Explanation(NamedTuple):
         The predicted label: the one with the highest score.
     runner_up : int or str or None
         The label against which the margin is smallest; None if there is only one label.
+    region, runner_up_region : int
+        The regions of the two labels that the separator stands between, numbered from 0.
     margin : float
         The margin against the runner-up: the sum of `prior`, `bias` and the weights of `supports`.
     prior : float
@@ -38,12 +41,15 @@ class Explanation(NamedTuple):
     scores : dict of label to float
         The smallest margin that the row would have with each label.
     separator : ndarray of shape (d,)
-        The weights of the separator: a positive weight means that a higher value supports the
-        label.
+        By how much the margin rises with each column of the row: the weights of the separator, or
+        with `expand` their slopes at the row. A positive number means that a higher value supports
+        the label.
     """
 
     label: Label
     runner_up: Label | None
+    region: int
+    runner_up_region: int
     margin: float
     prior: float
     bias: float
@@ -63,6 +69,9 @@ class SupportVector(NamedTuple):
 class PairSeparator(NamedTuple):
     """The separator between two labels a and b: the margin of x for a is `weights @ x + bias`.
 
+    Here x is a row as `Learner.expanded` returns it: with `expand`, columns are followed by their
+    hat functions.
+
     Attributes
     ----------
     weights : ndarray of shape (d,)
@@ -80,7 +89,7 @@ class PairSeparator(NamedTuple):
 
 @kernels.one_blas_thread()
 def pair_separator(state: State, a: int, b: int) -> PairSeparator:
-    """Return the separator between the classes numbered a and b, positive on the side of a."""
+    """Return the separator between the regions numbered a and b, positive on the side of a."""
     side = 1.0 if a < b else -1.0
     pair = pair_number(a, b)
     pool, (w, bias) = state.separators[pair].pool, state.weights(pair)
@@ -98,13 +107,17 @@ def pair_separator(state: State, a: int, b: int) -> PairSeparator:
 @kernels.one_blas_thread()
 def explain(state: State, x: Floats) -> Explanation:
     """Return the explanation of the label of a row x (d,)."""
-    labels, number = state.classes.labels, state.classes.number
-    scores = state.scores(x[None])[0]
-    by_label = {label: float(scores[number[label]]) for label in sorted(labels)}
-    label = max(by_label, key=lambda each: by_label[each])  # ties go to the first
-    winner = number[label]
-    if len(labels) == 1:
-        return Explanation(label, None, np.inf, 0.0, 0.0, (), by_label, np.zeros(len(x)))
+    regions = state.regions
+    given, x = x, state.expanded(x[None])[0]
+    scores = state.region_scores(x[None])[0]
+    winner_of = {  # of equal ones, the first
+        label: max(regions.of(label), key=lambda c: scores[c]) for label in sorted(regions.names)
+    }
+    by_label = {label: float(scores[c]) for label, c in winner_of.items()}
+    label = max(by_label, key=lambda each: by_label[each])
+    if len(by_label) == 1:
+        return Explanation(label, None, 0, 0, np.inf, 0.0, 0.0, (), by_label, np.zeros(len(given)))
+    winner = winner_of[label]
     margins = state.margins(x, winner)
     other = int(margins.argmin())
     side = 1.0 if winner < other else -1.0
@@ -124,11 +137,13 @@ def explain(state: State, x: Floats) -> Explanation:
     )
     return Explanation(
         label,
-        labels[other],
+        regions.labels[other],
+        regions.index(winner),
+        regions.index(other),
         float(margins[other]),
         side * float(pool.prior.w @ z + pool.prior.b),
         float(parts.sum()),
         supports,
         by_label,
-        side * w,
+        side * slopes(state.examples.expansion, w, given),
     )

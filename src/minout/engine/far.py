@@ -105,8 +105,10 @@ class FarPairs:
         self._log = _Log(64, 64)
 
     @classmethod
-    def of(cls, geometry: Geometry, means: Floats, counts: Floats, near_classes: int) -> "FarPairs":
-        """Return the discriminants of classes with these means, without any support."""
+    def of(
+        cls, geometry: Geometry, means: Floats, counts: Floats, owner: Ints, near_classes: int
+    ) -> "FarPairs":
+        """Return the discriminants of regions with these means and labels, without any support."""
         m, total = len(means), float(counts.sum())
         mean, V = means - geometry.origin, maths.images(geometry, means)
         square = np.einsum("ij,ij->i", V, mean)
@@ -122,7 +124,7 @@ class FarPairs:
         def apart_from(c: int) -> _Apart:
             both = np.concatenate([products[c, :c], products[c:, c]])  # one half for both ways
             apart = pairs._apart(square[c], counts[c], both, m)
-            apart.squares[c] = np.inf
+            apart.squares[owner == owner[c]] = np.inf
             return apart
 
         pairs.reach[:] = [_reach(apart_from(c).squares, near_classes) for c in range(m)]
@@ -131,13 +133,15 @@ class FarPairs:
             pairs.near[c], pairs.scale[c] = found
         return pairs
 
-    def row_of(self, geometry: Geometry, c: int, mean: Floats, count: float) -> ClassRow:
-        """Return the discriminant of class c, or of a new class, at a new mean."""
+    def row_of(
+        self, geometry: Geometry, c: int, mean: Floats, count: float, owner: Ints
+    ) -> ClassRow:
+        """Return the discriminant of region c, or of a new region, at a new mean."""
         known, m = self.count, max(self.count, c + 1)
         centred, V = mean - geometry.origin, maths.images(geometry, mean[None])[0]
         square = float(V @ centred)
         apart = self._apart(square, count, self.mean[:known] @ V, m)
-        apart.squares[c] = np.inf
+        apart.squares[owner[:m] == owner[c]] = np.inf
         reach, theirs = _reach(apart.squares, self.near_classes), np.zeros(m)
         theirs[:known] = self.reach[:known]
         near, scale = _near_and_scale(apart, reach, theirs)
@@ -294,10 +298,12 @@ class FarPairs:
                 twin.put_support(number[low], number[high], self.support(low, high))
         return twin
 
-    def for_kernels(self, images: Images) -> tuple[kernels.ClassScores, kernels.Corrections]:
+    def for_kernels(
+        self, images: Images, owner: Ints
+    ) -> tuple[kernels.ClassScores, kernels.Corrections]:
         """Return the arrays that the kernels take; all supports must have images."""
         classes = kernels.ClassScores(
-            self.V, self.half, self.near, self.scale, self.index, self.floor, self.norm
+            self.V, self.half, owner, self.near, self.scale, self.index, self.floor, self.norm
         )
         pictures, slot = images.all_slots()
         log = self._log

@@ -5,25 +5,38 @@ of the next refresh, and caches for that origin and metric (images, a sketch).
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from minout import maths
 from minout._typing import Floats, Ints, Words
 from minout.engine.check import MANY
-from minout.engine.choice import Choice, Shape, choose, picked
+from minout.engine.choice import (
+    MORE_ROWS,
+    ROWS,
+    SHORT,
+    Choice,
+    Options,
+    Shape,
+    choose,
+    picked,
+    region_count,
+)
+from minout.engine.examples import Examples
 from minout.engine.images import Images
 from minout.engine.moments import RunningMoments
 from minout.engine.settings import Settings
 from minout.engine.sketch import DIRECTIONS, LARGEST, Sketch
 from minout.errors import NotConverged
-from minout.maths import Geometry, Prior
+from minout.maths import NO_EXPANSION, Expansion, Geometry, Prior
 
 WIDEST_METRIC = 4_096
 """With more columns than this (a matrix of 134 MB), `whiten` is used only if the user sets it."""
 FIRST_PRIORS = 5
-"""Priors of a class are recomputed at 5, 20, 80, … examples of it."""
+"""Priors of a region are recomputed at 5, 20, 80, … examples of it."""
+MOST_ROWS = 2_048
+"""The centres of regions are found from at most so many examples of a label."""
 
 
 class Schedule(NamedTuple):
@@ -34,9 +47,9 @@ class Schedule(NamedTuple):
     refresh_at : int
         The number of stored examples at which everything is recomputed.
     chosen_at : (int, int)
-        The numbers of examples and of classes at the last choice of settings.
+        The numbers of examples and of labels at the last choice of settings.
     prior_at : tuple of int
-        For each class, the number of its examples at which its priors are recomputed.
+        For each region, the number of its examples at which its priors are recomputed.
     """
 
     refresh_at: int = 2
@@ -48,12 +61,12 @@ class Schedule(NamedTuple):
         return settings.refresh == "auto" and examples >= self.refresh_at
 
     def priors_due(self, settings: Settings, c: int, members: int) -> bool:
-        """Return whether the priors of class c are due when it has this many examples."""
+        """Return whether the priors of region c are due when it has this many examples."""
         return settings.refresh == "auto" and members >= self.prior_at[c]
 
-    def choice_due(self, examples: int, classes: int) -> bool:
+    def choice_due(self, examples: int, labels: int) -> bool:
         """Return whether a refresh now chooses the settings again."""
-        return examples >= 4 * self.chosen_at[0] or classes > 1.5 * self.chosen_at[1]
+        return examples >= 4 * self.chosen_at[0] or labels > 1.5 * self.chosen_at[1]
 
 
 def next_priors(count: int) -> int:
@@ -83,7 +96,7 @@ class Frame(NamedTuple):
         return cls(settings.first_choice(), geometry, moments, Schedule(), images, None)
 
     def starts(self) -> Callable[[int, int], Prior]:
-        """Return a function that returns the prior of the separator of two classes."""
+        """Return a function that returns the prior of the separator of two regions."""
         if not self.choice.lda_prior:
             nowhere = Prior(np.zeros(len(self.geometry.origin)), 0.0)
             return lambda _, __: nowhere
@@ -92,47 +105,102 @@ class Frame(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Stored rows in some order: the table, the places to take, their classes and digests."""
+    """Stored rows in some order: the table, the places to take, their regions and digests."""
 
     table: Floats
     order: Ints
-    classes: Ints
+    regions: Ints
     digests: Words
 
 
-def chosen(frame: Frame, settings: Settings, rows: Rows, classes: int) -> Frame | None:
+def chosen(
+    frame: Frame, settings: Settings, given: Floats, rows: Rows, owner: Ints
+) -> Frame | None:
     """Return the frame with settings chosen from the rows, which were added to its sums before.
 
-    None if there are too few.
+    `given` has the rows as they were given, owner[c] is the number of the label of region c. None
+    if there are too few rows.
     """
-    few = picked(rows.digests, rows.classes, frame.moments.means())
-    if len(np.unique(rows.classes[few])) < 2:
+    labels, count = owner[rows.regions], int(owner.max()) + 1
+    most = MORE_ROWS if given.shape[1] <= SHORT else ROWS
+    few = picked(rows.digests, labels, frame.moments.by_label(owner).means(), most)
+    if len(np.unique(labels[few])) < 2:
         return None
-    X = rows.table[rows.order[few]].astype(np.float64)
-    shapes = _allowed(settings.shapes(classes), X.shape[1])
-    choice = choose(X, rows.classes[few], rows.digests[few], shapes, settings.strengths())
-    schedule = frame.schedule._replace(chosen_at=(len(rows.order), classes))
+    X = given[rows.order[few]].astype(np.float64)
+    d = X.shape[1]
+    shapes = _allowed(settings.shapes(count), d)
+    options = Options(
+        shapes, settings.strengths(), settings.region_counts(count), settings.knot_counts(d)
+    )
+    choice = choose(X, labels[few], rows.digests[few], options, len(rows.order))
+    schedule = frame.schedule._replace(chosen_at=(len(rows.order), count))
     return frame._replace(choice=choice, schedule=schedule)
 
 
-def measured(frame: Frame, rows: Rows, dtype: np.dtype[Any]) -> Frame:
-    """Return the frame with origin and metric computed from its sums, and empty caches."""
+def expansion_of(frame: Frame, examples: Examples) -> Expansion:
+    """Return the hat functions of the columns of all stored rows."""
+    knots = frame.choice.knots
+    if not knots:
+        return NO_EXPANSION
+    return maths.expansion(examples.given[examples.places()], knots)
+
+
+def divided(frame: Frame, rows: Rows, owner: Ints) -> tuple[list[int], list[Ints]]:
+    """Divide the rows of each label into regions: clusters in the metric of the frame.
+
+    Return the label number and the places of each region. Regions are in the order of the label
+    numbers, places in that of the rows.
+    """
+    labels = owner[rows.regions]
+    by_digest = np.argsort(rows.digests, kind="stable")
+    roots = _roots(frame.geometry)
+    numbers, members = [], []
+    for label in range(int(owner.max()) + 1):
+        own = by_digest[labels[by_digest] == label]
+        count = region_count(len(own), frame.choice.regions)
+        found = np.zeros(len(labels), dtype=np.int64)
+        if count > 1:
+            centres = maths.centres(roots(rows.table[rows.order[own[:MOST_ROWS]]]), count)
+            for start in range(0, len(own), MOST_ROWS):
+                some = own[start : start + MOST_ROWS]
+                found[some] = maths.nearest(roots(rows.table[rows.order[some]]), centres)
+        for region in np.unique(found[own]).tolist():
+            numbers.append(label)
+            members.append(rows.order[(labels == label) & (found == region)])
+    return numbers, members
+
+
+def _roots(geometry: Geometry) -> Callable[[Floats], Floats]:
+    # A function that maps rows to coordinates in which distances are those of the metric.
+    origin, K, _ = geometry
+    if K.ndim == 1:
+        root = np.sqrt(K)
+        return lambda X: np.asarray((X - origin) * root)
+    factor = np.linalg.cholesky(K)
+    return lambda X: np.asarray((X - origin) @ factor)
+
+
+def measured(frame: Frame, rows: Rows, owner: Ints) -> Frame:
+    """Return the frame with origin and metric computed from its sums, and empty caches.
+
+    Within-class covariance is that within labels, however many regions they have.
+    """
     choice, d = frame.choice, rows.table.shape[1]
     moments, standardize = frame.moments, choice.standardize
     try:
         if not choice.whiten:
             geometry = maths.plain(moments.moments(), columns=standardize)
         elif 2 * len(rows.order) <= d:
-            X = rows.table[rows.order].astype(np.float64)
-            few = moments.moments()
-            geometry = maths.metric_of_few(few, X, rows.classes, columns=standardize)
+            X, labels = rows.table[rows.order].astype(np.float64), owner[rows.regions]
+            few = moments.by_label(owner).moments()
+            geometry = maths.metric_of_few(few, X, labels, columns=standardize)
         else:
             moments = moments.with_scatter(rows.table, rows.order)
-            geometry = maths.metric(moments.moments(), columns=standardize)
+            geometry = maths.metric(moments.by_label(owner).moments(), columns=standardize)
     except np.linalg.LinAlgError as error:
         raise NotConverged("the metric cannot be computed") from error
     sketch = sketched(geometry, rows.table, rows.order, rows.digests)
-    images = Images(geometry, dtype)
+    images = Images(geometry, rows.table.dtype)
     return frame._replace(geometry=geometry, moments=moments, images=images, sketch=sketch)
 
 

@@ -9,12 +9,15 @@ from typing import NamedTuple
 from minout._typing import Floats, Id, Ints, Label
 from minout.engine.choice import Choice
 from minout.engine.frame import Schedule
-from minout.engine.separators import all_pairs
+from minout.engine.separators import pairs_between, regions_of
 from minout.engine.state import State
+
+Name = Label | tuple[Label, int]
+"""A label, or one of its regions."""
 
 
 class SeparatorView(NamedTuple):
-    """The separator of labels (low, high): f(x) = w·(x - origin) + b, positive on low's side.
+    """The separator of regions (low, high): f(x) = w·(x - origin) + b, positive on low's side.
 
     `ids`, `signs` and `alpha` describe the rows of its pool; `prior_w` and `prior_b` are its
     prior; `misfits` are the ids on its wrong side, `pending` those that wait to be settled. The
@@ -34,7 +37,7 @@ class SeparatorView(NamedTuple):
 
 
 class SumsView(NamedTuple):
-    """The sums of x - shift over the first `seen` places, by class number."""
+    """The sums of x - shift over the first `seen` places, by region number."""
 
     seen: int
     shift: Floats
@@ -44,7 +47,8 @@ class SumsView(NamedTuple):
 class Inspection(NamedTuple):
     """A copy of a learner's internal state, for tests and benchmarks; it may change.
 
-    `labels` are in the order of their class numbers; `separators` are by pair of labels.
+    `labels` has the label of each region, by number, and `names` what stands for the region here:
+    its label if every label has one region, otherwise (label, number).
     """
 
     choice: Choice
@@ -52,8 +56,9 @@ class Inspection(NamedTuple):
     K: Floats
     precision: Floats | None
     labels: tuple[Label, ...]
-    members: dict[Label, tuple[Id, ...]]
-    separators: dict[tuple[Label, Label], SeparatorView]
+    names: tuple[Name, ...]
+    members: dict[Name, tuple[Id, ...]]
+    separators: dict[tuple[Name, Name], SeparatorView]
     violations: dict[Id, int]
     schedule: Schedule
     counts: Floats
@@ -65,7 +70,10 @@ class Inspection(NamedTuple):
 
 def inspect(state: State) -> Inspection:
     """Return a copy of what a state holds."""
-    labels, frame = state.classes.labels, state.frame
+    regions, frame = state.regions, state.frame
+    names: list[Name] = [*regions.labels]
+    if len(regions) > len(regions.names):
+        names = [(label, regions.index(c)) for c, label in enumerate(regions.labels)]
     (origin, K, precision), moments = frame.geometry, frame.moments
     stored = state.examples.places()
     counts: Ints = state.separators.violations[stored]
@@ -74,14 +82,16 @@ def inspect(state: State) -> Inspection:
         origin.copy(),
         K.copy(),
         None if precision is None else precision.copy(),
-        tuple(labels),
+        tuple(regions.labels),
+        tuple(names),
         {
-            label: state.names(members.places)
-            for label, members in zip(labels, state.classes.members, strict=True)
+            name: state.names(members.places)
+            for name, members in zip(names, regions.members, strict=True)
         },
         {
-            (labels[low], labels[high]): _separator(state, pair)
-            for pair, low, high in all_pairs(len(labels))
+            (names[low], names[high]): _separator(state, pair)
+            for pair in pairs_between(regions.order.owner)
+            for low, high in [regions_of(pair)]
         },
         dict(zip(state.names(stored), counts.tolist(), strict=True)),
         frame.schedule,

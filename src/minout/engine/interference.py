@@ -1,6 +1,7 @@
 """Find the stored examples that a change can disturb: the paper's S1, S2 and S3, exactly.
 
-Neuron o of unit c is the separator of c and o, with the sign that makes it positive for c.
+A unit is a region, and its neuron o the separator of that region and region o, with the sign that
+makes it positive for the unit. The output of a label is the highest output of its regions.
 """
 
 from typing import NamedTuple
@@ -9,27 +10,29 @@ import numpy as np
 
 from minout import kernels
 from minout._typing import Bools, Floats, Id, Ints, Label
-from minout.engine.separators import NO_PLACES, SUFFICIENT_MARGIN, classes_of, pair_number
+from minout.engine.separators import NO_PLACES, SUFFICIENT_MARGIN, pair_number, regions_of
 from minout.engine.state import Move, State
 from minout.engine.step import renewal_due
 from minout.errors import InvalidInputError
 from minout.maths import interfered as interfered_by
-from minout.maths import partition as partition_of
 
 Neuron = tuple[Label, Label]
 
 
 class Sets(NamedTuple):
-    """The ids that were stored before a neuron moved, by whether the move could disturb them.
+    """The ids that were stored before neurons moved, by whether the move could disturb them.
+
+    The neurons are those of one label against another: one, unless labels have several regions.
 
     Attributes
     ----------
     s1 : tuple of id
-        No neuron of the unit clipped them.
+        In a region whose neurons moved, no neuron clipped them.
     s2 : tuple of id
-        Only the neuron that moved clipped them.
+        In a region whose neurons moved, only those clipped them.
     s3 : tuple of id
-        Another neuron clipped them: the unit's output was 0 before and after.
+        In every region whose neurons moved, a neuron that did not move clipped them, so the outputs
+        stayed 0.
     """
 
     s1: tuple[Id, ...]
@@ -46,6 +49,7 @@ class WhatIf(NamedTuple):
         For each neuron that would move or be added, the stored examples for which the score of its
         label, clipped at 0, could change by that alone (the paper's S1 ∪ S2). A neuron is a
         separator as one of its two labels uses it; the key has that label first, then the other.
+        If labels have several regions, all neurons of one label against the other are together.
     interfered : tuple of id
         All stored examples for which a clipped score could change. If several neurons of a label
         move together, these are more than those of each alone.
@@ -71,42 +75,57 @@ class WhatIf(NamedTuple):
 def what_if(state: State, x: Floats, label: Label) -> WhatIf:
     """Find the neurons that teaching x as label would move, and the examples this can disturb.
 
-    A fitted example of a class of which no neuron moves is clipped by the neuron against its own
-    class: it is in S3. So only the classes whose neurons move and the misfits are evaluated.
+    A fitted example is clipped in every region of another label by the neuron against its own
+    region. So in a region whose neurons move, it is disturbed only if that neuron moves. To be
+    evaluated are the examples of the region's label and of the regions on the other side of the
+    neurons that move, and the misfits.
     """
-    labels, c = state.classes.labels, state.classes.number.get(label)
+    regions = state.regions
+    c, margins = state.placed(state.expanded(x[None])[0], label)
     due = renewal_due(state, c)
     if c is None:
-        unclipped = {o: _unclipped(state, o) for o in range(len(labels))}
-        neurons = {(labels[o], label): state.names(each) for o, each in unclipped.items()}
-        return WhatIf(neurons, _names(state, list(unclipped.values())), (), due)
-    margins = state.margins(x, c)
-    others = [o for o in range(len(labels)) if o != c]
-    waiting, moving = [], others
+        gained = {name: [_unclipped(state, o) for o in regions.of(name)] for name in regions.names}
+        neurons = {(name, label): _names(state, each) for name, each in gained.items()}
+        everybody = [places for each in gained.values() for places in each]
+        return WhatIf(neurons, _names(state, everybody), (), due)
+    waiting, moving = [], _others(state, c, len(regions))
     if not due:
-        low = [o for o in others if margins[o] < SUFFICIENT_MARGIN]
+        low = [o for o in moving if margins[o] < SUFFICIENT_MARGIN]
         waiting = [o for o in low if _waits(state, c, o, margins[o])]
         moving = [o for o in low if o not in waiting]
     neurons, disturbed = _disturbed(state, c, moving) if moving else ({}, [])
-    pending = tuple((labels[min(c, o)], labels[max(c, o)]) for o in waiting)
-    return WhatIf(neurons, _names(state, disturbed), pending, due)
+    pending = dict.fromkeys((regions.labels[min(c, o)], regions.labels[max(c, o)]) for o in waiting)
+    return WhatIf(neurons, _names(state, disturbed), tuple(pending), due)
 
 
 def _disturbed(
     state: State, c: int, moving: list[int]
 ) -> tuple[dict[Neuron, tuple[Id, ...]], list[Ints]]:
-    # The examples that each neuron can disturb, and in each unit those that all can together.
-    labels, neurons = state.classes.labels, {}
+    # The examples that the neurons of each pair of labels can disturb, and those that all can.
+    labels, neurons = state.regions.labels, {}
     places, clipped = _clipped(state, c, moving)
-    at = {o: o - (o > c) for o in moving}
-    disturbed = [places[interfered_by(clipped, at.values())]]
-    for o in moving:
-        alone = places[interfered_by(clipped, [at[o]])]
-        neurons[labels[c], labels[o]] = state.names(alone)
-        theirs, of_other = _clipped(state, o, [c])
-        disturbed.append(theirs[interfered_by(of_other, [c - (c > o)])])
-        neurons[labels[o], labels[c]] = state.names(disturbed[-1])
+    at = {o: n for n, o in enumerate(_others(state, c, len(labels)))}
+    disturbed = [places[interfered_by(clipped, [at[o] for o in moving])]]
+    for other in dict.fromkeys(labels[o] for o in moving):
+        theirs = [o for o in moving if labels[o] == other]
+        alone = places[interfered_by(clipped, [at[o] for o in theirs])]
+        neurons[labels[c], other] = state.names(alone)
+        found = [_disturbed_by_one(state, o, c) for o in theirs]
+        neurons[other, labels[c]] = _names(state, found)
+        disturbed += found
     return neurons, disturbed
+
+
+def _disturbed_by_one(state: State, unit: int, neuron: int) -> Ints:
+    places, clipped = _clipped(state, unit, [neuron])
+    which = _others(state, unit, len(state.regions)).index(neuron)
+    return np.asarray(places[interfered_by(clipped, [which])])
+
+
+def _others(state: State, unit: int, count: int) -> list[int]:
+    # The regions of other labels, of the first so many: the neurons of a region in their order.
+    owner = state.regions.order.owner[:count]
+    return np.flatnonzero(owner != owner[unit]).tolist()
 
 
 def _names(state: State, places: list[Ints]) -> tuple[Id, ...]:
@@ -114,7 +133,7 @@ def _names(state: State, places: list[Ints]) -> tuple[Id, ...]:
 
 
 def _waits(state: State, c: int, o: int, margin: float) -> bool:
-    rows = state.classes.members[c].count + state.classes.members[o].count + 1
+    rows = state.regions.members[c].count + state.regions.members[o].count + 1
     separator = state.separators[pair_number(c, o)]
     return not separator.is_far and separator.waits(margin, rows)
 
@@ -125,36 +144,57 @@ def partition(state: State) -> dict[Neuron, Sets]:
     if move is None:
         raise InvalidInputError(
             "There is no last move: the last call moved nothing, removed or relabelled examples, "
-            "or computed everything again for very many classes."
+            "or computed everything again with other regions or columns, or for very many classes."
         )
     stored = state.examples.places()
-    places, labels = stored[stored < move.end], state.classes.labels
-    sets: dict[Neuron, Sets] = {}
+    places, labels = stored[stored < move.end], state.regions.labels
+    moved: dict[Neuron, dict[int, list[int]]] = {}
     for pair in sorted({*move.weights, *move.supports}):
-        low, high = classes_of(pair)
+        low, high = regions_of(pair)
         for unit, neuron in ((low, high), (high, low)):
-            rows = [_turned(state, unit, o, move) for o in range(move.classes) if o != unit]
-            a = _activations(state, rows, places, move.origin)
-            masks = partition_of((a <= 0.0).T, neuron - (neuron > unit))
-            sets[labels[unit], labels[neuron]] = Sets(*(state.names(places[m]) for m in masks))
-    return sets
+            moved.setdefault((labels[unit], labels[neuron]), {}).setdefault(unit, []).append(neuron)
+    return {
+        key: Sets(*(state.names(places[each]) for each in _sets(state, move, places, units)))
+        for key, units in moved.items()
+    }
+
+
+def _sets(
+    state: State, move: Move, places: Ints, units: dict[int, list[int]]
+) -> tuple[Bools, Bools, Bools]:
+    # S1, S2 and S3 of a label of which some neurons of some regions moved.
+    unclipped, disturbed = np.zeros((2, len(places)), dtype=bool)
+    for unit, neurons in units.items():
+        others = _others(state, unit, move.regions)
+        rows = [_turned(state, unit, o, move) for o in others]
+        clipped = (_activations(state, rows, places, move.origin) <= 0.0).T
+        unclipped |= ~clipped.any(axis=1)
+        disturbed |= interfered_by(clipped, [others.index(o) for o in neurons])
+    return unclipped, disturbed & ~unclipped, ~disturbed
 
 
 def _clipped(state: State, unit: int, neurons: list[int]) -> tuple[Ints, Bools]:
     # The places that moves of these neurons may disturb, and which neurons of the unit clip them.
-    sides = [state.classes.members[c].places for c in (unit, *neurons)]
+    regions = state.regions
+    sides = [regions.members[c].places for c in (*_siblings(state, unit), *neurons)]
     places = np.unique(np.concatenate([*sides, state.misfits()]))
     return places, (_of_unit(state, unit, places) <= 0.0).T
 
 
+def _siblings(state: State, unit: int) -> tuple[int, ...]:
+    # All regions of a region's label, itself included.
+    return state.regions.of(state.regions.labels[unit])
+
+
 def _unclipped(state: State, unit: int) -> Ints:
-    places = np.unique(np.concatenate([state.classes.members[unit].places, state.misfits()]))
+    sides = [state.regions.members[c].places for c in _siblings(state, unit)]
+    places = np.unique(np.concatenate([*sides, state.misfits()]))
     return np.asarray(places[(_of_unit(state, unit, places) > 0.0).all(axis=0)])
 
 
 def _of_unit(state: State, unit: int, places: Ints) -> Floats:
-    # Activations of each neuron of a unit, in the order of the other classes: (others, places).
-    rows = [_turned(state, unit, o) for o in range(len(state.classes)) if o != unit]
+    # Activations of each neuron of a unit, in the order of the other regions: (others, places).
+    rows = [_turned(state, unit, o) for o in _others(state, unit, len(state.regions))]
     return _activations(state, rows, places, state.frame.geometry.origin)
 
 

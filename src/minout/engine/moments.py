@@ -87,6 +87,21 @@ class RunningMoments:
         sums = np.concatenate([self.sums, np.zeros((more, len(self.shift)))])
         return replace(self, counts=counts, sums=sums)
 
+    def regrouped(self, table: Floats, places: Ints, regions: Ints, count: int) -> "RunningMoments":
+        """Return the sums by other regions; the rows are all those seen, in the order to add."""
+        zero = np.zeros(len(self.shift))
+        empty = replace(self, counts=np.zeros(0), sums=np.zeros((0, len(zero))), squares=zero)
+        return empty.for_classes(count).with_rows(table, places, regions)
+
+    def by_label(self, owner: Ints) -> "RunningMoments":
+        """Return the sums by label, owner[c] being the number of the label of region c."""
+        known = owner[: len(self.counts)]
+        empty = replace(self, counts=np.zeros(0), sums=np.zeros((0, len(self.shift))))
+        merged = empty.for_classes(int(owner.max(initial=-1)) + 1)
+        np.add.at(merged.counts, known, self.counts)
+        np.add.at(merged.sums, known, self.sums)
+        return merged
+
     def only_classes(self, kept: list[int]) -> "RunningMoments":
         """Return the sums of some classes, numbered again from 0."""
         wide = self.for_classes(max(kept, default=-1) + 1)

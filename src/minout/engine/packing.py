@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from minout import kernels
 from minout._typing import Floats, Ints
 from minout.engine.choice import Choice
-from minout.engine.classes import Classes, Members
 from minout.engine.examples import Examples
 from minout.engine.far import FarPairs, Support
 from minout.engine.frame import Frame, Schedule, sketched
@@ -22,19 +21,21 @@ from minout.engine.images import Images
 from minout.engine.moments import RunningMoments
 from minout.engine.pool import Pool
 from minout.engine.reference import Reference
+from minout.engine.regions import Members, Regions
 from minout.engine.separators import (
     NO_PLACES,
     NO_PRIOR,
     Separator,
     Separators,
-    classes_of_all,
     pair_count,
+    pairs_between,
+    regions_of_all,
 )
 from minout.engine.settings import Settings
 from minout.engine.state import State, Widths
 from minout.engine.validation import validate
 from minout.kernels import Factor, Sums
-from minout.maths import Geometry, Prior
+from minout.maths import Expansion, Geometry, Prior
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -43,14 +44,14 @@ def packed(state: State) -> tuple[dict[str, Any], Arrays]:
     """Return JSON-ready metadata and arrays from which `unpacked` restores the same state."""
     examples, frame, separators = state.examples, state.frame, state.separators
     moments, end = frame.moments, examples.end
-    pairs = _pairs_with_weights(separators, len(state.classes))
+    pairs = _pairs_with_weights(separators, state.regions.order.owner)
     rows = separators.rows_of(pairs)
     about = {
         "settings": asdict(state.settings),
         "widths": list(state.widths),
         "next_id": state.next_id,
         "ids": list(state.ids),
-        "labels": list(state.classes.labels),
+        "labels": list(state.regions.labels),
         "corrected": [[key, list(labels)] for key, labels in state.corrected.items()],
         "choice": frame.choice._asdict(),
         "schedule": {
@@ -66,8 +67,8 @@ def packed(state: State) -> tuple[dict[str, Any], Arrays]:
         "notes": state.notes,
     }
     arrays: Arrays = {
-        "rows": examples.table[:end],
-        "class": examples.classes[:end],
+        "rows": examples.given[:end],
+        "class": examples.regions[:end],
         "digest": examples.digests[:end],
         "stored": examples.stored[:end],
         "W": separators.W[rows],
@@ -78,7 +79,7 @@ def packed(state: State) -> tuple[dict[str, Any], Arrays]:
         "sums.squares": moments.squares,
         "origin": frame.geometry.origin,
         **_square("K", frame.geometry.K),
-        **_joined("members", [members.places for members in state.classes.members]),
+        **_joined("members", [members.places for members in state.regions.members]),
         **_joined("misfits", [separators.misfits[pair] for pair in pairs]),
         **_joined("pending", [separators.pending[pair] for pair in pairs]),
         **_pools([separators.pools[pair] for pair in pairs], with_priors=separators.far is None),
@@ -89,6 +90,9 @@ def packed(state: State) -> tuple[dict[str, Any], Arrays]:
         arrays |= _square("sums.scatter", moments.scatter)
     if frame.geometry.precision is not None:
         arrays |= _square("precision", frame.geometry.precision)
+    if len(examples.expansion.of):
+        hats = examples.expansion._asdict().items()
+        arrays |= {f"hats.{name}": values for name, values in hats}
     arrays["images"], arrays["images.of"] = frame.images.kept()
     return about, arrays
 
@@ -98,6 +102,9 @@ def unpacked(about: Any, arrays: Arrays) -> State:
     """Return the state that was packed; raise MalformedError if the arguments are not valid."""
     validate(about, arrays)
     examples = Examples.of(arrays["rows"], arrays["class"], arrays["digest"], arrays["stored"])
+    if "hats.of" in arrays:
+        hats = Expansion(*(arrays[f"hats.{name}"] for name in Expansion._fields))
+        examples = examples.expanded_by(hats)
     state = State(Settings(**about["settings"]), examples.width, examples.dtype)
     given, row = about["widths"]
     state.examples, state.ids, state.notes = examples, about["ids"], about["notes"]
@@ -106,9 +113,9 @@ def unpacked(about: Any, arrays: Arrays) -> State:
     state.corrected = {example_id: tuple(labels) for example_id, labels in about["corrected"]}
     state.consolidated = about["consolidated"]
     members = [Members(places) for places in _parted("members", arrays)]
-    state.classes = Classes(about["labels"], members)
+    state.regions = Regions(about["labels"], members)
     state.frame = _frame(about, arrays, examples)
-    state.separators = _separators(arrays, examples)
+    state.separators = _separators(arrays, examples, state.regions.order.owner)
     return state
 
 
@@ -136,14 +143,15 @@ def _frame(about: dict[str, Any], arrays: Arrays, examples: Examples) -> Frame:
     return Frame(Choice(**about["choice"]), geometry, moments, schedule, images, sketch)
 
 
-def _separators(arrays: Arrays, examples: Examples) -> Separators:
+def _separators(arrays: Arrays, examples: Examples, owner: Ints) -> Separators:
     far = _unpacked_far(arrays) if "far.near" in arrays else None
     separators = Separators(examples.width, far)
-    pairs = arrays["far.near"].tolist() if far is not None else list(range(len(arrays["b"])))
+    pairs = arrays["far.near"].tolist() if far is not None else pairs_between(owner)
     priors = _priors(arrays, pairs, far)
     pools = _unpooled(arrays, priors)
     misfits, pending = _parted("misfits", arrays), _parted("pending", arrays)
-    separators.make_room(len(pairs), examples.end)
+    room = len(pairs) if far is not None else pair_count(len(owner))
+    separators.make_room(room, examples.end)
     for n, pair in enumerate(pairs):
         w, b = arrays["W"][n], float(arrays["b"][n])
         separators.put(pair, Separator(w, b, pools[n], misfits[n], Reference(), pending[n]))
@@ -161,8 +169,8 @@ def _separators(arrays: Arrays, examples: Examples) -> Separators:
     return separators
 
 
-def _pairs_with_weights(separators: Separators, classes: int) -> list[int]:
-    return sorted(separators.pools) if separators.far else list(range(pair_count(classes)))
+def _pairs_with_weights(separators: Separators, owner: Ints) -> list[int]:
+    return sorted(separators.pools) if separators.far else pairs_between(owner)
 
 
 def _far(separators: Separators, far: FarPairs, near: list[int]) -> Arrays:
@@ -201,9 +209,9 @@ def _unpacked_far(arrays: Arrays) -> FarPairs:
         getattr(far, name)[:] = arrays[f"far.{name}"]
     far.scale[np.tril_indices(m, -1)] = arrays["far.scale"]
     far.scale += far.scale.T
-    low, high = classes_of_all(arrays["far.near"])
+    low, high = regions_of_all(arrays["far.near"])
     far.near[low, high] = far.near[high, low] = True
-    low, high = classes_of_all(arrays["far.pairs"])
+    low, high = regions_of_all(arrays["far.pairs"])
     ends = np.cumsum(arrays["far.support.sizes"])[:-1]
     coefs = np.split(arrays["far.coef"], ends)
     bounds = arrays["far.bounds"]

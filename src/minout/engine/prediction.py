@@ -1,6 +1,6 @@
-"""Predict the class of rows without computing every separator.
+"""Predict the label of rows without computing every separator.
 
-A proposal, one linear score per class, says which class to try first. It changes the cost of a
+A proposal, one linear score per region, says which region to try first. It changes the cost of a
 prediction and never its result, so it may be out of date; it is not part of what is saved.
 """
 
@@ -23,7 +23,7 @@ SMALL = 4_096
 MANY = 32
 """From so many rows on, BLAS is used."""
 TOGETHER = 32
-"""At most so many rows are compared with the same class at a time."""
+"""At most so many rows are compared with the same region at a time."""
 STALE = 2
 """A proposal is computed again when one in so many separators has been replaced."""
 PIECES, PIECE = 8, 2**24
@@ -33,52 +33,53 @@ BLOCK = 2**17
 
 
 class Winners(NamedTuple):
-    """The class with the highest score of each row (n,), and whether that score is 0 or less.
+    """A region of each row's winning label (n,), and whether the highest score is 0 or less.
 
     Of equal scores the first label wins. `computed` is the number of separators computed, of all
     rows together.
     """
 
-    classes: Ints
+    regions: Ints
     clipped: Bools
     computed: int
 
 
 def winners(state: State, X: Floats) -> Winners:
     """Return the winner of each row of X (n, d): what the highest of all scores would be."""
+    X = state.expanded(X)
     if state.separators.far is not None:
         return _far_winners(state, X)
-    separators, origin, rank = state.separators, state.frame.geometry.origin, state.classes.rank
-    W, b = separators.W, separators.b
-    if pair_count(len(rank)) * X.shape[1] <= SMALL:
+    separators, origin, order = state.separators, state.frame.geometry.origin, state.regions.order
+    W, b, regions = separators.W, separators.b, len(state.regions)
+    if pair_count(regions) * X.shape[1] <= SMALL:
         return _winners_of_all(state, X)
-    V, v, _ = _proposal(separators, len(rank))
-    V, v = V[: len(rank)], v[: len(rank)]
+    V, v, _ = _proposal(separators, regions)
+    V, v = V[:regions], v[:regions]
     start, found = np.empty((2, len(X)), dtype=np.int64)
     clipped = np.empty(len(X), dtype=np.bool_)
 
     def decide(rows: Ints, together: int) -> int:
         number: int = kernels.best_first(
-            W, b, X, origin, rows, start, rank, together, found, clipped
+            W, b, X, origin, rows, start, order, together, found, clipped
         )
         return number
 
     if len(X) < MANY:
-        kernels.proposals(V, v, W, b, X, origin, start)
+        kernels.proposals(V, v, W, b, X, origin, order.owner, start)
         return Winners(found, clipped, decide(np.arange(len(X)), 1))
     with kernels.one_blas_thread():
-        _propose(V, v, W, b, X, origin, start)
+        _propose(V, v, W, b, X, origin, order.owner, start)
         # Rows with the same proposal follow each other and are compared together; few pieces divide
         # few of these groups.
         rows = np.argsort(start, kind="stable")
-        size = max(min(len(X) // PIECES, PIECE // (X.shape[1] * len(rank))), MANY)
+        size = max(min(len(X) // PIECES, PIECE // (X.shape[1] * regions)), MANY)
         pieces = [rows[i : i + size] for i in range(0, len(X), size)]
         computed = sum(kernels.in_threads(lambda piece: decide(piece, TOGETHER), pieces))
     return Winners(found, clipped, computed)
 
 
 def _winners_of_all(state: State, X: Floats) -> Winners:
-    scores, rank = state.scores(X), state.classes.rank
+    scores, rank = state.region_scores(X), state.regions.order.rank
     by_label = np.argsort(rank)
     found = by_label[np.argmax(scores[:, by_label], axis=1)]  # the first of equal ones
     clipped = np.take_along_axis(scores, found[:, None], axis=1)[:, 0] <= 0.0
@@ -86,22 +87,23 @@ def _winners_of_all(state: State, X: Floats) -> Winners:
 
 
 def _far_winners(state: State, X: Floats) -> Winners:
-    # With far pairs, the class scores are the proposal.
-    parts, rank, geometry = state.far_parts(), state.classes.rank, state.frame.geometry
+    # With far pairs, the discriminants are the proposal.
+    parts, order, geometry = state.far_parts(), state.regions.order, state.frame.geometry
+    regions = len(state.regions)
     found, scores = np.empty(len(X), dtype=np.int64), np.empty(len(X))
 
     def decide(rows: slice) -> int:
         norms, into = lengths(geometry, X[rows]), (found[rows], scores[rows])
-        number: int = kernels.far_winners(*parts, X[rows], geometry.origin, norms, rank, *into)
+        number: int = kernels.far_winners(*parts, X[rows], geometry.origin, norms, order, *into)
         return number
 
     with kernels.one_blas_thread():
-        tried = kernels.in_threads(decide, pieces_of(len(X), X.shape[1] * len(rank)))
-    return Winners(found, scores <= 0.0, sum(tried) * (len(rank) - 1))
+        tried = kernels.in_threads(decide, pieces_of(len(X), X.shape[1] * regions))
+    return Winners(found, scores <= 0.0, sum(tried) * (regions - 1))
 
 
 def _propose(
-    V: Singles, v: Singles, W: Floats, b: Floats, X: Floats, origin: Floats, out: Ints
+    V: Singles, v: Singles, W: Floats, b: Floats, X: Floats, origin: Floats, owner: Ints, out: Ints
 ) -> None:
     # `kernels.proposals`, by BLAS.
     is_single = X.dtype == np.float32
@@ -112,20 +114,20 @@ def _propose(
         with np.errstate(all="ignore"):
             Z = X[rows] if is_single else (X[rows] - origin).astype(np.float32)
             guesses = np.asarray(Z @ V.T + shift, dtype=np.float32)
-        kernels.play_offs(W, b, X[rows], origin, guesses, out[rows])
+        kernels.play_offs(W, b, X[rows], origin, owner, guesses, out[rows])
 
     size = max(min(BLOCK // X.shape[1], 4 * MANY), MANY)
     kernels.in_threads(propose, [slice(i, i + size) for i in range(0, len(X), size)])
 
 
-def _proposal(separators: Separators, classes: int) -> Proposal:
+def _proposal(separators: Separators, regions: int) -> Proposal:
     # Several threads may compute it at the same time; one of them is kept.
-    kept, pairs = separators.proposal, pair_count(classes)
+    kept, pairs = separators.proposal, pair_count(regions)
     if kept is not None and STALE * (separators.moves - kept.moves) <= pairs:
         return kept
-    V, v = np.zeros((classes, separators.W.shape[1])), np.zeros(classes)
+    V, v = np.zeros((regions, separators.W.shape[1])), np.zeros(regions)
     with np.errstate(all="ignore"):
-        for high in range(1, classes):
+        for high in range(1, regions):
             own = slice(pair_count(high), pair_count(high + 1))
             V[:high] += separators.W[own]
             v[:high] += separators.b[own]

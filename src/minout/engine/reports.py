@@ -16,10 +16,10 @@ class Certificate(NamedTuple):
     Attributes
     ----------
     moved : tuple of (label, label)
-        The separators that moved. With more than 200 labels (see `near_classes`) a refresh moves
-        all of them, and those for which something is stored are named.
+        The pairs of labels of which a separator moved. With more than 200 labels (see
+        `near_classes`) a refresh moves all, and those for which something is stored are named.
     checked : int
-        The number of margins checked: those of all stored examples of its two classes, for each
+        The number of margins checked: those of all stored examples of its two regions, for each
         separator that moved.
     least_margin : float
         A lower bound on all margins that were checked, except those of misfits. If teaching moved

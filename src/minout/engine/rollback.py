@@ -1,7 +1,7 @@
 """Go back to an earlier state, after several steps of teaching."""
 
-from minout.engine.classes import Members
 from minout.engine.far import ClassRow
+from minout.engine.regions import Members, Regions
 from minout.engine.separators import Separator, Separators, pair_count
 from minout.engine.shortfall import OwnScores
 from minout.engine.state import Delta, State
@@ -20,7 +20,7 @@ class Rollback:
         self._state = state
         self._start = Delta(
             examples=state.examples,
-            class_count=len(state.classes),
+            region_count=len(state.regions),
             frame=state.frame,
             move=state.last_move,
             next_id=state.next_id,
@@ -30,18 +30,20 @@ class Rollback:
         self._members: dict[int, Members] = {}
         self._separators: dict[int, Separator] = {}
         self._separators_then: Separators | None = None
+        self._regions_then: Regions | None = None
         self._discriminants: dict[int, ClassRow] = {}
         self._violations: dict[int, int] = {}
         self._listed: dict[int, int] = {}
 
     def record(self, delta: Delta) -> None:
         """Record the values that a change will replace, unless an earlier one replaced them."""
-        classes, separators = self._state.classes, self._state.separators
-        known = self._start.class_count or 0
-        for c in delta.members:
-            if c < known and c not in self._members:
-                self._members[c] = classes.members[c]
-        if self._separators_then is None:  # they are not changed any more once they were replaced
+        regions, separators = self._state.regions, self._state.separators
+        known = self._start.region_count or 0
+        if self._regions_then is None:  # they are not changed any more once they were replaced
+            changed = [c for c in delta.members if c < known and c not in self._members]
+            self._members |= {c: regions.members[c] for c in changed}
+            self._regions_then = None if delta.all_regions is None else regions
+        if self._separators_then is None:
             for row in delta.discriminants:
                 if row.c < known and row.c not in self._discriminants:
                     assert separators.far is not None
@@ -63,6 +65,7 @@ class Rollback:
             members=self._members,
             separators=self._separators,
             all_separators=self._separators_then,
+            all_regions=self._regions_then,
             discriminants=tuple(reversed(self._discriminants.values())),  # the oldest last
             own_scores=OwnScores.none(),
             violations=self._violations,

@@ -1,11 +1,10 @@
-"""The separators: one per pair of classes, and an index of the examples on a wrong side.
+"""The separators: one per pair of regions of different labels, and an index of misfits.
 
-Classes are numbered in the order in which they appear. The separator of classes low < high has
-the number high(high - 1)/2 + low and is positive on the side of low. The kernels number them alike.
+The separator of regions low < high has the number high(high - 1)/2 + low and is positive on the
+side of low. The kernels number them alike. Numbers of two regions of one label are not used.
 """
 
 import math
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -60,7 +59,7 @@ class Separator(NamedTuple):
         margin : float
             Its margin.
         rows : int
-            How many rows the next settle checks: those of both classes, the new one included.
+            How many rows the next settle checks: those of both regions, the new one included.
         """
         size, waiting = len(self.pool.places), len(self.pending) + 1
         if size > LARGE_POOL and waiting < PENDING_SHARE * size:
@@ -85,9 +84,9 @@ FAR = Separator(NO_WEIGHTS, 0.0, Pool(NO_PRIOR), NO_PLACES, Reference())
 
 
 class Proposal(NamedTuple):
-    """One linear score per class, V[c]·(x - origin) + v[c], to guess the class of a row.
+    """One linear score per region, V[c]·(x - origin) + v[c], to guess the region of a row.
 
-    V (classes, d) and v are the sums of the separators of each class, in float32, at the time when
+    V (regions, d) and v are the sums of the separators of each region, in float32, at the time when
     `moves` separators had been replaced.
     """
 
@@ -97,48 +96,46 @@ class Proposal(NamedTuple):
 
 
 def pair_number(a: int, b: int) -> int:
-    """Return the number of the separator of classes a and b."""
+    """Return the number of the separator of regions a and b."""
     high, low = max(a, b), min(a, b)
     return high * (high - 1) // 2 + low
 
 
-def classes_of(pair: int) -> tuple[int, int]:
-    """Return the classes (low, high) of a separator."""
+def regions_of(pair: int) -> tuple[int, int]:
+    """Return the regions (low, high) of a separator."""
     high = (1 + math.isqrt(8 * pair + 1)) // 2
     return pair - high * (high - 1) // 2, high
 
 
-def classes_of_all(pairs: Ints) -> tuple[Ints, Ints]:
-    """Return the classes low and high of some separators."""
+def regions_of_all(pairs: Ints) -> tuple[Ints, Ints]:
+    """Return the regions low and high of some separators."""
     high = ((1.0 + np.sqrt(8.0 * pairs + 1.0)) / 2.0).astype(np.int64)
     high -= high * (high - 1) // 2 > pairs  # rounding
     high += high * (high + 1) // 2 <= pairs
     return pairs - high * (high - 1) // 2, high
 
 
-def pair_count(classes: int) -> int:
-    """Return the number of separators for a number of classes."""
-    return classes * (classes - 1) // 2
+def pair_count(regions: int) -> int:
+    """Return how many numbers of separators there are with a number of regions."""
+    return regions * (regions - 1) // 2
 
 
-def all_pairs(classes: int) -> Iterator[tuple[int, int, int]]:
-    """Yield (number, low, high) of every separator, in the order of their numbers."""
-    pair = 0
-    for high in range(1, classes):
-        for low in range(high):
-            yield pair, low, high
-            pair += 1
+def pairs_between(owner: Ints) -> list[int]:
+    """Return the numbers of all pairs of regions of different labels, ascending."""
+    low, high = regions_of_all(np.arange(pair_count(len(owner))))
+    between: list[int] = np.flatnonzero(owner[low] != owner[high]).tolist()
+    return between
 
 
 class Separators:
     """All separators, by number: weights packed for the kernels, the rest in dictionaries.
 
-    Without far pairs there is an entry for each pair of classes, and a separator's number is its
+    Without far pairs there is an entry for each pair of regions, and a separator's number is its
     row of W. With them (`far`) there is one for each near pair, and `far` knows its row; the
     supports of far pairs are there, too, and `misfits` has an entry for far pairs that have some;
     the priors of near pairs are not stored, but computed from the discriminants.
 
-    `violations` counts for each place in how many separators of its class it is a misfit;
+    `violations` counts for each place in how many separators of its region it is a misfit;
     `listed` counts, for the digest of each such row, the places that have it. Entries beyond the
     separators and places in use mean nothing.
 
@@ -165,14 +162,14 @@ class Separators:
 
     def __getitem__(self, pair: int) -> Separator:
         if self.far is not None and pair not in self.pools:
-            low, high = classes_of(pair)
+            low, high = regions_of(pair)
             support = self.far.support(low, high)
             pool = pool_of(support, self.far.prior(low, high))
             misfits = self.misfits.get(pair, NO_PLACES)
             return FAR._replace(pool=pool, misfits=misfits, support=support)
         slot, pool = pair, self.pools[pair]
         if self.far is not None:
-            slot, pool = self._slots[pair], pool.with_prior(self.far.prior(*classes_of(pair)))
+            slot, pool = self._slots[pair], pool.with_prior(self.far.prior(*regions_of(pair)))
         return Separator(
             self.W[slot],
             float(self.b[slot]),
@@ -186,13 +183,16 @@ class Separators:
         """Return whether anything is stored for a pair."""
         if pair in self.pools or self.far is None:
             return True
-        low, high = classes_of(pair)
+        low, high = regions_of(pair)
         return bool(self.far.index[low, high] >= 0)
 
-    def stored(self, classes: int) -> list[int]:
-        """Return the numbers of the pairs for which something is stored, ascending."""
+    def stored(self, owner: Ints) -> list[int]:
+        """Return the numbers of the pairs for which something is stored, ascending.
+
+        owner[c] is the number of the label of region c.
+        """
         if self.far is None:
-            return list(range(pair_count(classes)))
+            return pairs_between(owner)
         low, high = self.far.pairs_with_support()
         return sorted([*self.pools, *(high * (high - 1) // 2 + low).tolist()])
 
@@ -201,7 +201,7 @@ class Separators:
         if pair in self.pools:
             return self.pools[pair]
         assert self.far is not None
-        return pool_of(self.far.support(*classes_of(pair)), NO_PRIOR)
+        return pool_of(self.far.support(*regions_of(pair)), NO_PRIOR)
 
     def rows_of(self, pairs: list[int]) -> Ints:
         """Return the rows of W of some separators with weights."""
@@ -227,13 +227,13 @@ class Separators:
         self.references[pair] = separator.reference
         self.pending[pair] = separator.pending
 
-    def keep_first(self, classes: int) -> None:
-        """Drop what belongs to later classes, in place."""
+    def keep_first(self, regions: int) -> None:
+        """Drop what belongs to later regions, in place."""
         if self.far is None:
             return
-        self.far.count = min(self.far.count, classes)
+        self.far.count = min(self.far.count, regions)
         for each in (self.pools, self.misfits, self.references, self.pending, self._slots):
-            for pair in [pair for pair in each if pair >= pair_count(classes)]:
+            for pair in [pair for pair in each if pair >= pair_count(regions)]:
                 del each[pair]
 
     def make_room(self, pairs: int, places: int) -> None:
@@ -258,13 +258,13 @@ class Separators:
             self.violations = np.concatenate([self.violations, more])
 
     def only(self, kept: list[int]) -> "Separators":
-        """Return the separators between some classes, numbered again from 0."""
+        """Return the separators between some regions, numbered again from 0."""
         number = {c: n for n, c in enumerate(kept)}
         far = None if self.far is None else self.far.only(kept)
         twin = Separators(self.W.shape[1], far)
         stays = [
             (pair, pair_number(number[low], number[high]))
-            for pair, (low, high) in ((pair, classes_of(pair)) for pair in self.misfits)
+            for pair, (low, high) in ((pair, regions_of(pair)) for pair in self.misfits)
             if low in number and high in number
         ]
         near = sum(pair in self.pools for pair, _ in stays)
@@ -288,7 +288,7 @@ class Separators:
             else:
                 slot, self._used = self._used, self._used + 1
             self._slots[pair] = slot  # an interruption before this line loses a row, no more
-        self.far.put_near(*classes_of(pair), self._slots[pair])
+        self.far.put_near(*regions_of(pair), self._slots[pair])
         return self._slots[pair]
 
     def _put_far(self, pair: int, separator: Separator) -> None:
@@ -297,8 +297,32 @@ class Separators:
             self._free.append(self._slots.pop(pair))
         for each in (self.references, self.pending, self.pools):
             each.pop(pair, None)
-        self.far.put_support(*classes_of(pair), separator.support)
+        self.far.put_support(*regions_of(pair), separator.support)
         if len(separator.misfits):
             self.misfits[pair] = separator.misfits
         else:
             self.misfits.pop(pair, None)
+
+
+def carried(pools: dict[int, Pool], places: Ints, before: Ints, after: Ints) -> dict[int, Pool]:
+    """Return the support vectors of pools after examples were divided into other regions.
+
+    before[i] and after[i] are the regions of places[i]. A region is followed by the one in which
+    most of its examples are; what is on neither side of a pair is left out.
+    """
+    now = np.zeros(int(places.max()) + 1, dtype=np.int64)
+    now[places] = after
+    shared = np.zeros((int(before.max()) + 1, int(after.max()) + 1), dtype=np.int64)
+    np.add.at(shared, (before, after), 1)
+    follower = shared.argmax(axis=1).tolist()
+    found: dict[int, Pool] = {}
+    for pair, pool in pools.items():
+        a, b = (follower[c] for c in regions_of(pair))
+        own = now[pool.places]
+        stays = (pool.alpha > 0.0) & ((own == a) | (own == b))
+        twin = found.setdefault(pair_number(a, b), Pool(pool.prior))
+        stays &= ~np.isin(pool.places, twin.places)
+        known = len(twin.places)
+        twin.join(pool.places[stays], np.where(own[stays] == min(a, b), 1.0, -1.0))
+        twin.alpha[known:] = pool.alpha[stays]
+    return found

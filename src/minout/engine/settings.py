@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from minout.engine.choice import SHAPES, STRENGTHS, Choice, Shape
+from minout.engine.choice import KNOTS, REGIONS, SHAPES, STRENGTHS, Choice, Shape
 from minout.errors import InvalidInputError
 
 Auto = Literal["auto"]
@@ -15,7 +15,9 @@ NEAR_CLASSES = 32
 """How many nearest classes of each are near, if the user does not say (`engine/far.py`)."""
 MANY_CLASSES = 200
 """The number of classes up to which all pairs are near, if the user does not say."""
-MOST_NEAR = 2**31
+MOST_COLUMNS = 200
+"""Columns are expanded to at most so many, if the user does not say."""
+MOST = 2**31
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,8 @@ class Settings:
     standardize: bool | Auto = "auto"
     refresh: Literal["auto", "manual"] = "auto"
     near_classes: int | Literal["auto", "all"] = "auto"
+    regions: int | Auto = "auto"
+    expand: int | Auto | None = "auto"
 
     def __post_init__(self) -> None:
         """Check the settings; NumPy's numbers become Python's, which a file can hold."""
@@ -53,10 +57,26 @@ class Settings:
             raise InvalidInputError(f'`refresh` must be "auto" or "manual", not {self.refresh!r}.')
         near = self.near_classes
         if not (isinstance(near, str) and near in ("auto", "all")) and not (
-            isinstance(near, int) and not isinstance(near, bool) and 1 <= near <= MOST_NEAR
+            isinstance(near, int) and not isinstance(near, bool) and 1 <= near <= MOST
         ):
             raise InvalidInputError(
                 f'`near_classes` must be a whole number from 1, "all" or "auto", not {near!r}.'
+            )
+
+        regions = self.regions
+        if not _is_auto(regions) and not (
+            isinstance(regions, int) and not isinstance(regions, bool) and 1 <= regions <= MOST
+        ):
+            raise InvalidInputError(
+                f'`regions` must be a whole number from 1 or "auto", not {regions!r}.'
+            )
+
+        expand = self.expand
+        if not (expand is None or _is_auto(expand)) and not (
+            isinstance(expand, int) and not isinstance(expand, bool) and 1 <= expand <= MOST
+        ):
+            raise InvalidInputError(
+                f'`expand` must be a whole number from 1, None or "auto", not {expand!r}.'
             )
 
     def near(self, classes: int, choice: Choice) -> int | None:
@@ -95,9 +115,24 @@ class Settings:
         """Return the values of C that may be chosen, the highest first."""
         return STRENGTHS if isinstance(self.C, str) else (float(self.C),)
 
+    def region_counts(self, labels: int = 0) -> tuple[int, ...]:
+        """Return the numbers of regions per label that may be chosen, the lowest first."""
+        if not isinstance(self.regions, str):
+            return (self.regions,)
+        return tuple(each for each in REGIONS if each == 1 or each * labels <= MANY_CLASSES)
+
+    def knot_counts(self, columns: int = 0) -> tuple[int, ...]:
+        """Return the numbers of hat functions per column that may be chosen, the lowest first."""
+        if self.expand is None:
+            return (0,)
+        if not isinstance(self.expand, str):
+            return (self.expand,)
+        return tuple(each for each in KNOTS if not each or (1 + each) * columns <= MOST_COLUMNS)
+
     def first_choice(self) -> Choice:
         """Return the settings to use until there are enough examples for cross-validation."""
-        return Choice(*self.shapes()[0], C=self.strengths()[0])
+        C, regions, knots = self.strengths()[0], self.region_counts()[0], self.knot_counts()[0]
+        return Choice(*self.shapes()[0], C=C, regions=regions, knots=knots)
 
 
 def _is_auto(value: object) -> bool:

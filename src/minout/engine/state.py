@@ -6,22 +6,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minout import kernels
+from minout import kernels, maths
 from minout._typing import Floats, Id, Ints, Label
 from minout.engine.choice import Choice
-from minout.engine.classes import Classes, Members
 from minout.engine.examples import Examples
 from minout.engine.far import ClassRow, Support, lengths, pool_of
 from minout.engine.frame import Frame
 from minout.engine.pool import Problem
+from minout.engine.regions import Members, Regions
 from minout.engine.reports import NOTHING_MOVED, Certificate, Refresh
 from minout.engine.separators import (
     NO_PLACES,
     SUFFICIENT_MARGIN,
     Separator,
     Separators,
-    classes_of,
     pair_count,
+    regions_of,
 )
 from minout.engine.settings import Settings
 from minout.engine.shortfall import OwnScores
@@ -43,14 +43,14 @@ class Move(NamedTuple):
     """The separators that the last step moved, as they were before it.
 
     `weights` has w and b by number; with far pairs, `supports` has the supports of those that
-    moved, and `row` the discriminant that was replaced. `classes`, `end` and `origin` are the
-    number of classes, the number of places and the origin before the step.
+    moved, and `row` the discriminant that was replaced. `regions`, `end` and `origin` are the
+    number of regions, the number of places and the origin before the step.
     """
 
     weights: dict[int, tuple[Floats, float]]
     supports: dict[int, Support]
     row: ClassRow | None
-    classes: int
+    regions: int
     end: int
     origin: Floats
 
@@ -63,13 +63,13 @@ class State:
     settings : Settings
         The settings as the user passed them.
     examples : Examples
-        Rows, class numbers and digests, by place.
+        Rows, region numbers and digests, by place.
     ids, place_of : list and dict
         The id at each place ("" where an example was forgotten), and the place of each id.
-    classes : Classes
-        Labels by class number, and the places of each class.
+    regions : Regions
+        Labels by region number, and the places of each region.
     separators : Separators
-        One separator per pair of classes, and the index of misfits.
+        One separator per pair of regions of different labels, and the index of misfits.
     frame : Frame
         What all separators share.
     widths : Widths
@@ -91,7 +91,7 @@ class State:
         self.examples = Examples(width, dtype)
         self.ids: list[Id] = []
         self.place_of: dict[Id, int] = {}
-        self.classes = Classes()
+        self.regions = Regions()
         self.separators = Separators(width)
         self.frame = Frame.first(settings, np.zeros(width, dtype=dtype), 0)
         self.widths = Widths()
@@ -103,63 +103,91 @@ class State:
 
     @property
     def labels(self) -> list[Label]:
-        """The labels, in the order of their class numbers (no copy)."""
-        return self.classes.labels
+        """The labels, each once, in the order of their first regions."""
+        return self.regions.names
 
     @property
     def choice(self) -> Choice:
         """The settings in use."""
         return self.frame.choice
 
-    def places_of(self, label: Label) -> Ints:
-        """Return the places of a label's examples, ascending; none if it is not stored."""
-        c = self.classes.number.get(label)
-        return NO_PLACES if c is None else np.sort(self.classes.members[c].places)
-
     def row_at(self, place: int) -> Floats:
-        """Return a stored row, as a view."""
-        row: Floats = self.examples.table[place]
+        """Return a stored row as it was given, as a view."""
+        row: Floats = self.examples.given[place]
         return row
+
+    def expanded(self, X: Floats) -> Floats:
+        """Return rows (n, d) as the separators see them, with the hats of their columns."""
+        return maths.expanded(self.examples.expansion, X)
 
     def label_at(self, place: int) -> Label:
         """Return the label of a stored example."""
-        return self.classes.labels[int(self.examples.classes[place])]
+        return self.regions.labels[int(self.examples.regions[place])]
 
     def margins(self, x: Floats, c: int) -> Floats:
-        """Return the margins of x as an example of class c: (classes,), inf against itself.
+        """Return the margins of an expanded row in region c: (regions,), inf within its label.
 
         With far pairs, a margin that is neither the least nor below the bound may be a lower bound.
         """
-        out = np.full(len(self.classes), np.inf)
-        separators, geometry = self.separators, self.frame.geometry
-        if separators.far is None:
-            kernels.class_margins(separators.W, separators.b, x, geometry.origin, c, out)
-        else:
-            length, parts = float(lengths(geometry, x[None])[0]), self.far_parts()
-            kernels.far_margins(*parts, x, geometry.origin, length, c, SUFFICIENT_MARGIN, out)
+        out = np.full(len(self.regions), np.inf)
+        self._margins(x, c, -np.inf, out)
         return out
 
+    def _margins(self, x: Floats, c: int, enough: float, out: Floats) -> float:
+        # Set the margins, and return the least; some may be missing if that is below `enough`.
+        separators, geometry, owner = self.separators, self.frame.geometry, self.regions.order.owner
+        W, b, origin = separators.W, separators.b, geometry.origin
+        if separators.far is None:
+            return float(kernels.region_margins(W, b, x, origin, owner, c, enough, out))
+        length, parts = float(lengths(geometry, x[None])[0]), self.far_parts()
+        return float(kernels.far_margins(*parts, x, origin, length, c, SUFFICIENT_MARGIN, out))
+
+    def placed(self, x: Floats, label: Label) -> tuple[int | None, Floats]:
+        """Return the region of a label where the least margin of an expanded row is highest.
+
+        With the margins in it. Of equal regions it is the first; None if the label is not stored.
+        """
+        best, found, margins = -np.inf, None, np.empty(0)
+        for c in self.regions.of(label):
+            out = np.full(len(self.regions), np.inf)
+            least = self._margins(x, c, best, out)
+            if found is None or least > best:
+                best, found, margins = least, c, out
+        return found, margins
+
     def scores(self, X: Floats) -> Floats:
-        """Return the smallest margin that each row would have in each class: (n, classes)."""
-        out = np.empty((len(X), len(self.classes)))
+        """Return the scores of expanded rows for each label, in order: (n, labels).
+
+        It is the highest score of its regions.
+        """
+        rank, owner = self.regions.order
+        by_rank = np.argsort(rank)
+        starts = np.searchsorted(owner[by_rank], np.arange(len(self.regions.names)))
+        return np.maximum.reduceat(self.region_scores(X)[:, by_rank], starts, axis=1)
+
+    def region_scores(self, X: Floats) -> Floats:
+        """Return the smallest margin that expanded rows would have in each region: (n, regions)."""
+        out = np.empty((len(X), len(self.regions)))
         W, b, origin = self.separators.W, self.separators.b, self.frame.geometry.origin
+        owner = self.regions.order.owner
 
         def compute(rows: slice) -> None:
-            kernels.scores(W, b, X[rows], origin, out[rows])
+            kernels.scores(W, b, X[rows], origin, owner, out[rows])
 
         def compute_far(rows: slice) -> None:
             parts, norms = self.far_parts(), lengths(self.frame.geometry, X[rows])
             kernels.far_scores(*parts, X[rows], origin, norms, out[rows])
 
         work = compute if self.separators.far is None else compute_far
-        kernels.in_threads(work, pieces(len(X), X.shape[1] * pair_count(len(self.classes))))
+        kernels.in_threads(work, pieces(len(X), X.shape[1] * pair_count(len(self.regions))))
         return out
 
     def far_parts(self) -> tuple[kernels.ClassScores, kernels.Corrections, kernels.Weights]:
         """Return what the kernels for far pairs take."""
         assert self.separators.far is not None
         weights = kernels.Weights(self.separators.W, self.separators.b)
-        return *self.separators.far.for_kernels(self.frame.images), weights
+        owner = self.regions.order.owner
+        return *self.separators.far.for_kernels(self.frame.images, owner), weights
 
     def weights(self, pair: int, earlier: Move | None = None) -> tuple[Floats, float]:
         """Return w and b of a separator, now or before a move; those of a far pair are computed."""
@@ -169,7 +197,7 @@ class State:
             return earlier.weights[pair]
         if separators.far is None or (pair in separators.pools and not was_far):
             return separators[pair].w, separators[pair].b
-        low, high = classes_of(pair)
+        low, high = regions_of(pair)
         support, row = separators.far.support(low, high), None
         if earlier is not None and was_far:
             support, row = earlier.supports[pair], earlier.row
@@ -180,7 +208,7 @@ class State:
     def misfits(self) -> Ints:
         """Return the places of all misfits, ascending.
 
-        A misfit is on the wrong side of a separator of its class, or has the same row as such an
+        A misfit is on the wrong side of a separator of its region, or has the same row as such an
         example: of equal rows with two labels at most one can be on the right side.
         """
         listed = self.separators.listed
@@ -192,7 +220,7 @@ class State:
 
     def pending(self) -> Ints:
         """Return the places that are pending in a separator, ascending."""
-        limit, pending = pair_count(len(self.classes)), self.separators.pending
+        limit, pending = pair_count(len(self.regions)), self.separators.pending
         parts = [places for pair, places in pending.items() if pair < limit]
         return np.unique(np.concatenate([NO_PLACES, *parts]))
 
@@ -221,23 +249,25 @@ class Delta(NamedTuple):
         The examples with one more row, which is already written in their spare capacity.
     added : id or None
         The id of that row.
-    relabelled : (place, class) or None
-        A stored row that has another class.
+    relabelled : (place, region) or None
+        A stored row that has another region.
     removed : array of int
         Places whose rows are overwritten with zeros.
-    label : (class, label) or None
-        A new class, numbered after the others.
-    class_count : int or None
-        The number of classes to keep: later ones are dropped.
+    label : (region, label) or None
+        A new region of a new label, numbered after the others.
+    region_count : int or None
+        The number of regions to keep: later ones are dropped.
     reduced : Reduced or None
-        The parts without the dropped classes, numbered again from 0. All numbers in this change
+        The parts without the dropped regions, numbered again from 0. All numbers in this change
         are the new ones.
-    members : dict of class number to Members
+    all_regions : Regions or None
+        All regions at once, in place of those that there are.
+    members : dict of region number to Members
     separators : dict of pair number to Separator
     all_separators : Separators or None
         All separators at once, in place of those that there are.
     discriminants : tuple of ClassRow
-        With far pairs: classes with a new discriminant.
+        With far pairs: regions with a new discriminant.
     own_scores : OwnScores or None
         With far pairs: a cache for the next new discriminant.
     frame : Frame or None
@@ -261,8 +291,9 @@ class Delta(NamedTuple):
     relabelled: tuple[int, int] | None = None
     removed: Ints = NO_PLACES
     label: tuple[int, Label] | None = None
-    class_count: int | None = None
+    region_count: int | None = None
     reduced: "Reduced | None" = None
+    all_regions: Regions | None = None
     members: Mapping[int, Members] = NOTHING
     separators: Mapping[int, Separator] = NOTHING
     all_separators: Separators | None = None
@@ -279,10 +310,10 @@ class Delta(NamedTuple):
 
 
 class Reduced(NamedTuple):
-    """Examples, classes and separators without the classes that were dropped."""
+    """Examples, regions and separators without the regions that were dropped."""
 
     examples: Examples
-    classes: Classes
+    regions: Regions
     separators: Separators
 
 
@@ -291,7 +322,8 @@ def make_room(state: State, delta: Delta) -> None:
 
     `apply` does this first. To call it before shows whether there is enough memory.
     """
-    reduced, classes = delta.reduced, state.classes
+    reduced = delta.reduced
+    regions = state.regions if delta.all_regions is None else delta.all_regions
     separators = state.separators if reduced is None else reduced.separators
     separators = delta.all_separators or separators
     end = (delta.examples or state.examples).end
@@ -304,7 +336,7 @@ def make_room(state: State, delta: Delta) -> None:
     if delta.label is not None:
         count = delta.label[0] + 1
     else:
-        count = len(classes if reduced is None else reduced.classes)
+        count = len(regions if reduced is None else reduced.regions)
     separators.make_room(pair_count(count), end)
 
 
@@ -315,7 +347,7 @@ def apply(state: State, delta: Delta) -> None:
     """
     make_room(state, delta)
     if delta.reduced is not None:
-        state.examples, state.classes, state.separators = delta.reduced
+        state.examples, state.regions, state.separators = delta.reduced
     if delta.all_separators is not None:
         state.separators = delta.all_separators
     if delta.examples is not None:
@@ -323,13 +355,15 @@ def apply(state: State, delta: Delta) -> None:
         _name(state, delta.added)
     if delta.relabelled is not None:
         state.examples.relabel(*delta.relabelled)
-    if delta.class_count is not None:
-        state.classes.keep_first(delta.class_count)
-        state.separators.keep_first(delta.class_count)
+    if delta.all_regions is not None:
+        state.regions = delta.all_regions
+    if delta.region_count is not None:
+        state.regions.keep_first(delta.region_count)
+        state.separators.keep_first(delta.region_count)
     if delta.label is not None:
-        state.classes.set_label(*delta.label)
+        state.regions.set_label(*delta.label)
     for c, members in delta.members.items():
-        state.classes.set_members(c, members)
+        state.regions.set_members(c, members)
     _write_separators(state, delta)
     if delta.frame is not None:
         state.frame = delta.frame

@@ -8,16 +8,19 @@ import numpy as np
 from minout import kernels
 from minout._typing import Floats, Id, Ints, Label
 from minout.engine.draft import Draft
-from minout.engine.frame import chosen, measured, next_priors
+from minout.engine.frame import chosen, divided, expansion_of, measured, next_priors
 from minout.engine.heap import trim_heap
+from minout.engine.images import Images
 from minout.engine.pool import Pool
 from minout.engine.reference import Reference
 from minout.engine.reports import Certificate, Refresh
 from minout.engine.separators import (
     SUFFICIENT_MARGIN,
-    classes_of,
+    carried,
     pair_count,
     pair_number,
+    pairs_between,
+    regions_of,
 )
 from minout.engine.settle import Job
 from minout.engine.state import Delta, State
@@ -25,17 +28,20 @@ from minout.errors import NotConverged
 
 
 def renewal_due(state: State, c: int | None) -> bool:
-    """Return whether one more example of class c (None: a new one) brings a refresh or priors."""
+    """Return whether one more example in region c brings a refresh or priors.
+
+    None stands for the region of a new label.
+    """
     settings, schedule = state.settings, state.frame.schedule
-    if len(state.classes) == (c is not None):  # with a single class there is no separator
+    if len(state.regions.names) == (c is not None):  # with a single label there is no separator
         return False
     if schedule.refresh_due(settings, len(state.place_of) + 1):
         return True
-    if c is None and settings.turns_far(len(state.classes) + 1):
+    if c is None and settings.turns_far(len(state.regions) + 1):
         return True
     if c is None or not state.frame.choice.lda_prior:
         return False
-    return schedule.priors_due(settings, c, state.classes.members[c].count + 1)
+    return schedule.priors_due(settings, c, state.regions.members[c].count + 1)
 
 
 def teach(
@@ -65,13 +71,16 @@ def teach(
 @kernels.one_blas_thread()
 def relabel(state: State, place: int, label: Label) -> Delta:
     """Return the change that gives a stored example another label."""
-    old = int(state.examples.classes[place])
-    emptied = [old] if state.classes.members[old].count == 1 else []
+    old = int(state.examples.regions[place])
+    emptied = [old] if state.regions.members[old].count == 1 else []
+    found, _ = state.placed(state.examples.table[place], label)
     draft = Draft(state, emptied=emptied, label=label)
-    c, one = draft.labels.index(label), np.array([place])
+    c, one = len(draft.labels) - 1 if found is None else draft.number(found), np.array([place])
     _take_out(draft, one, emptied)
     left = draft.leave(one)
     draft.relabel(place, c)
+    if len(draft.labels) == 1 and draft.far is not None:  # it knows no region of this label
+        draft.replace_all(None)
     moments = draft.frame.moments.for_classes(len(draft.labels))
     seen = one[one < moments.seen]
     moments = moments.with_rows(state.examples.table, seen, np.full(len(seen), c))
@@ -83,11 +92,11 @@ def relabel(state: State, place: int, label: Label) -> Delta:
 @kernels.one_blas_thread()
 def forget(state: State, places: Ints) -> Delta:
     """Return the change that removes examples, at ascending places."""
-    classes, counts = np.unique(state.examples.classes[places], return_counts=True)
+    regions, counts = np.unique(state.examples.regions[places], return_counts=True)
     emptied = [
         c
-        for c, count in zip(classes.tolist(), counts.tolist(), strict=True)
-        if state.classes.members[c].count == count
+        for c, count in zip(regions.tolist(), counts.tolist(), strict=True)
+        if state.regions.members[c].count == count
     ]
     draft = Draft(state, emptied=emptied)
     _take_out(draft, places, emptied)
@@ -102,7 +111,7 @@ def forget(state: State, places: Ints) -> Delta:
 @kernels.one_blas_thread()
 def settle_pending(state: State) -> Delta:
     """Return the change that settles every separator with pending examples."""
-    draft, known = Draft(state), pair_count(len(state.classes))
+    draft, known = Draft(state), pair_count(len(state.regions))
     pending = state.separators.pending.items()
     pairs = [pair for pair, places in pending if len(places) and pair < known]
     draft.settle(_jobs_of(draft, pairs), SUFFICIENT_MARGIN)
@@ -122,7 +131,7 @@ def settle_all(draft: Draft, bound: float, old: dict[int, Pool]) -> None:
     low = {} if draft.far is None else draft.low_anywhere(settled, bound)
     jobs = []
     for pair in _pairs_to_settle(draft, old, low):
-        a, b = classes_of(pair)
+        a, b = regions_of(pair)
         prior = start(a, b)
         pool = Pool(prior)
         if pair in old:
@@ -148,28 +157,26 @@ def settle_all(draft: Draft, bound: float, old: dict[int, Pool]) -> None:
 
 def _pairs_to_settle(draft: Draft, old: Iterable[int], low: Iterable[int]) -> list[int]:
     if draft.far is None:
-        return list(range(pair_count(len(draft.labels))))
+        return pairs_between(draft.owner)
     first, second = draft.far.near_pairs()
     return sorted({*(second * (second - 1) // 2 + first).tolist(), *old, *low})
 
 
 def _learned(state: State, x: Floats, label: Label, example_id: Id, next_id: int | None) -> Delta:
-    c = state.classes.number.get(label)
-    margins = None
+    c, margins = state.placed(state.expanded(x[None])[0], label)
     if c is not None and not renewal_due(state, c):
-        margins = state.margins(x, c)
         least = float(margins.min())
         if least >= SUFFICIENT_MARGIN:
             return _stored(state, x, c, example_id, least, next_id)
     with kernels.one_blas_thread():
         try:
-            return _taught(state, x, label, example_id, margins)._replace(next_id=next_id)
+            return _taught(state, x, label, example_id, c, margins)._replace(next_id=next_id)
         except NotConverged:
             due = state.frame.schedule.refresh_due(state.settings, len(state.place_of) + 1)
-            if not (due or (c is None and state.settings.turns_far(len(state.classes) + 1))):
+            if not (due or (c is None and state.settings.turns_far(len(state.regions) + 1))):
                 raise
         # A refresh that fails is postponed; the example is learned without it.
-        delta = _taught(state, x, label, example_id, margins, put_off=True)
+        delta = _taught(state, x, label, example_id, c, margins, put_off=True)
         return delta._replace(next_id=next_id)
 
 
@@ -179,11 +186,12 @@ def _with_sums(state: State, delta: Delta) -> Delta:
     moments, settings = frame.moments, state.settings
     if not (frame.choice.whiten and settings.refresh == "auto" and moments.lacks(examples.end)):
         return delta
-    places, classes = examples.places(), len(state.classes) + (delta.label is not None)
+    regions = state.regions if delta.all_regions is None else delta.all_regions
+    places, count = examples.places(), len(regions) + (delta.label is not None)
     late = places[places >= moments.seen]
     with kernels.one_blas_thread():
-        moments = moments.for_classes(classes)
-        moments = moments.with_rows(examples.table, late, examples.classes[late])
+        moments = moments.for_classes(count)
+        moments = moments.with_rows(examples.table, late, examples.regions[late])
         moments = moments.seen_to(examples.end).with_scatter(examples.table, places)
     return delta._replace(frame=frame._replace(moments=moments))
 
@@ -199,7 +207,7 @@ def _stored(
         certificate=Certificate((), 0, least, misfits, ()),
         examples=examples,
         added=example_id,
-        members={c: state.classes.members[c].appended(place)},
+        members={c: state.regions.members[c].appended(place)},
         next_id=next_id,
     )
 
@@ -209,28 +217,34 @@ def _taught(
     x: Floats,
     label: Label,
     example_id: Id,
-    margins: Floats | None,
+    c: int | None,
+    margins: Floats,
     *,
     put_off: bool = False,
 ) -> Delta:
+    # Region c of the label, None for a new one, with the margins that the row has in it.
     draft = Draft(state, label=label)
-    c = draft.labels.index(label)
-    if not len(state.classes):
+    if not len(state.regions):
         draft.begin(x)
     if put_off:
         draft.set_schedule(refresh_at=2 * draft.frame.schedule.refresh_at)
-    place = draft.add(x, c, example_id)
-    return draft.delta(_settle_around(draft, place, c, margins, may_refresh=not put_off))
+    if c is None:
+        place = draft.add(x, len(draft.labels) - 1, example_id)
+        refresh = _settle_around(draft, place, len(draft.labels) - 1, may_refresh=not put_off)
+    else:
+        place = draft.add(x, c, example_id)
+        refresh = _settle_around(draft, place, c, margins, may_refresh=not put_off)
+    return draft.delta(refresh)
 
 
 def _take_out(draft: Draft, places: Ints, emptied: list[int]) -> None:
-    # Subtract rows from the sums, under the classes that they have in the state.
+    # Subtract rows from the sums, under the regions that they have in the state.
     state, moments = draft.state, draft.frame.moments
     seen = places[places < moments.seen]
-    classes = state.examples.classes[seen]
-    moments = moments.with_rows(state.examples.table, seen, classes, -1.0)
+    regions = state.examples.regions[seen]
+    moments = moments.with_rows(state.examples.table, seen, regions, -1.0)
     if emptied:
-        moments = moments.only_classes([c for c in range(len(state.classes)) if c not in emptied])
+        moments = moments.only_classes([c for c in range(len(state.regions)) if c not in emptied])
     draft.frame = draft.frame._replace(moments=moments)
 
 
@@ -249,7 +263,7 @@ def _settle_around(
 ) -> Refresh | None:
     # Settle the separators in which a new member has a low margin, now or when it pays, or all if
     # a refresh is due.
-    if len(draft.labels) == 1:
+    if not draft.others(c):
         return None
     settings, is_new = draft.state.settings, draft.members(c).count == 1
     turns_far = is_new and settings.turns_far(len(draft.labels))
@@ -263,14 +277,10 @@ def _settle_around(
         margins = draft.margins(draft.examples.table[place], c)
     renewed = _renew_priors(draft, c)
     jobs, start = [], None
-    others = (
-        np.arange(len(margins))
-        if draft.far is None
-        else np.flatnonzero(margins < SUFFICIENT_MARGIN)
-    )
-    for o in others.tolist():
-        if o == c:
-            continue
+    others = draft.others(c)
+    if draft.far is not None:
+        others = np.flatnonzero(margins < SUFFICIENT_MARGIN).tolist()
+    for o in others:
         pair = pair_number(c, o)
         short = margins[o] < SUFFICIENT_MARGIN
         old = draft.separator(pair)
@@ -293,7 +303,7 @@ def _settle_around(
 
 
 def _renew_priors(draft: Draft, c: int) -> bool:
-    # Return whether the priors of class c are due; if so, or if it is new, update the sums.
+    # Return whether the priors of region c are due; if so, or if it is new, update the sums.
     if not draft.frame.choice.lda_prior or draft.far is not None:
         return False
     due = _priors_due(draft, c)
@@ -314,7 +324,7 @@ def _set_next_priors(draft: Draft, c: int) -> None:
 
 
 def _renew(draft: Draft, place: int, c: int) -> None:
-    # With far pairs: a new discriminant of class c, and what follows from it.
+    # With far pairs: a new discriminant of region c, and what follows from it.
     _set_next_priors(draft, c)
     row = draft.renew(c)
     low = draft.low_around(SUFFICIENT_MARGIN)
@@ -333,17 +343,28 @@ def _renew(draft: Draft, place: int, c: int) -> None:
 
 def _refresh(draft: Draft, *, begins_far: bool) -> Refresh:
     start, settings = time.perf_counter(), draft.state.settings
-    rows, classes = draft.rows(), len(draft.labels)
     draft.catch_up()
-    frame = None
+    rows, owner, frame = draft.rows(), draft.owner, None
+    labels = len(set(owner.tolist()))
     # Far pairs need the prior, so settings without it are not to stay.
-    if begins_far or draft.frame.schedule.choice_due(len(rows.order), classes):
-        frame = chosen(draft.frame, settings, rows, classes)
+    if begins_far or draft.frame.schedule.choice_due(len(rows.order), labels):
+        frame = chosen(draft.frame, settings, draft.examples.given, rows, owner)
         draft.frame = frame or draft.frame
     trim_heap()  # each of these steps needs much memory, not at the same time
-    is_far = settings.near(classes, draft.frame.choice) is not None
-    draft.frame = measured(draft.frame, rows, np.dtype(float) if is_far else draft.examples.dtype)
+    old = draft.supports()
+    if draft.frame.choice.knots or len(draft.examples.expansion.of):
+        draft.expand(expansion_of(draft.frame, draft.examples))
+        rows = draft.rows()
+    draft.frame = measured(draft.frame, rows, owner)
+    if draft.frame.choice.regions > 1 or labels < len(owner):
+        numbers, members = divided(draft.frame, rows, owner)
+        names = sorted(set(draft.labels))
+        draft.regroup([names[n] for n in numbers], members)
+        old = carried(old, rows.order, rows.regions, draft.rows().regions)
+    if settings.near(len(draft.labels), draft.frame.choice) is not None:  # exact images
+        images = Images(draft.frame.geometry, np.dtype(np.float64))
+        draft.frame = draft.frame._replace(images=images)
     trim_heap()
     draft.state.separators.drop_products()  # a cache for the old metric: free its memory now
-    settle_all(draft, SUFFICIENT_MARGIN, draft.supports())
+    settle_all(draft, SUFFICIENT_MARGIN, old)
     return Refresh(time.perf_counter() - start, draft.frame.choice, frame is not None)

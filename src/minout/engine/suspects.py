@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from minout._typing import Id, Label
-from minout.engine.separators import classes_of
+from minout.engine.separators import regions_of
 from minout.engine.state import State
 
 
@@ -17,7 +17,7 @@ class Suspect(NamedTuple):
     id, label : int or str
         The example and the label that it has.
     slack : float
-        The sum of its slacks λα over the separators of its class: the total by which its margins
+        The sum of its slacks λα over the separators of its region: the total by which its margins
         fall short of the target, 1.
     suggested_label : int or str
         The label against which its slack is largest: a guess at the right label.
@@ -31,11 +31,11 @@ class Suspect(NamedTuple):
 
 def suspects(state: State, n: int) -> list[Suspect]:
     """Return at most n examples that have slack, the largest slack first."""
-    end, labels = state.examples.end, state.classes.labels
+    end, labels = state.examples.end, state.regions.labels
     total, most = np.zeros(end), np.zeros(end)
     against = np.zeros(end, dtype=np.int64)
-    for pair in state.separators.stored(len(labels)):
-        (low, high), pool = classes_of(pair), state.separators[pair].pool
+    for pair in state.separators.stored(state.regions.order.owner):
+        (low, high), pool = regions_of(pair), state.separators[pair].pool
         slack = state.frame.choice.lam * pool.alpha
         np.add.at(total, pool.places, slack)
         more = slack > most[pool.places]

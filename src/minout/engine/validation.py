@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from minout.engine.separators import classes_of_all, pair_count
+from minout.engine.regions import order_of
+from minout.engine.separators import pair_count, pairs_between, regions_of_all
 from minout.engine.settings import Settings
 from minout.errors import InvalidInputError
 
@@ -43,14 +44,15 @@ def validate(about: Any, arrays: Arrays) -> None:
     rows = arrays.get("rows")
     _expect(rows is not None and rows.dtype in (REAL, np.float32) and rows.ndim == 2, "rows")
     assert rows is not None
-    n, d = rows.shape
-    classes = len(about["labels"])
-    pairs = _far(arrays, classes, d) if "far.near" in arrays else np.arange(pair_count(classes))
+    n, given = rows.shape
+    d = given + _hats(arrays, given)
+    classes, owner = len(about["labels"]), order_of(about["labels"]).owner
+    pairs = _far(arrays, owner, d) if "far.near" in arrays else np.array(pairs_between(owner), INT)
     counts = _array(arrays, "sums.counts", REAL, (None,))
     _expect(len(counts) <= classes, "sums.counts")
     places = _array(arrays, "images.of", INT, (None,))
     for name, dtype, shape in (
-        ("rows", rows.dtype, (n, d)),
+        ("rows", rows.dtype, (n, given)),
         ("class", INT, (n,)),
         ("digest", WORD, (n,)),
         ("stored", FLAG, (n,)),
@@ -72,10 +74,23 @@ def validate(about: Any, arrays: Arrays) -> None:
     stored = np.flatnonzero(arrays["stored"])
     _within(arrays["class"][stored], classes, "class")
     _expect(not arrays["class"][~arrays["stored"]].any(), "class")
-    _ids(about, stored, n, d)
+    _ids(about, stored, n, given)
     _lists(arrays, stored, classes, pairs)
     _expect(bool(np.isin(places, stored).all() and (np.diff(places) > 0).all()), "images.of")
     _carried(arrays, d)
+
+
+def _hats(arrays: Arrays, width: int) -> int:
+    # The number of hat functions of columns.
+    if "hats.of" not in arrays:
+        return 0
+    count = len(_array(arrays, "hats.of", INT, (None,)))
+    _within(arrays["hats.of"], width, "hats.of")
+    names = ("left", "middle", "right", "height")
+    left, middle, right, height = (_array(arrays, f"hats.{n}", REAL, (count,)) for n in names)
+    in_order = (-np.inf < left) & (left < middle) & (middle < right) & (right < np.inf)
+    _expect(bool((in_order & (height > 0.0) & (height < np.inf)).all()) and count > 0, "hats")
+    return count
 
 
 def _about(about: Any) -> None:
@@ -97,7 +112,6 @@ def _about(about: Any) -> None:
     ids, labels = about["ids"], about["labels"]
     _expect(all(_is_name(each) for each in (*ids, *labels)), "ids")
     _expect(len({type(each) for each in labels}) <= 1, "labels")
-    _expect(len(set(labels)) == len(labels), "labels")
     _settings(about["settings"], about["choice"])
     schedule = about["schedule"]
     _expect(set(schedule) == {"refresh_at", "chosen_at", "prior_at"}, "schedule")
@@ -115,15 +129,18 @@ def _about(about: Any) -> None:
 def _settings(settings: Any, choice: Any) -> None:
     # What the user set, and the choice: a shape, C as a user could set it, and a sharpness.
     switches = ("whiten", "lda_prior", "standardize")
-    names = {"C", *switches, "refresh", "near_classes"}
-    _expect(set(settings) in (names, names - {"near_classes"}), "settings")
-    _expect(set(choice) == {"C", "sharpness", *switches}, "choice")
+    names = {"C", *switches, "refresh"}
+    _expect(names <= set(settings) <= {*names, "near_classes", "regions", "expand"}, "settings")
+    names = {"C", "sharpness", *switches}
+    _expect(names <= set(choice) <= {*names, "regions", "knots"}, "choice")
     _expect(all(isinstance(choice[name], bool) for name in switches), "choice")
     numbers = (choice["C"], choice["sharpness"])
     _expect(all(isinstance(each, float) and 0.0 < each < np.inf for each in numbers), "choice")
     try:
         Settings(**settings)
-        Settings(C=choice["C"])
+        regions, knots = choice.get("regions", 1), choice.get("knots", 0)
+        _expect(_is_count(regions) and _is_count(knots), "choice")
+        Settings(C=choice["C"], regions=regions, expand=knots or None)
     except InvalidInputError as error:
         raise MalformedError("settings") from error
 
@@ -182,7 +199,7 @@ def _of_pairs(
     places, sizes = arrays[name], arrays[f"{name}.sizes"]
     which = np.repeat(np.arange(len(pairs)), sizes)
     _expect(len(np.unique(_keys(arrays, name))) == len(places), name)
-    low, high = (each[which] for each in classes_of_all(pairs))
+    low, high = (each[which] for each in regions_of_all(pairs))
     of_low = arrays["class"][places] == low
     _expect(bool((of_low | (arrays["class"][places] == high)).all()), name)
     return np.asarray(of_low)
@@ -195,14 +212,14 @@ def _keys(arrays: Arrays, name: str) -> NDArray[Any]:
     return np.asarray(which * len(arrays["class"]) + arrays[name])
 
 
-def _far(arrays: Arrays, classes: int, d: int) -> NDArray[Any]:
-    # The discriminants of all classes, and which pairs are near; these are returned.
+def _far(arrays: Arrays, owner: NDArray[Any], d: int) -> NDArray[Any]:
+    # The discriminants of all regions, and which pairs are near; these are returned.
+    classes, between = len(owner), pairs_between(owner)
     near_classes = _array(arrays, "far.near_classes", INT, (1,))
     _expect(bool(near_classes[0] >= 1), "far.near_classes")
     for name in ("far.near", "far.pairs"):
         pairs = _array(arrays, name, INT, (None,))
-        _within(pairs, pair_count(classes), name)
-        _expect(bool((np.diff(pairs) > 0).all()), name)
+        _expect(bool(np.isin(pairs, between).all() and (np.diff(pairs) > 0).all()), name)
     _expect(not np.isin(arrays["far.near"], arrays["far.pairs"]).any(), "far.pairs")
     for name, dtype, shape in (
         ("far.mean", REAL, (classes, d)),

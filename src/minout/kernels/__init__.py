@@ -1,6 +1,6 @@
 """Compiled versions of the formulas in maths; the only package that imports numba."""
 
-from minout.kernels.best_first import best_first, play_offs, proposals
+from minout.kernels.best_first import Order, best_first, play_offs, proposals
 from minout.kernels.bitmaps import (
     Bitmaps,
     all_below,
@@ -23,7 +23,7 @@ from minout.kernels.far import (
 )
 from minout.kernels.grams import combine, gram
 from minout.kernels.interrupts import restoring_interrupts
-from minout.kernels.margins import activations, class_margins, scores
+from minout.kernels.margins import activations, region_margins, scores
 from minout.kernels.newton import Factor, empty_factor, newton
 from minout.kernels.pairs import ClassPriors, pair_scores
 from minout.kernels.primal import Rows, Sums, newton_primal, no_sums
@@ -63,6 +63,7 @@ __all__ = [
     "Factor",
     "GradientStep",
     "Limits",
+    "Order",
     "Pools",
     "Problem",
     "Rows",
@@ -77,7 +78,6 @@ __all__ = [
     "ascending_below",
     "best_first",
     "bits",
-    "class_margins",
     "clipped",
     "combine",
     "digest",
@@ -105,6 +105,7 @@ __all__ = [
     "products",
     "products_by_column",
     "proposals",
+    "region_margins",
     "replace",
     "restoring_interrupts",
     "scores",

@@ -1,11 +1,12 @@
-"""The class with the highest score, without computing every separator: best first, and exact.
+"""The label with the highest score, without computing every separator: best first, and exact.
 
-A class's score is the least of its margins, and a margin against another class is minus that
-class's margin against it. So each separator that is computed is an upper bound on the scores of
-both its classes. A class whose separators have all been computed wins as soon as no other class has
-a higher bound.
+A region's score is the least of its margins, and a margin against another region is minus that
+region's margin against it. So each separator that is computed is an upper bound on the scores of
+both its regions. A region whose separators have all been computed wins as soon as no other region
+has a higher bound, and its label as soon as its score is positive: then every region of another
+label has a negative one. Regions of one label have no separator between them.
 
-Rows that are first compared with the same class are multiplied by its separators together, by BLAS
+Rows that are first compared with the same region are multiplied by its separators together, by BLAS
 in float32. With an allowance for rounding this bounds scores, too. What it does not decide is
 computed in the fixed order of `margins`.
 """
@@ -23,9 +24,9 @@ from minout.kernels.margins import LANES, dot, four_dots, subtract
 Singles = NDArray[np.float32]
 
 WORTH_A_PRODUCT = 2
-"""From so many rows on, BLAS compares them with their first class."""
+"""From so many rows on, BLAS compares them with their first region."""
 WORTH_A_PLAY_OFF = 32
-"""From so many classes on, two are compared to propose one of them."""
+"""From so many regions on, two are compared to propose one of them."""
 AT_A_TIME = 256
 """So many separators at a time are converted to float32."""
 LARGEST = 1e30
@@ -36,10 +37,17 @@ LEAST = 1e-30
 """… and to the rounding error, for products that do."""
 
 
-class _Group(NamedTuple):
-    """Some rows with the same first class, in float32, and its separators.
+class Order(NamedTuple):
+    """The label of each region, and the rank of each: of equal scores, the lowest rank wins."""
 
-    The margin of row j against class o is about margins[j, o] + offsets[o]. `lengths` are ‖z‖, and
+    rank: Ints
+    owner: Ints
+
+
+class _Group(NamedTuple):
+    """Some rows with the same first region, in float32, and its separators.
+
+    The margin of row j against region o is about margins[j, o] + offsets[o]. `lengths` are ‖z‖, and
     `sizes` the largest ‖w‖‖z‖ + |b|; rounding errors are a small multiple of it.
     """
 
@@ -52,9 +60,10 @@ class _Group(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """One row z = x - origin, with upper bounds of its scores (classes,), and buffers."""
+    """One row z = x - origin, with upper bounds of its scores (regions,), and buffers."""
 
     z: Floats
+    owner: Ints
     bounds: Floats
     done: Bools
     others: Ints
@@ -71,70 +80,75 @@ def best_first(
     origin: Floats,
     rows: Ints,
     start: Ints,
-    rank: Ints,
+    order: Order,
     together: int,
     winner: Ints,
     clipped: Bools,
 ) -> int:
     """Set winner[i] and clipped[i] for some rows of X; return how many separators were computed.
 
-    The winner is the class with the highest score; of equal ones, that of the lowest rank. It is
-    clipped if that score is 0 or less. start[i] is the class that is tried first; it changes the
-    cost only. Rows that follow each other and have the same are compared with it together, up to
-    so many at a time.
+    The winner is a region of the label that has the region with the highest score; of equal ones,
+    that of the lowest rank. It is clipped if that score is 0 or less. start[i] is the region that
+    is tried first; it changes the cost only. Rows that follow each other and have the same are
+    compared with it together, up to so many at a time.
     """
-    classes, d, computed, begin = len(rank), X.shape[1], 0, 0
-    group, row = _new_group(min(len(rows), together), classes, d), _new_row(classes, d)
+    owner, regions, d, computed, begin = order.owner, len(order.rank), X.shape[1], 0, 0
+    group, row = _new_group(min(len(rows), together), regions, d), _new_row(owner, d)
     while begin < len(rows):
         first, n = start[rows[begin]], 1
         while n < together and begin + n < len(rows) and start[rows[begin + n]] == first:
             n += 1
         some = rows[begin : begin + n]
-        is_product = n >= WORTH_A_PRODUCT and _multiply(W, b, X, origin, some, first, group)
+        is_product = n >= WORTH_A_PRODUCT and _multiply(W, b, X, origin, some, first, owner, group)
         for j in range(n):
             i, best, slack = some[j], 0.0, np.inf
             if is_product:
                 best, slack = _least(group.margins[j], group.offsets), _slack(group.sizes[j], d)
-                computed += classes - 1
+                computed += regions - 1
             if best > slack:
                 winner[i], clipped[i] = first, False
                 continue
             subtract(X[i], origin, row.z)
             row.done[:] = False
             if best < -slack:
-                row.bounds[:] = slack - (group.margins[j] + group.offsets)
+                for o in range(regions):
+                    is_other = owner[o] != owner[first]
+                    margin = group.margins[j, o] + group.offsets[o]
+                    row.bounds[o] = slack - margin if is_other else np.inf
                 row.bounds[first], best = best + slack, best - slack
             else:
                 row.bounds[:] = np.inf
                 computed += _compute(W, b, row, first, -np.inf)
                 best, row.done[first] = row.bounds[first], True
-            winner[i], best, more = _search(W, b, row, first, best, rank)
+            winner[i], best, more = _search(W, b, row, first, best, order)
             computed, clipped[i] = computed + more, best <= 0.0
         begin += n
     return computed
 
 
 @compiled
-def _new_group(n: int, classes: int, d: int) -> _Group:
-    separators = min(classes, AT_A_TIME) if n >= WORTH_A_PRODUCT else 0
+def _new_group(n: int, regions: int, d: int) -> _Group:
+    separators = min(regions, AT_A_TIME) if n >= WORTH_A_PRODUCT else 0
     return _Group(
         np.empty((n, d), np.float32),
         np.empty((separators, d), np.float32),
-        np.empty((n, classes), np.float32),
-        np.empty(classes),
+        np.empty((n, regions), np.float32),
+        np.empty(regions),
         np.empty(n),
         np.empty(n),
     )
 
 
 @compiled
-def _new_row(classes: int, d: int) -> _Row:
+def _new_row(owner: Ints, d: int) -> _Row:
+    regions = len(owner)
     return _Row(
         np.empty(d),
-        np.empty(classes),
-        np.empty(classes, np.bool_),
-        np.empty(classes, np.int64),
-        np.empty(classes, np.int64),
+        owner,
+        np.empty(regions),
+        np.empty(regions, np.bool_),
+        np.empty(regions, np.int64),
+        np.empty(regions, np.int64),
         np.empty(4 * LANES),
         np.zeros(d),
     )
@@ -142,19 +156,26 @@ def _new_row(classes: int, d: int) -> _Row:
 
 @compiled
 def _multiply(
-    W: Floats, b: Floats, X: Floats, origin: Floats, rows: Ints, c: int, group: _Group
+    W: Floats,
+    b: Floats,
+    X: Floats,
+    origin: Floats,
+    rows: Ints,
+    c: int,
+    owner: Ints,
+    group: _Group,
 ) -> bool:
-    # Set the margins of some rows of X in class c, and the sizes. Return False if numbers are too
+    # Set the margins of some rows of X in region c, and the sizes. Return False if numbers are too
     # large for float32.
-    n, classes, longest, highest = len(rows), len(group.offsets), 0.0, 0.0
+    n, regions, longest, highest = len(rows), len(group.offsets), 0.0, 0.0
     for j in range(n):
         group.lengths[j] = _rounded_difference(X[rows[j]], origin, group.Z[j])
     if not group.lengths[:n].max() < LARGEST:
         return False
-    for begin in range(0, classes, AT_A_TIME):
-        end = min(begin + AT_A_TIME, classes)
+    for begin in range(0, regions, AT_A_TIME):
+        end = min(begin + AT_A_TIME, regions)
         for o in range(begin, end):
-            if o == c:
+            if owner[o] == owner[c]:
                 group.weights[o - begin], group.offsets[o] = 0.0, np.inf
                 continue
             pair, sign = _pair(c, o), 1.0 if c < o else -1.0
@@ -206,28 +227,33 @@ def _slack(size: float, d: int) -> float:
 
 @compiled
 def _search(
-    W: Floats, b: Floats, row: _Row, found: int, best: float, rank: Ints
+    W: Floats, b: Floats, row: _Row, found: int, best: float, order: Order
 ) -> tuple[int, float, int]:
-    # Return the class with the highest score, that score or a lower bound, and how many separators
-    # were computed; given a class and a lower bound of its score.
+    # Return the region with the highest score, that score or a lower bound, and how many separators
+    # were computed; given a region and a lower bound of its score.
     bounds, done, computed = row.bounds, row.done, 0
-    c = next_class(bounds, done, rank, best, found)
+    c = next_region(bounds, done, order, best, found)
     while c >= 0:
         computed += _compute(W, b, row, c, best)
         done[c] = bounds[c] >= best
-        if bounds[c] > best or (bounds[c] == best and rank[c] < rank[found]):
+        if bounds[c] > best or (bounds[c] == best and order.rank[c] < order.rank[found]):
             found, best = c, bounds[c]
-        c = next_class(bounds, done, rank, best, found)
+        c = next_region(bounds, done, order, best, found)
     return found, best, computed
 
 
 @compiled
-def next_class(bounds: Floats, done: Bools, rank: Ints, best: float, found: int) -> int:
-    """Return the class with the highest bound of those that may still win; -1 if there is none."""
-    highest = -1
+def next_region(bounds: Floats, done: Bools, order: Order, best: float, found: int) -> int:
+    """Return the region with the highest bound of those that may still win; -1 if there is none.
+
+    Once the best score is positive, other regions of its label would not change the label.
+    """
+    highest, rank, owner = -1, order.rank, order.owner
     for c in range(rank.shape[0]):
         may_win = bounds[c] > best or (bounds[c] == best and rank[c] < rank[found])
-        if may_win and not done[c] and c != found and (highest < 0 or bounds[c] > bounds[highest]):
+        if not may_win or done[c] or c == found or (best > 0.0 and owner[c] == owner[found]):
+            continue
+        if highest < 0 or bounds[c] > bounds[highest]:
             highest = c
     return highest
 
@@ -255,11 +281,11 @@ def _compute(W: Floats, b: Floats, row: _Row, c: int, best: float) -> int:
 
 @compiled
 def _left(row: _Row, c: int) -> int:
-    # List the classes that c has not been compared with, and their separators; those with the four
+    # List the regions that c has not been compared with, and their separators; those with the four
     # highest bounds come first, because they are the most likely to beat c. Return how many.
     bounds, others, n = row.bounds, row.others, 0
     for o in range(bounds.shape[0]):
-        if o != c and not row.done[o]:
+        if row.owner[o] != row.owner[c] and not row.done[o]:
             others[n] = o
             n += 1
     for k in range(min(n, 4) if bounds[c] < np.inf else 0):
@@ -288,9 +314,9 @@ def _lower(bounds: Floats, c: int, o: int, a: float) -> None:
 
 @compiled_in_any_order
 def proposals(
-    V: Singles, v: Singles, W: Floats, b: Floats, X: Floats, origin: Floats, out: Ints
+    V: Singles, v: Singles, W: Floats, b: Floats, X: Floats, origin: Floats, owner: Ints, out: Ints
 ) -> None:
-    """Set out[i] as `play_offs` does, where V[c]·(x - origin) + v[c] is the guess for class c."""
+    """Set out[i] as `play_offs` does, where V[c]·(x - origin) + v[c] is the guess for region c."""
     z, lanes, guesses = np.empty(X.shape[1]), np.empty(LANES), np.empty(len(v), np.float32)
     for i in range(X.shape[0]):
         subtract(X[i], origin, z)
@@ -299,30 +325,32 @@ def proposals(
             for k in range(z.shape[0]):
                 value += V[c, k] * z[k]
             guesses[c] = value
-        out[i] = _play_off(W, b, X[i], origin, guesses, lanes)
+        out[i] = _play_off(W, b, X[i], origin, owner, guesses, lanes)
 
 
 @compiled
-def play_offs(W: Floats, b: Floats, X: Floats, origin: Floats, guesses: Singles, out: Ints) -> None:
-    """Set out[i] to the class that row X[i] is likely in, given a guess of each class's score.
+def play_offs(
+    W: Floats, b: Floats, X: Floats, origin: Floats, owner: Ints, guesses: Singles, out: Ints
+) -> None:
+    """Set out[i] to the region that row X[i] is likely in, given a guess of each region's score.
 
-    With many classes, the two with the highest guesses are compared by their separator. `guesses`
+    With many regions, the two with the highest guesses are compared by their separator. `guesses`
     is overwritten.
     """
     lanes = np.empty(LANES)
     for i in range(X.shape[0]):
-        out[i] = _play_off(W, b, X[i], origin, guesses[i], lanes)
+        out[i] = _play_off(W, b, X[i], origin, owner, guesses[i], lanes)
 
 
 @compiled
 def _play_off(
-    W: Floats, b: Floats, x: Floats, origin: Floats, guesses: Singles, lanes: Floats
+    W: Floats, b: Floats, x: Floats, origin: Floats, owner: Ints, guesses: Singles, lanes: Floats
 ) -> int:
     c = _take_highest(guesses)
     if len(guesses) < WORTH_A_PLAY_OFF:
         return c
     o = _take_highest(guesses)
-    if c == o:
+    if owner[c] == owner[o]:
         return c
     a = dot(W[_pair(c, o)], x, origin, lanes) + b[_pair(c, o)]
     return min(c, o) if a > 0.0 else max(c, o)

@@ -12,21 +12,22 @@ from numpy.typing import NDArray
 
 from minout._typing import Bools, Floats, Ints
 from minout.kernels._compiled import compiled
-from minout.kernels.best_first import next_class
+from minout.kernels.best_first import Order, next_region
 from minout.kernels.margins import LANES, dot, four_dots, subtract
 
 
 class ClassScores(NamedTuple):
     """One linear score per class, and how pairs of classes are made of them.
 
-    V (m, d) and half (m,) are the scores; near (m, m) tells near pairs from far ones, and scale
-    (m, m) is the factor of a far pair. at (m, m) is a near pair's row of W, or the number of a
-    far pair's corrections, or -1 without any. A margin of class c against o changes by the
-    corrections by at least floor[c, o] - norm[c, o]·‖z‖, in the norm of the metric.
+    V (m, d) and half (m,) are the scores, owner (m,) the labels; near (m, m) tells near pairs from
+    far ones, and scale (m, m) is the factor of a far pair. at (m, m) is a near pair's row of W, or
+    the number of a far pair's corrections, or -1 without any. A margin of class c against o changes
+    by the corrections by at least floor[c, o] - norm[c, o]·‖z‖, in the norm of the metric.
     """
 
     V: Floats
     half: Floats
+    owner: Ints
     near: Bools
     scale: NDArray[np.float32]
     at: NDArray[np.int32]
@@ -176,11 +177,12 @@ def far_winners(
     X: Floats,
     origin: Floats,
     lengths: Floats,
-    rank: Ints,
+    order: Order,
     winner: Ints,
     score: Floats,
 ) -> int:
     """Set winner[i] and score[i] for the rows of X, as `best_first` does; return classes tried."""
+    rank, owner = order.rank, order.owner
     d, m = origin.shape[0], rank.shape[0]
     z, g, lanes, nowhere = np.empty(d), np.empty(m), np.empty(4 * LANES), np.zeros(d)
     margins, bounds, done = np.empty(m), np.empty(m), np.empty(m, np.bool_)
@@ -211,13 +213,13 @@ def far_winners(
             )
             tried += 1
             for o in range(m):
-                if o != c:
+                if owner[o] != owner[c]:
                     bounds[o] = min(bounds[o], -margins[o])
             bounds[c], done[c] = least, True
             own = winner[i]
             if own < 0 or least > best or (least == best and rank[c] < rank[own]):
                 winner[i], best = c, least
-            c = next_class(bounds, done, rank, best, winner[i])
+            c = next_region(bounds, done, order, best, winner[i])
         score[i] = best
     return tried
 
@@ -251,13 +253,13 @@ def _margins(
     lanes: Floats,
     nowhere: Floats,
 ) -> float:
-    # Set out[o] for o other than c, and return the least. A margin with corrections is computed
-    # only if it may be below `bound` or the least; otherwise out[o] is a lower bound of it. If one
-    # is below `enough`, the rest of them stays at their lower bounds.
+    # Set out[o] for o of other labels than c, and return the least. A margin with corrections is
+    # computed only if it may be below `bound` or the least; otherwise out[o] is a lower bound of
+    # it. If one is below `enough`, the rest of them stays at their lower bounds.
     m, least = g.shape[0], np.inf
-    near, scale, at = classes.near[c], classes.scale[c], classes.at[c]
+    near, scale, at, owner = classes.near[c], classes.scale[c], classes.at[c], classes.owner
     for o in range(m):
-        if o == c:
+        if owner[o] == owner[c]:
             continue
         if near[o]:
             a = dot(weights.W[at[o]], z, nowhere, lanes) + weights.b[at[o]]
@@ -272,7 +274,7 @@ def _margins(
     for o in range(m):
         if least < enough:
             return least
-        if o == c or near[o] or at[o] < 0 or out[o] >= max(bound, least):
+        if owner[o] == owner[c] or near[o] or at[o] < 0 or out[o] >= max(bound, least):
             continue
         first = corrections.start[at[o]]
         last = first + corrections.size[at[o]]

@@ -84,34 +84,44 @@ def activations(
 
 
 @compiled
-def class_margins(
-    W: Floats, b: Floats, x: Floats, origin: Floats, label: int, out: Floats
+def region_margins(
+    W: Floats,
+    b: Floats,
+    x: Floats,
+    origin: Floats,
+    owner: Ints,
+    region: int,
+    enough: float,
+    out: Floats,
 ) -> float:
-    """Set out[o] to the margin of x, of class `label`, against each class o; return the least.
+    """Set out[o] to the margin of x, in a region, against each region o; return the least.
 
-    The separator of classes o < c is row c(c - 1)/2 + o of W, positive on the side of o. What
-    out[label] holds does not change.
+    The separator of regions o < c is row c(c - 1)/2 + o of W, positive on the side of o. owner[c]
+    is the label of region c; regions of one label have no separator, and what `out` holds for them
+    does not change. As soon as a margin is below `enough`, it is returned.
     """
     lanes = np.empty(LANES)
-    least = np.inf
+    least: float = np.inf
     for other in range(out.shape[0]):
-        if other != label:
-            high, low = max(label, other), min(label, other)
+        if owner[other] != owner[region]:
+            high, low = max(region, other), min(region, other)
             pair = high * (high - 1) // 2 + low
             a = dot(W[pair], x, origin, lanes) + b[pair]
-            out[other] = a if label < other else -a
+            out[other] = a if region < other else -a
             least = min(least, out[other])
+            if least < enough:
+                return least
     return least
 
 
 @compiled
-def scores(W: Floats, b: Floats, X: Floats, origin: Floats, out: Floats) -> None:
-    """Set out[i, c] to the least margin that row i of X would have as an example of class c.
+def scores(W: Floats, b: Floats, X: Floats, origin: Floats, owner: Ints, out: Floats) -> None:
+    """Set out[i, c] to the least margin that row i of X would have in region c, of label owner[c].
 
     Four separators at a time are applied to some rows, so that both stay in the processor's cache.
     """
-    n, classes = out.shape
-    pairs = classes * (classes - 1) // 2
+    n, regions = out.shape
+    pairs = regions * (regions - 1) // 2
     lanes, Z = np.empty(4 * LANES), np.empty((min(n, ROWS_AT_A_TIME), X.shape[1]))
     out[:] = np.inf
     for start in range(0, n, ROWS_AT_A_TIME):
@@ -132,9 +142,10 @@ def scores(W: Floats, b: Floats, X: Floats, origin: Floats, out: Floats) -> None
                 )
                 own, c, o = out[start + i], low, high
                 for k in range(four):
-                    a = found[k] + b[pair + k]
-                    own[c] = min(own[c], a)
-                    own[o] = min(own[o], -a)
+                    if owner[c] != owner[o]:
+                        a = found[k] + b[pair + k]
+                        own[c] = min(own[c], a)
+                        own[o] = min(own[o], -a)
                     c, o = (c + 1, o) if c + 1 < o else (0, o + 1)
             for _ in range(four):
                 low, high = (low + 1, high) if low + 1 < high else (0, high + 1)

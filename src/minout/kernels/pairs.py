@@ -7,6 +7,10 @@ import numpy as np
 from minout._typing import Floats, Ints
 from minout.kernels._compiled import compiled
 from minout.kernels.newton import Factor, newton
+from minout.kernels.primal import Rows, Sums, _newton_primal
+
+TOLERANCE = 1e-6
+"""The largest residual of a separator that is solved."""
 
 
 class ClassPriors(NamedTuple):
@@ -24,13 +28,22 @@ class ClassPriors(NamedTuple):
 
 @compiled
 def pair_scores(  # noqa: PLR0912 - loops compile fast
-    H: Floats, to_others: Floats, start: Ints, priors: ClassPriors, lams: Floats, out: Floats
+    H: Floats,
+    to_others: Floats,
+    Z: Floats,
+    start: Ints,
+    owner: Ints,
+    priors: ClassPriors,
+    lams: Floats,
+    out: Floats,
 ) -> bool:
-    """Set out[p, i, c] to the least margin of the other row i in class c, at lams[p].
+    """Set out[p, i, c] to the least margin of the other row i in region c, at lams[p].
 
-    H (n, n) holds inner products of the rows, class by class: those of c are start[c] …
-    start[c + 1] - 1; to_others (n, h) those with the others. λ goes down: each is solved from
-    where the last one ended. False if one is not solved.
+    H (n, n) holds inner products of the rows, region by region: those of c are start[c] …
+    start[c + 1] - 1; to_others (n, h) those with the others. Z (n, d) are the rows, in coordinates
+    in which H is ZZ', or (n, 0) if they are too long: separators of more rows than d are found in
+    these coordinates. owner[c] is the label of region c. λ goes down: each is solved from where the
+    last one ended. False if one is not solved.
     """
     for p in range(out.shape[0]):
         for i in range(out.shape[1]):
@@ -39,7 +52,7 @@ def pair_scores(  # noqa: PLR0912 - loops compile fast
     classes = start.shape[0] - 1
     for pair in range(classes * classes):
         a, b = pair // classes, pair % classes
-        if a >= b:
+        if a >= b or owner[a] == owner[b]:
             continue
         positives = start[a + 1] - start[a]
         n = positives + start[b + 1] - start[b]
@@ -51,15 +64,27 @@ def pair_scores(  # noqa: PLR0912 - loops compile fast
             apart = priors.inside[a, pool[i]] - priors.inside[b, pool[i]]
             r[i] = 1.0 - signs[i] * scale * (apart - middle)
             alpha[i] = 0.0
-        G, f = np.empty((n, n)), np.empty(out.shape[1])
-        factor = Factor(np.empty((n, n)), np.empty(n, np.int64), np.empty(1, np.int64))
-        for i in range(n):
-            for j in range(n):
-                G[i, j] = signs[i] * signs[j] * (H[pool[i], pool[j]] + 1.0)
+        f = np.empty(out.shape[1])
+        short = Z.shape[1] > 0 and 5 * (Z.shape[1] + 1) < 4 * n
+        size = 1 if short else n
+        G, side = np.empty((size, size)), Z.shape[1] + 1 if short else 1
+        factor = Factor(np.empty((size, size)), np.empty(size, np.int64), np.empty(1, np.int64))
+        u, U, q = np.zeros(side), np.zeros((side, side)), np.zeros(side)
+        sums, P = Sums(U, q, np.zeros(n, np.bool_)), np.eye(side)
+        rows = Rows(Z, pool, np.zeros(Z.shape[1]), signs, r)
+        if not short:
+            for i in range(n):
+                for j in range(n):
+                    G[i, j] = signs[i] * signs[j] * (H[pool[i], pool[j]] + 1.0)
         for p in range(lams.shape[0]):
-            factor.size[0] = 0
-            if not newton(G, r, lams[p], alpha, factor):
-                return False
+            if short:
+                U[:] = 0.0
+                if not _newton_primal(rows, P, lams[p], u, sums, alpha) < TOLERANCE:
+                    return False
+            else:
+                factor.size[0] = 0
+                if not newton(G, r, lams[p], alpha, factor):
+                    return False
             for i in range(f.shape[0]):
                 f[i] = scale * (priors.outside[a, i] - priors.outside[b, i] - middle)
             for j in range(n):

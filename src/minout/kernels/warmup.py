@@ -21,7 +21,7 @@ from minout.kernels import (
     training,
 )
 from minout.kernels._compiled import kernels, notice
-from minout.kernels.best_first import best_first, play_offs, proposals
+from minout.kernels.best_first import Order, best_first, play_offs, proposals
 from minout.kernels.newton import empty_factor, newton
 from minout.kernels.products import add_multiples, products, products_by_column
 from minout.kernels.tally import Sets, Tally, tally
@@ -77,7 +77,7 @@ def _engine() -> list[tuple[Any, ...]]:
     sums, changes = primal.Sums(A, v, bools), bounds.Changes(A32, A, v, v)
     jobs: list[tuple[Any, ...]] = [
         (newton, A, v, 0.0, v, empty_factor(1)),
-        (pairs.pair_scores, A, A, ints, pairs.ClassPriors(A, A, A, A), v, cube),
+        (pairs.pair_scores, A, A, A, ints, ints, pairs.ClassPriors(A, A, A, A), v, cube),
         (bounds.doubtful, v, ints, ints, A32, A32, changes, 0.0, 0.0, ints),
         (rows.digest, words),
         (rows.digest, words.astype(np.uint32)),
@@ -89,24 +89,24 @@ def _engine() -> list[tuple[Any, ...]]:
             (grams.gram, images, ints, table, ints, v, v, 0, A),
         ]
     squares = np.zeros((1, 1), np.bool_), A32, np.zeros((1, 1), np.int32), A32, A32
-    scores = far.ClassScores(A, v, *squares)
+    scores = far.ClassScores(A, v, ints, *squares)
     corrections = far.Corrections(ints, ints, v, ints, A, ints)
-    weights = far.Weights(A, v)
+    weights, order = far.Weights(A, v), Order(ints, ints)
     for table in (A, A32):
         x, members = table[0], primal.Rows(table, ints, v, v, v)
         jobs += [
             (grams.combine, table, ints, v, v),
             (margins.activations, v, 0.0, table, ints, v, v),
-            (margins.class_margins, A, v, x, v, 0, v),
-            (margins.scores, A, v, table, v, A),
-            (best_first, A, v, table, v, ints, ints, ints, 0, ints, bools),
-            (proposals, A32, v32, A, v, table, v, ints),
-            (play_offs, A, v, table, v, A32, ints),
+            (margins.region_margins, A, v, x, v, ints, 0, 0.0, v),
+            (margins.scores, A, v, table, v, ints, A),
+            (best_first, A, v, table, v, ints, ints, order, 0, ints, bools),
+            (proposals, A32, v32, A, v, table, v, ints, ints),
+            (play_offs, A, v, table, v, ints, A32, ints),
             (far.pair_values, v, v, v, 0.0, A, ints, v, table, ints, v, v),
             (far.discriminant_margins, A, v, v32, table, ints, ints, ints, v, v),
             (far.far_margins, scores, corrections, weights, x, v, 0.0, 0, 0.0, v),
             (far.far_scores, scores, corrections, weights, table, v, v, A),
-            (far.far_winners, scores, corrections, weights, table, v, v, ints, ints, v),
+            (far.far_winners, scores, corrections, weights, table, v, v, order, ints, v),
             (primal._newton_primal, members, A, 0.0, v, sums, v),
         ]
     return jobs

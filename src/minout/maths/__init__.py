@@ -1,5 +1,7 @@
 """The paper in plain NumPy: the specification that everything else must agree with."""
 
+from minout.maths.clusters import centres, nearest
+from minout.maths.expansion import NO_EXPANSION, Expansion, expanded, expansion, slopes
 from minout.maths.geometry import (
     NOISE,
     RIDGE,
@@ -54,9 +56,11 @@ __all__ = [
     "GRID",
     "HARD_CLIP",
     "NOISE",
+    "NO_EXPANSION",
     "RIDGE",
     "SIGMOID_CLIP",
     "TINY",
+    "Expansion",
     "Geometry",
     "Layer",
     "Moments",
@@ -66,6 +70,7 @@ __all__ = [
     "Trace",
     "Training",
     "activations",
+    "centres",
     "choose_closed",
     "choose_conditional",
     "choose_none",
@@ -74,6 +79,8 @@ __all__ = [
     "clipped_maxout",
     "clipped_minout",
     "cross_entropy",
+    "expanded",
+    "expansion",
     "gate",
     "images",
     "initial_layer",
@@ -87,6 +94,7 @@ __all__ = [
     "metric",
     "metric_of_few",
     "minout_winner",
+    "nearest",
     "partition",
     "plain",
     "prior",
@@ -95,6 +103,7 @@ __all__ = [
     "sigmoid",
     "sigmoid_minout",
     "slope",
+    "slopes",
     "step",
     "teach",
     "theta",

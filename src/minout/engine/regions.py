@@ -1,0 +1,126 @@
+"""Regions: a label has one region or more, and each stored example belongs to one.
+
+A separator stands between two regions of different labels.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from minout._typing import Ints, Label
+from minout.kernels import Order
+
+NO_PLACES: Ints = np.empty(0, dtype=np.int64)
+
+
+class Members:
+    """The places of one region, in the order in which they were added.
+
+    Like `Examples`, it has spare capacity: `appended` writes after the last place and returns a
+    new object that counts one more.
+    """
+
+    __slots__ = ("_places", "count")
+
+    def __init__(self, places: Ints | None = None) -> None:
+        self._places: Ints = np.empty(8, dtype=np.int64) if places is None else places
+        self.count = 0 if places is None else len(places)
+
+    @property
+    def places(self) -> Ints:
+        """The places, as a view."""
+        return self._places[: self.count]
+
+    def appended(self, place: int) -> "Members":
+        """Return members with one more place."""
+        more = Members.__new__(Members)
+        more._places, more.count = self._places, self.count + 1
+        if self.count == len(self._places):
+            room = np.empty(max(self.count, 8), dtype=np.int64)
+            more._places = np.concatenate([self._places, room])
+        more._places[self.count] = place
+        return more
+
+    def without(self, places: Ints) -> "Members":
+        """Return the members except those at some places."""
+        return Members(self.places[~np.isin(self.places, places)])
+
+
+class Regions:
+    """The label of each region, by number, and its members; a label has one region or more."""
+
+    __slots__ = ("_of_label", "_order", "labels", "members")
+
+    def __init__(self, labels: Iterable[Label] = (), members: Iterable[Members] = ()) -> None:
+        self.labels: list[Label] = list(labels)
+        self.members: list[Members] = list(members)
+        self._of_label = _by_label(self.labels)
+        self._order: Order | None = None
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def names(self) -> list[Label]:
+        """The labels, each once, in the order in which their first regions are numbered."""
+        return list(self._of_label)
+
+    def of(self, label: Label) -> tuple[int, ...]:
+        """Return the regions of a label, ascending; none if it is not stored."""
+        return self._of_label.get(label, ())
+
+    def index(self, c: int) -> int:
+        """Return the number of a region among those of its label, from 0."""
+        return self.of(self.labels[c]).index(c)
+
+    def places_of(self, label: Label) -> Ints:
+        """Return the places of a label's examples, ascending."""
+        parts = [self.members[c].places for c in self.of(label)]
+        return np.sort(np.concatenate([NO_PLACES, *parts]))
+
+    @property
+    def order(self) -> Order:
+        """Regions in the order of their labels: the rank of each, and the number of its label."""
+        order = self._order
+        if order is None:
+            order = order_of(self.labels)
+            self._order = order  # complete: other threads may read it
+        return order
+
+    def set_members(self, c: int, members: Members) -> None:
+        """Replace the members of region c, in place."""
+        self.members[c : c + 1] = [members]
+
+    def set_label(self, c: int, label: Label) -> None:
+        """Give region c, the last one or a new one, its label, in place."""
+        self.labels[c:] = [label]
+        self._of_label = _by_label(self.labels)
+        self._order = None
+
+    def keep_first(self, count: int) -> None:
+        """Drop all regions after the first few, in place."""
+        del self.labels[count:], self.members[count:]
+        self._of_label = _by_label(self.labels)
+        self._order = None
+
+    def without(self, dropped: Iterable[int]) -> "Regions":
+        """Return the regions without some of them, numbered again from 0."""
+        gone = set(dropped)
+        kept = [c for c in range(len(self)) if c not in gone]
+        return Regions([self.labels[c] for c in kept], [self.members[c] for c in kept])
+
+
+def order_of(labels: Sequence[Label]) -> Order:
+    """Return rank and owner of regions with these labels: see `Regions.order`."""
+    number = {label: n for n, label in enumerate(sorted(set(labels)))}
+    owner = np.array([number[label] for label in labels], dtype=np.int64)
+    rank = np.empty(len(labels), dtype=np.int64)
+    rank[np.argsort(owner, kind="stable")] = np.arange(len(labels))
+    return Order(rank, owner)
+
+
+def _by_label(labels: Sequence[Label]) -> dict[Label, tuple[int, ...]]:
+    found: dict[Label, list[int]] = {}
+    for c, label in enumerate(labels):
+        found.setdefault(label, []).append(c)
+    return {label: tuple(each) for label, each in found.items()}
