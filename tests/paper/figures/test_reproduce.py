@@ -98,8 +98,8 @@ def test_every_figure_has_a_plan_for_each_setting(name):
 
 
 def test_unknown_figure_and_no_seeds_are_refused():
-    with pytest.raises(InvalidInputError, match="no figure 'fig9'"):
-        plans(["fig9"], 1)
+    with pytest.raises(InvalidInputError, match="no figure 'fig11'"):
+        plans(["fig11"], 1)
     with pytest.raises(InvalidInputError, match="at least 1, not 0"):
         plans(["fig1"], 0)
 

@@ -65,16 +65,19 @@ def examples(settings: Settings, seed: int, source: Source) -> tuple[Data, Strea
 
 def learner_for(settings: Settings, policy: str, seed: int) -> PaperLearner:
     """Make the paper's learner; its weights and draws come from the seed."""
-    rule = GradientRule(
+    chosen = policy_named(policy, settings.budget)
+    return PaperLearner(range(settings.classes), rule=rule_for(settings), policy=chosen, seed=seed)
+
+
+def rule_for(settings: Settings) -> GradientRule:
+    """Return how the units are trained."""
+    return GradientRule(
         neurons=settings.neurons,
         learning_rate=settings.learning_rate,
         reduction=settings.reduction,
         clip=settings.clip,
         initial_scale=settings.initial_scale,
         max_steps=settings.max_steps,
-    )
-    return PaperLearner(
-        range(settings.classes), rule=rule, policy=policy_named(policy, settings.budget), seed=seed
     )
 
 

@@ -43,14 +43,14 @@ def draw(rows: Sequence[Row]) -> "Figure":
                 axes.set_xlim(0, curves.shape[1])
         _write_the_ends(axes, ends)
     figure.axes[0].set_ylabel("accuracy (%)")
-    _name_the_policies(figure, list(ends))
+    name_the_policies(figure, [LOOKS[policy] for policy in ends])
     return figure
 
 
-def _name_the_policies(figure: "Figure", policies: list[str]) -> None:
+def name_the_policies(figure: "Figure", looks: Sequence[tuple[str, str]]) -> None:
+    """Write a legend above the panels, from pairs of colour and name."""
     from matplotlib.lines import Line2D
 
-    looks = [LOOKS[policy] for policy in policies]
     lines = [Line2D([], [], color=colour, linewidth=2, label=name) for colour, name in looks]
     legend = figure.legend(handles=lines, loc="outside upper left", ncols=len(lines), frameon=False)
     for text, (colour, _) in zip(legend.get_texts(), looks, strict=True):

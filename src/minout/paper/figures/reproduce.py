@@ -17,7 +17,7 @@ from minout import drawing, results
 from minout.errors import InvalidInputError
 from minout.paper.figures.task import Claim, Source, Task
 
-FIGURES = ("fig1", "fig2", "fig3", "fig4", "fig5", "map", "fig6", "fig7", "fig8")
+FIGURES = ("fig1", "fig2", "fig3", "fig4", "fig5", "map", "fig6", "fig7", "fig8", "fig9", "fig10")
 
 
 class Reproduced(NamedTuple):
