@@ -52,8 +52,9 @@ def engine(
     """Measure the exact engine: accuracy, audits, speed, order, forgetting, memory, predictions.
 
     The parts are stream (1 and 2), growth (3), small (4), order (5), forget (6), noise (7),
-    tables (8), many (9), memory (10), predict (11), overlap (12), settle (13) and thousand
-    (14). Piped into a file, the tables are Markdown.
+    tables (8), many (9), memory (10), predict (11), overlap (12), settle (13), thousand
+    (14), expected (15), profile (16), bent (17) and forms (18). Piped into a file, the tables are
+    Markdown.
 
     Example: python -m benchmarks engine --data FOLDER --only stream,growth --out engine.jsonl
     """

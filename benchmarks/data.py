@@ -39,16 +39,27 @@ def in_label_order(labels: Ints, *, descending: bool = False) -> Ints:
     return np.argsort(-labels if descending else labels, kind="stable")
 
 
-def split_set(name: str, seed: int) -> Split:
-    """Split one of `SETS` by a seed: a quarter of each class is for testing."""
+def split_set(name: str, seed: int, *, test_share: float = TEST_SHARE) -> Split:
+    """Split one of `SETS` by a seed: a quarter of each class, or another share, is for testing."""
     from sklearn.model_selection import train_test_split
 
     X, y = SETS[name](np.random.default_rng(seed))
     rows, test_rows, labels, test_labels = train_test_split(
-        X, y.astype(np.int64), test_size=TEST_SHARE, stratify=y, random_state=seed
+        X, y.astype(np.int64), test_size=test_share, stratify=y, random_state=seed
     )
     order = in_label_order(labels)
     return Split(rows[order], labels[order], test_rows, test_labels)
+
+
+def split_rows(X: Array, labels: Ints, size: int, rng: Rng) -> Split:
+    """Draw `size` rows to learn from, each class in proportion; all others are for testing."""
+    from sklearn.model_selection import train_test_split
+
+    rows, test_rows, own, test_labels = train_test_split(
+        X, labels, train_size=size, stratify=labels, random_state=int(rng.integers(2**31))
+    )
+    order = in_label_order(own)
+    return Split(rows[order], own[order], test_rows, test_labels)
 
 
 def two_gaussians(rows: int, test_rows: int, rng: Rng) -> Split:

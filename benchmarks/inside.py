@@ -5,13 +5,14 @@ When the engine changes, this file follows; no other file of the benchmarks has 
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from time import perf_counter
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.measuring import seconds_of
-from minout.engine import Audit, Inspection, StepReport, separators
+from minout.engine import Audit, Choice, Inspection, StepReport, frame, separators
 from minout.engine.images import Images
 from minout.engine.pool import Pool, Problem
 from minout.kernels import one_blas_thread
@@ -74,6 +75,39 @@ def chosen(learner: Learner) -> str:
     choice = learner.choice
     words = [name for name in ("standardize", "whiten", "lda_prior") if getattr(choice, name)]
     return f"{' + '.join(words) or 'plain'}, C {choice.C:g}"
+
+
+class Form(NamedTuple):
+    """How many regions a label has at most, and how many hat functions (knots) each column."""
+
+    regions: int
+    knots: int
+
+    def __str__(self) -> str:
+        return f"{self.regions} × {self.knots}"
+
+
+def form(learner: Learner) -> Form:
+    """Return the form of the learner's model."""
+    return Form(learner.choice.regions, learner.choice.knots)
+
+
+@contextmanager
+def timed_choices() -> Iterator[list[float]]:
+    """Collect the seconds of every choice of settings by cross-validation."""
+    choose, seconds = frame.choose, list[float]()
+
+    def timed(*arguments: Any) -> Choice:
+        start = perf_counter()
+        choice = choose(*arguments)
+        seconds.append(perf_counter() - start)
+        return choice
+
+    frame.choose = timed
+    try:
+        yield seconds
+    finally:
+        frame.choose = choose
 
 
 def misfits(source: Learner | Audit) -> set[Id]:

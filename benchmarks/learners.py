@@ -22,7 +22,8 @@ class Pins(NamedTuple):
 
     `C` has scikit-learn's meaning. `whiten` measures distances by the within-class covariance,
     `lda_prior` starts from the linear discriminant, `standardize` divides each column by its
-    standard deviation. With refresh="manual" only `consolidate()` renews what was chosen.
+    standard deviation. With refresh="manual" only `consolidate()` renews what was chosen. A label
+    has at most `regions` regions, and `expand` hat functions of each column are added.
     """
 
     C: float | Auto = "auto"
@@ -30,6 +31,8 @@ class Pins(NamedTuple):
     lda_prior: bool | Auto = "auto"
     standardize: bool | Auto = "auto"
     refresh: Literal["auto", "manual"] = "auto"
+    regions: int | Auto = "auto"
+    expand: int | Auto | None = "auto"
 
 
 AUTOMATIC = Pins()
@@ -38,6 +41,8 @@ WHITENED = Pins(whiten=True, lda_prior=True)
 PINNED = Pins(C=500.0, whiten=True, lda_prior=True, standardize=False)
 PLAIN = Pins(C=500.0, whiten=False, lda_prior=False, standardize=True)
 MANUAL_REFRESH = Pins(refresh="manual")
+STRAIGHT = Pins(regions=1, expand=None)
+"""One region per label and no hat functions: the separators are planes."""
 
 
 def new_learner(
@@ -45,6 +50,19 @@ def new_learner(
 ) -> Learner:
     """Return a new learner of the exact engine that stores its rows in `dtype`."""
     return Learner(**pins._asdict(), features=Identity(dtype))
+
+
+def consolidated_learner(
+    pins: Pins, rows: Array, labels: Ints, *, dtype: Literal["float32", "float64"] = "float32"
+) -> Learner:
+    """Return a consolidated learner of rows (n, d), without the refreshes of a stream.
+
+    Those change nothing in a consolidated model, but take time.
+    """
+    learner = new_learner(pins._replace(refresh="manual"), dtype=dtype)
+    learner.teach_many(rows, labels.tolist())
+    learner.consolidate()
+    return learner
 
 
 def new_paper_learner(

@@ -1,6 +1,7 @@
 """Printed results: tables of text, and goals beside what was measured."""
 
 from collections.abc import Sequence
+from statistics import stdev
 from typing import NamedTuple
 
 
@@ -92,6 +93,24 @@ def mean_and_deviation(values: Sequence[float], unit: str = "", digits: int = 2)
         return f"{mean:.{digits}f}{unit}"
     deviation = (sum((each - mean) ** 2 for each in values) / (len(values) - 1)) ** 0.5
     return f"{mean:.{digits}f} ± {deviation:.{digits}f}{unit}"
+
+
+def mean_and_error(values: Sequence[float], unit: str = "", digits: int = 2) -> str:
+    """Return the mean and, of several values, its standard error.
+
+    Examples
+    --------
+    >>> mean_and_error([1.0, 2.0, 1.0, 2.0], " %")
+    '1.50 ± 0.29 %'
+    """
+    mean, error = sum(values) / len(values), standard_error(values)
+    within = f" ± {error:.{digits}f}" if len(values) > 1 else ""
+    return f"{mean:.{digits}f}{within}{unit}"
+
+
+def standard_error(values: Sequence[float]) -> float:
+    """Return the standard error of the mean; 0 for a single value."""
+    return stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
 
 
 def _widths(table: Table) -> list[int]:

@@ -5,9 +5,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from benchmarks.engine import (
+    bent,
     exactness,
     expected,
     few_examples,
+    forms,
     many_classes,
     memory,
     overlap,
@@ -61,6 +63,8 @@ PARTS = (
     Part("thousand", thousand.measure, thousand.tables, thousand.goals, (14,)),
     Part("expected", expected.measure, expected.tables, expected.goals, (15,)),
     Part("profile", profile.measure, profile.tables, profile.goals, (16,)),
+    Part("bent", bent.measure, bent.tables, bent.goals, (17,)),
+    Part("forms", forms.measure, forms.tables, forms.goals, (18,)),
 )
 
 

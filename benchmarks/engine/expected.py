@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.data import SETS, Array, Ints, Rng, Split, in_label_order, two_gaussians
+from benchmarks.data import SETS, Rng, Split, split_rows, two_gaussians
 from benchmarks.engine.inputs import Inputs, draw_per_class
 from benchmarks.engine.wrong_labels import replace_labels
 from benchmarks.learners import new_learner, teach
@@ -132,7 +132,7 @@ def _stored(name: str, *, wrong: float = 0.0) -> Draw:
         labels = y.astype(np.int64)
         if wrong:
             labels = replace_labels(labels, round(wrong * len(labels)), rng)
-        return _split(X, labels, size, rng) if size <= LEARNED * len(labels) else None
+        return split_rows(X, labels, size, rng) if size <= LEARNED * len(labels) else None
 
     return draw
 
@@ -143,19 +143,9 @@ def _drawn(kind: str, tests: int, **options: Any) -> Draw:
 
         make = getattr(sklearn.datasets, f"make_{kind}")
         X, y = make(n_samples=size + tests, random_state=_seed(rng), **options)
-        return _split(X, y.astype(np.int64), size, rng)
+        return split_rows(X, y.astype(np.int64), size, rng)
 
     return draw
-
-
-def _split(X: Array, labels: Ints, size: int, rng: Rng) -> Split:
-    from sklearn.model_selection import train_test_split
-
-    rows, test_rows, own, test_labels = train_test_split(
-        X, labels, train_size=size, stratify=labels, random_state=_seed(rng)
-    )
-    order = in_label_order(own)
-    return Split(rows[order], own[order], test_rows, test_labels)
 
 
 def _seed(rng: Rng) -> int:

@@ -16,23 +16,26 @@ class Settings:
     compile_first : bool
         Compile everything before anything is timed.
     seed, seeds : int, tuple of int
-        The seed of parts with one run; the seeds of `small`, `tables` and `expected`.
+        The seed of parts with one run; the seeds of `small`, `tables` and `expected`, and of the
+        images in `bent`.
     features : str
-        The features of all parts but `small`, `tables`, `many`, `thousand` and `expected`.
+        The features of all parts but `small`, `tables`, `many`, `thousand`, `expected`, `bent` and
+        `forms`.
     audits : int
         Full audits while the stream is taught.
     growth_at : tuple of (int, int)
         Numbers of stored examples at which the cost of one is measured, and over how many.
     small, small_features : tuple
-        Examples per class, and features, of `small`.
+        Examples per class, and features, of `small`; also examples per class of the scattering
+        features in `bent`.
     medium, paper : int
         Examples per class in `order`, `forget`, `noise` and `predict`; for the paper's learner in
         `noise`.
     forgotten, wrong : float
         Share of examples forgotten in `forget`; of wrong labels in `noise` and `expected`.
     table_rows, table_test, sets
-        Rows of the synthetic table in `tables`, to learn from and to test on (also in `expected`);
-        scikit-learn's sets.
+        Rows of the synthetic table in `tables`, to learn from and to test on (also in `expected`,
+        `bent` and `forms`); scikit-learn's sets.
     sizes : tuple of int
         Rows to learn from in `expected`.
     classes, examples, held_out, dimensions, spread
@@ -51,6 +54,23 @@ class Settings:
         Rows of the pool in `settle`, and numbers of columns.
     batch, repeats : int
         Rows of one call in `predict`, `many` and `thousand`, and calls; solves in `settle`.
+    bent_sets : tuple of (str, int)
+        scikit-learn's sets in `bent`, and how often each is split.
+    demo_each, demo_wrong : int or None, int
+        The demo's digits in `bent`: examples per class (None is all), and wrong labels.
+    curved_rows, curved_draws : int
+        Rows to learn from of each drawn table in `bent`, and how often each is drawn.
+    pixels : int
+        Examples per class of the images in `bent`.
+    trees, jobs : int
+        Trees of a forest and rounds of boosting in `bent`; processes that tune them.
+    cost_digits, cost_rows : int
+        Rows of the digits and of the drawn table with which costs are measured in `forms`.
+    choice_rows, choice_classes : tuple of int
+        Rows and classes with which the choice is timed in `forms`.
+    regret_sets, regret_at : tuple
+        Sets with which the choice is compared with fixed settings in `forms`; numbers of rows to
+        learn from, each with the number of splits.
     """
 
     compile_first: bool = True
@@ -87,6 +107,23 @@ class Settings:
     pool_columns: tuple[int, ...] = (20, 100, 784)
     batch: int = 1_000
     repeats: int = 15
+    bent_sets: tuple[tuple[str, int], ...] = (("digits", 5), ("breast cancer", 50), ("wine", 50))
+    demo_each: int | None = None
+    demo_wrong: int = 20
+    curved_rows: int = 5_000
+    curved_draws: int = 3
+    pixels: int = 100
+    trees: int = 100
+    jobs: int = 2
+    cost_digits: int = 1_300
+    cost_rows: int = 3_000
+    choice_rows: tuple[int, ...] = (1_000, 5_000, 10_000, 20_000)
+    choice_classes: tuple[int, ...] = (2, 10)
+    regret_sets: tuple[str, ...] = (
+        *("digits", "breast cancer", "wine"),
+        *("moons", "checkerboard", "thresholds", "XOR", "clusters"),
+    )
+    regret_at: tuple[tuple[int, int], ...] = ((100, 8), (300, 6), (1_000, 4), (3_000, 3))
 
 
 FULL = Settings()
@@ -122,6 +159,20 @@ TESTING = Settings(
     pool_columns=(3, 8),
     batch=40,
     repeats=2,
+    bent_sets=(("wine", 2),),
+    demo_each=12,
+    demo_wrong=3,
+    curved_rows=60,
+    curved_draws=1,
+    pixels=8,
+    trees=3,
+    jobs=1,
+    cost_digits=120,
+    cost_rows=60,
+    choice_rows=(40, 80),
+    choice_classes=(2, 3),
+    regret_sets=("wine", "moons"),
+    regret_at=((40, 2), (150, 1)),
 )
 
 
@@ -135,4 +186,5 @@ def settings_for(data: Data) -> Settings:
         small=tuple(per_class for per_class in SAMPLE.small if per_class <= rarest),
         medium=min(SAMPLE.medium, rarest),
         paper=min(SAMPLE.paper, rarest),
+        pixels=min(SAMPLE.pixels, rarest),
     )

@@ -56,7 +56,7 @@ def test_every_part_gives_rows_tables_and_goals(measured):
             assert {len(line) for line in table.lines} == {len(table.head)}
         assert each.goals or each.name == "profile"
         assert {goal.part for goal in each.goals} <= {each.name}
-    assert [n for part in engine.PARTS for n in part.numbers] == list(range(1, 17))
+    assert [n for part in engine.PARTS for n in part.numbers] == list(range(1, 19))
 
 
 def test_rows_survive_the_disk_and_know_where_they_came_from(measured, tmp_path):
@@ -299,6 +299,62 @@ def test_goals_of_the_expected_accuracy(changed, missed):
     assert [not each.met for each in goals] == missed
 
 
+def test_curved_classes_are_measured_beside_batch_learners(measured):
+    rows = values(measured, "bent")
+    assert [(row["name"], row["examples"]) for row in rows] == [
+        *[("wine", 124)] * 2,
+        ("demo's digits", 120),
+        *[("moons", 60), ("checkerboard", 60)],
+        *[("pixels, 8 per class", 80)] * 2,
+        *[("scattering, 3 per class", 30)] * 2,
+    ]
+    for row in rows:
+        rivals = [row[name] for name in ("nearest", "svm", "forest", "boosting")]
+        if row["name"].startswith("scattering"):
+            assert rivals == [None] * 4
+            assert row["rival"] is None
+        else:
+            assert row["rival"] in ("3-NN", "SVM", "forest", "boosting")
+            assert all(1 / row["classes"] < each <= 1.0 for each in rivals)  # above chance
+        assert 1 / row["classes"] < row["consolidated"] <= 1.0
+        assert row["regions"] in (1, 2, 4, 8)
+        assert row["knots"] in (0, 3, 9)
+
+
+def test_forms_cost_separators_and_bytes(measured):
+    rows = values(measured, "forms", "CostRow")
+    assert [(row["data"], row["regions"], row["knots"]) for row in rows] == [
+        *[("digits", regions, 0) for regions in (1, 2, 4, 8)],
+        *[("thresholds", 1, knots) for knots in (0, 3, 9)],
+    ]
+    assert rows[0]["separators"] == 45
+    assert rows[1]["separators"] > 45
+    assert rows[4]["file_mb"] < rows[5]["file_mb"] < rows[6]["file_mb"]
+    assert all(0.0 < row["seconds"] < 1.0 for row in rows)
+
+
+def test_the_choice_is_a_part_of_the_stream_and_of_consolidating(measured):
+    rows = values(measured, "forms", "ChoiceRow")
+    assert [(row["classes"], row["examples"]) for row in rows] == [
+        (classes, examples) for classes in (2, 3) for examples in (40, 80)
+    ]
+    assert any(row["choices"] for row in rows)
+    for row in rows:
+        assert 0.0 <= row["choice_seconds"] < row["seconds"]
+        assert 0.0 < row["consolidate_choice_seconds"] < row["consolidate_seconds"]
+
+
+def test_the_choice_is_compared_with_every_fixed_form_on_the_same_splits(measured):
+    rows = values(measured, "forms", "RegretRow")
+    splits = [row.seed for row in measured["forms"].rows if row.values["row"] == "RegretRow"]
+    assert len(rows) == 13 * (2 + 3)  # wine has too few rows for 150
+    assert [row["chosen"] for row in rows[:13]] == [True, *[False] * 12]
+    assert {(row["regions"], row["knots"]) for row in rows[1:13]} == {
+        (regions, knots) for regions in (1, 2, 4, 8) for knots in (0, 3, 9)
+    }
+    assert splits == [seed for seed in (0, 1, 0, 1, 0) for _ in range(13)]
+
+
 def _without_clocks(rows):
     return [
         {
@@ -311,7 +367,7 @@ def _without_clocks(rows):
 
 
 def test_what_is_not_a_clock_is_the_same_twice(data, measured):
-    parts = choose_parts(engine.PARTS, ["stream", "forget", "tables", "expected"])
+    parts = choose_parts(engine.PARTS, ["stream", "forget", "tables", "expected", "bent"])
     for again in engine.run(data, parts, engine.TESTING):
         once = _without_clocks(measured[again.name].rows)
         assert _without_clocks(again.rows) == once, again.name
