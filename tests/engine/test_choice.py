@@ -4,21 +4,21 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.datasets import load_digits
 
 from minout import kernels, maths
 from minout.engine import choice
 from minout.engine.choice import (
-    FOLDS,
+    BENT,
     SHAPES,
     STRENGTHS,
     Choice,
     Options,
-    Shape,
     choose,
     picked,
-    region_count,
-    softmax,
 )
+from minout.engine.folds import FOLDS, Fold, Shape, softmax
+from minout.engine.regions import region_count
 from oracle import separators
 from oracle.eighths import drawn
 
@@ -30,7 +30,7 @@ def digests(X):
 
 def picked_of(X, labels):
     """Pick rows, with the means of all rows of each class."""
-    means = [X[labels == c].mean(axis=0) if (labels == c).any() else X[0] for c in range(9)]
+    means = [X[labels == c].mean(axis=0) if (labels == c).any() else X[0] for c in range(10)]
     return picked(digests(X), labels, np.array(means))
 
 
@@ -194,6 +194,31 @@ def test_knots_and_regions_are_those_of_a_plain_cross_validation():
     assert len(seen) > 2
 
 
+def test_with_several_regions_shapes_are_compared_by_probability_not_by_margins():
+    digits, labels = load_digits(return_X_y=True)
+    few = slice(1000)
+    free = chosen(digits[few], labels[few], regions=(1, 4))
+    assert free.regions == 4
+    pinned = chosen(digits[few], labels[few], regions=(4,))
+    assert shape_and_strength(pinned) == shape_and_strength(free)
+    straight = chosen(digits[few], labels[few])
+    assert (straight.whiten, pinned.whiten) == (True, False)
+
+
+def test_many_regions_are_tried_only_with_shapes_that_came_near_the_best(monkeypatch):
+    tried, held_out = set(), Fold.held_out
+
+    def noted(fold, regions, lams):
+        tried.add((regions, fold.lda_prior))
+        return held_out(fold, regions, lams)
+
+    monkeypatch.setattr(Fold, "held_out", noted)
+    digits, labels = load_digits(return_X_y=True)
+    chosen(digits[:1000], labels[:1000], shapes=BENT, regions=(1, 2, 4))
+    assert {regions for regions, prior in tried if prior} == {1, 2}  # .974, where others have .979
+    assert {regions for regions, prior in tried if not prior} == {1, 2, 4}
+
+
 def test_the_best_forms_are_compared_again_on_more_rows(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(240, 2))
@@ -215,17 +240,18 @@ def test_the_best_forms_are_compared_again_on_more_rows(monkeypatch):
 
 def slow_form(X, labels, regions, knots):
     """Choose regions and knots by cross-validation; plain shape, C = 5."""
-    probable = {}
-    for k in knots:
-        highest = None
-        for r in regions:
-            found = probable[r, k] = slowly_fared(X, labels, SHAPES[0], 5.0, r, k)[1]
-            if highest is not None and beats(highest, found, 2.0):
-                break
-            if highest is None or found.mean() > highest.mean():
-                highest = found
+    probable, going = {}, set(knots)
+    for r in regions:
+        for k in going:
+            probable[r, k] = slowly_fared(X, labels, SHAPES[0], 5.0, r, k)[1]
+        mine = {
+            k: highest(each for (_, other), each in probable.items() if other == k) for k in going
+        }
+        top = highest(probable.values())
+        going = {k for k in going if not beats(mine[k], probable[r, k], 2.0)}
+        going = {k for k in going if r == 1 or not beats(top, mine[k], 2.0)}
     straight = probable.pop((1, 0))
-    top = max(probable.values(), key=lambda each: each.mean())
+    top = highest(probable.values())
     if not beats(top, straight, 1.0) or (top - straight).mean() <= 0.001:
         return 1, 0
     alike = [
@@ -234,6 +260,11 @@ def slow_form(X, labels, regions, knots):
         if not beats(top, each, 0.5) or (top - each).mean() <= 0.001
     ]
     return min(alike, key=lambda form: (1 + form[1]) * form[0] ** 2)
+
+
+def highest(values):
+    """Return the one with the highest mean."""
+    return max(values, key=lambda each: each.mean())
 
 
 def beats(more, less, errors):

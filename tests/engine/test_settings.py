@@ -8,7 +8,8 @@ import pytest
 
 from minout import Learner
 from minout.engine import Settings
-from minout.engine.choice import SHAPES, STRENGTHS, Shape
+from minout.engine.choice import SHAPES, STRENGTHS
+from minout.engine.folds import Shape
 from minout.errors import InvalidInputError
 
 

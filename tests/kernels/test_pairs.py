@@ -24,13 +24,18 @@ def test_scores_are_the_least_margins_over_the_pairs(classes, leans, seed, singl
     X, others = drawn(rng, int(start[-1]), 3), drawn(rng, 5, 3)
     means = np.array([X[a:b].mean(axis=0) for a, b in itertools.pairwise(start)])
     middle, scale = drawn(rng, classes, classes), drawn(rng, classes, classes) * leans
-    priors = kernels.ClassPriors(
-        np.ascontiguousarray(means @ X.T), np.ascontiguousarray(means @ others.T), middle, scale
-    )
     found = np.empty((len(LAMS), len(others), classes))
-    to_others = np.ascontiguousarray(X @ others.T)
-    Z = X[:, :0] if seed % 2 else X
-    assert kernels.pair_scores(X @ X.T, to_others, Z, start, owner, priors, LAMS, found)
+    rows = rng.permutation(len(X))
+    divided = kernels.Divided(np.argsort(rows), start, owner)
+    inside, outside = (np.ascontiguousarray(means @ each.T) for each in (X[rows], others))
+    priors, unread = kernels.ClassPriors(inside, outside, middle, scale), np.empty((0, 0))
+    if seed % 2:
+        to_others = np.ascontiguousarray(X[rows] @ others.T)
+        given = X[:, :0], others[:, :0], np.ascontiguousarray(X[rows] @ X[rows].T), to_others
+    else:
+        given = X[rows], others, unread, unread
+    products = kernels.Products(*given)
+    assert kernels.pair_scores(products, divided, priors, LAMS, found)
     plain = Geometry(np.zeros(3), np.ones(3), None)
     for lam, scores in zip(LAMS.tolist(), found, strict=True):
         wanted = np.full((len(others), classes), np.inf)
@@ -52,6 +57,6 @@ def test_what_cannot_be_solved_is_said():
     priors = kernels.ClassPriors(nothing, np.zeros((2, 1)), nothing, nothing)
     H = np.full((2, 2), np.nan)
     found = np.empty((1, 1, 2))
-    assert not kernels.pair_scores(
-        H, np.zeros((2, 1)), H[:, :0], start, np.arange(2), priors, LAMS[:1], found
-    )
+    products = kernels.Products(H[:, :0], H[:1, :0], H, np.zeros((2, 1)))
+    divided = kernels.Divided(np.arange(2), start, np.arange(2))
+    assert not kernels.pair_scores(products, divided, priors, LAMS[:1], found)

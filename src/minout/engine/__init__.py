@@ -4,7 +4,7 @@ It does not deal with files, locks or scikit-learn.
 """
 
 from minout.engine.audit import Audit, audit
-from minout.engine.choice import Choice, softmax
+from minout.engine.choice import Choice
 from minout.engine.consolidate import consolidate
 from minout.engine.expected import ClassAccuracy, ExpectedAccuracy, expected_accuracy
 from minout.engine.explain import (
@@ -15,6 +15,7 @@ from minout.engine.explain import (
     explain,
     pair_separator,
 )
+from minout.engine.folds import softmax
 from minout.engine.heap import trim_heap
 from minout.engine.inspection import Inspection, inspect
 from minout.engine.interference import Sets, WhatIf, partition, what_if

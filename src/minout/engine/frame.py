@@ -18,14 +18,14 @@ from minout.engine.choice import (
     SHORT,
     Choice,
     Options,
-    Shape,
     choose,
     picked,
-    region_count,
 )
 from minout.engine.examples import Examples
+from minout.engine.folds import Shape
 from minout.engine.images import Images
 from minout.engine.moments import RunningMoments
+from minout.engine.regions import region_count
 from minout.engine.settings import Settings
 from minout.engine.sketch import DIRECTIONS, LARGEST, Sketch
 from minout.errors import NotConverged

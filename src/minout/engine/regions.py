@@ -11,6 +11,13 @@ from minout._typing import Ints, Label
 from minout.kernels import Order
 
 NO_PLACES: Ints = np.empty(0, dtype=np.int64)
+LEAST_ROWS = 5
+"""A label has at most one region for so many examples."""
+
+
+def region_count(rows: int, most: int) -> int:
+    """Return into how many regions a label with so many rows is divided."""
+    return min(most, max(rows // LEAST_ROWS, 1))
 
 
 class Members:

@@ -7,7 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from minout.engine.choice import KNOTS, REGIONS, SHAPES, STRENGTHS, Choice, Shape
+from minout.engine.choice import KNOTS, REGIONS, SHAPES, STRENGTHS, Choice
+from minout.engine.folds import Shape
 from minout.errors import InvalidInputError
 
 Auto = Literal["auto"]

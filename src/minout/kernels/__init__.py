@@ -25,7 +25,7 @@ from minout.kernels.grams import combine, gram
 from minout.kernels.interrupts import restoring_interrupts
 from minout.kernels.margins import activations, region_margins, scores
 from minout.kernels.newton import Factor, empty_factor, newton
-from minout.kernels.pairs import ClassPriors, pair_scores
+from minout.kernels.pairs import ClassPriors, Divided, Products, pair_scores
 from minout.kernels.primal import Rows, Sums, newton_primal, no_sums
 from minout.kernels.products import add_multiples, products, products_by_column
 from minout.kernels.rows import digest
@@ -60,12 +60,14 @@ __all__ = [
     "ClassPriors",
     "ClassScores",
     "Corrections",
+    "Divided",
     "Factor",
     "GradientStep",
     "Limits",
     "Order",
     "Pools",
     "Problem",
+    "Products",
     "Rows",
     "Sets",
     "Sides",

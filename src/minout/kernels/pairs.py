@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from minout._typing import Floats, Ints
-from minout.kernels._compiled import compiled
+from minout.kernels._compiled import compiled, inlined
 from minout.kernels.newton import Factor, newton
 from minout.kernels.primal import Rows, Sums, _newton_primal
 
@@ -26,29 +26,44 @@ class ClassPriors(NamedTuple):
     scale: Floats
 
 
+class Divided(NamedTuple):
+    """The regions of some rows: those of c are rows[start[c]] … rows[start[c + 1] - 1].
+
+    owner[c] is the label of region c.
+    """
+
+    rows: Ints
+    start: Ints
+    owner: Ints
+
+
+class Products(NamedTuple):
+    """Rows and others: their coordinates, Z (n, d) and others (h, d), or their inner products.
+
+    inside (n, n) are the inner products of the rows, outside (n, h) those with the others. They are
+    not read if d is not 0.
+    """
+
+    Z: Floats
+    others: Floats
+    inside: Floats
+    outside: Floats
+
+
 @compiled
 def pair_scores(  # noqa: PLR0912 - loops compile fast
-    H: Floats,
-    to_others: Floats,
-    Z: Floats,
-    start: Ints,
-    owner: Ints,
-    priors: ClassPriors,
-    lams: Floats,
-    out: Floats,
+    products: Products, regions: Divided, priors: ClassPriors, lams: Floats, out: Floats
 ) -> bool:
     """Set out[p, i, c] to the least margin of the other row i in region c, at lams[p].
 
-    H (n, n) holds inner products of the rows, region by region: those of c are start[c] …
-    start[c + 1] - 1; to_others (n, h) those with the others. Z (n, d) are the rows, in coordinates
-    in which H is ZZ', or (n, 0) if they are too long: separators of more rows than d are found in
-    these coordinates. owner[c] is the label of region c. λ goes down: each is solved from where the
-    last one ended. False if one is not solved.
+    Where coordinates are known, separators of more rows than there are coordinates are found in
+    these. λ goes down: each is solved from where the last one ended. False if one is not solved.
     """
     for p in range(out.shape[0]):
         for i in range(out.shape[1]):
             for c in range(out.shape[2]):
                 out[p, i, c] = np.inf
+    Z, start, owner, d = products.Z, regions.start, regions.owner, products.Z.shape[1]
     classes = start.shape[0] - 1
     for pair in range(classes * classes):
         a, b = pair // classes, pair % classes
@@ -59,23 +74,24 @@ def pair_scores(  # noqa: PLR0912 - loops compile fast
         middle, scale = priors.middle[a, b], priors.scale[a, b]
         pool, signs, r, alpha = np.empty(n, np.int64), np.empty(n), np.empty(n), np.empty(n)
         for i in range(n):
-            pool[i] = start[a] + i if i < positives else start[b] + i - positives
+            pool[i] = regions.rows[start[a] + i if i < positives else start[b] + i - positives]
             signs[i] = 1.0 if i < positives else -1.0
             apart = priors.inside[a, pool[i]] - priors.inside[b, pool[i]]
             r[i] = 1.0 - signs[i] * scale * (apart - middle)
             alpha[i] = 0.0
         f = np.empty(out.shape[1])
-        short = Z.shape[1] > 0 and 5 * (Z.shape[1] + 1) < 4 * n
-        size = 1 if short else n
-        G, side = np.empty((size, size)), Z.shape[1] + 1 if short else 1
+        short = d > 0 and 5 * (d + 1) < 4 * n
+        size, side = 1 if short else n, d + 1 if short else 1
+        G = np.empty((size, size))
         factor = Factor(np.empty((size, size)), np.empty(size, np.int64), np.empty(1, np.int64))
         u, U, q = np.zeros(side), np.zeros((side, side)), np.zeros(side)
         sums, P = Sums(U, q, np.zeros(n, np.bool_)), np.eye(side)
-        rows = Rows(Z, pool, np.zeros(Z.shape[1]), signs, r)
+        rows = Rows(Z, pool, np.zeros(d), signs, r)
         if not short:
+            _gram(products, pool, G)
             for i in range(n):
                 for j in range(n):
-                    G[i, j] = signs[i] * signs[j] * (H[pool[i], pool[j]] + 1.0)
+                    G[i, j] = signs[i] * signs[j] * (G[i, j] + 1.0)
         for p in range(lams.shape[0]):
             if short:
                 U[:] = 0.0
@@ -87,12 +103,46 @@ def pair_scores(  # noqa: PLR0912 - loops compile fast
                     return False
             for i in range(f.shape[0]):
                 f[i] = scale * (priors.outside[a, i] - priors.outside[b, i] - middle)
-            for j in range(n):
-                if alpha[j] > 0.0:
-                    amount, row = signs[j] * alpha[j], to_others[pool[j]]
-                    for i in range(f.shape[0]):
-                        f[i] += amount * (row[i] + 1.0)
+            _add_margins(products, pool, signs, alpha, f)
             for i in range(f.shape[0]):
                 out[p, i, a] = min(out[p, i, a], f[i])
                 out[p, i, b] = min(out[p, i, b], -f[i])
     return True
+
+
+@inlined
+def _gram(products: Products, pool: Ints, out: Floats) -> None:
+    n, d = pool.shape[0], products.Z.shape[1]
+    if d == 0:
+        for i in range(n):
+            for j in range(n):
+                out[i, j] = products.inside[pool[i], pool[j]]
+        return
+    mine = np.empty((n, d))
+    for i in range(n):
+        for k in range(d):
+            mine[i, k] = products.Z[pool[i], k]
+    np.dot(mine, mine.T, out)
+
+
+@inlined
+def _add_margins(products: Products, pool: Ints, signs: Floats, alpha: Floats, f: Floats) -> None:
+    # Add Σ_j s_j α_j (z_j·z_i + 1) to f[i].
+    d, bias = products.Z.shape[1], 0.0
+    w, g = np.zeros(d), np.zeros(f.shape[0])
+    for j in range(pool.shape[0]):
+        if alpha[j] > 0.0:
+            amount = signs[j] * alpha[j]
+            bias += amount
+            if d > 0:
+                row = products.Z[pool[j]]
+                for k in range(d):
+                    w[k] += amount * row[k]
+            else:
+                row = products.outside[pool[j]]
+                for i in range(f.shape[0]):
+                    g[i] += amount * row[i]
+    if d > 0:
+        np.dot(products.others, w, g)
+    for i in range(f.shape[0]):
+        f[i] += bias + g[i]

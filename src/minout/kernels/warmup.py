@@ -74,10 +74,11 @@ def _engine() -> list[tuple[Any, ...]]:
     ints, words, bools = np.zeros(1, np.int64), np.zeros(1, np.uint64), np.zeros(1, np.bool_)
     pools = settling.Pools(ints, ints, ints, v, v, ints, ints, v, ints, ints)
     sides, limits = settling.Sides(ints, ints, v, v), settling.Limits(0.0, 0.0, 0)
+    products, regions = pairs.Products(A, A, A, A), pairs.Divided(ints, ints, ints)
     sums, changes = primal.Sums(A, v, bools), bounds.Changes(A32, A, v, v)
     jobs: list[tuple[Any, ...]] = [
         (newton, A, v, 0.0, v, empty_factor(1)),
-        (pairs.pair_scores, A, A, A, ints, ints, pairs.ClassPriors(A, A, A, A), v, cube),
+        (pairs.pair_scores, products, regions, pairs.ClassPriors(A, A, A, A), v, cube),
         (bounds.doubtful, v, ints, ints, A32, A32, changes, 0.0, 0.0, ints),
         (rows.digest, words),
         (rows.digest, words.astype(np.uint32)),

@@ -1,0 +1,247 @@
+"""Cross-validation of one form: separators without the rows of each fold, and the scores of those.
+
+Knots, metric and regions are made anew without the rows of each fold. Rows of few columns are
+computed with as they are, longer ones by their inner products.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.optimize import minimize_scalar
+
+from minout import kernels, maths
+from minout._typing import Bools, Floats, Ints, Words
+from minout.engine.regions import region_count
+from minout.errors import NotConverged
+from minout.maths import NOISE, RIDGE, TINY
+
+FOLDS = 3
+SHARPNESS = (0.1, 100.0)
+"""The bounds between which the sharpness is searched."""
+
+
+class Shape(NamedTuple):
+    """The settings other than C: scale, metric and prior; see `Choice`."""
+
+    standardize: bool = False
+    whiten: bool = False
+    lda_prior: bool = False
+
+
+class Table:
+    """The rows to choose by, the numbers of their labels, and their folds."""
+
+    def __init__(self, X: Floats, labels: Ints, folds: Words) -> None:
+        self.X, self.labels = X, labels
+        self._held = [folds == fold for fold in range(FOLDS)]
+        self._products: dict[bool, Floats] = {}
+
+    def folds(self, knots: int, shape: Shape) -> list["Fold"]:
+        """Return the folds in which there are rows to hold out and two labels among the others."""
+        found = (Fold.of(self, held, knots, shape) for held in self._held)
+        return [fold for fold in found if fold is not None]
+
+    def columns(self, held: Bools, knots: int) -> Floats:
+        """Return all rows, expanded by the knots of those that are not held out."""
+        return maths.expanded(maths.expansion(self.X[~held], knots), self.X) if knots else self.X
+
+    def products(self, X: Floats, *, standardize: bool) -> Floats:
+        """Return inner products of all rows; those of rows without hats are kept."""
+        found = self._products.get(standardize) if X is self.X else None
+        if found is None:
+            Z = _scaled(X, standardize=standardize)
+            found = np.asarray(Z @ Z.T)
+            if X is self.X:
+                self._products[standardize] = found
+        return found
+
+
+class _HeldOut(NamedTuple):
+    """Held-out rows of one fold: their numbers, their scores, and the column of their own label."""
+
+    rows: Ints
+    scores: Floats
+    own: Ints
+
+
+class Results:
+    """The results on held-out rows.
+
+    `margins` are their smallest margins in their own class, -1 for rows whose class is not in the
+    training rows; `probable` are the probabilities of their labels (0 for such rows) at the
+    `sharpness` that maximises the likelihood.
+    """
+
+    def __init__(self, parts: list[_HeldOut], n: int) -> None:
+        self.margins, self.probable = np.full(n, -1.0), np.zeros(n)
+        self.sharpness = _sharpness(parts) if parts else 1.0
+        for rows, scores, own in parts:
+            each = np.arange(len(own))
+            self.margins[rows] = scores[each, own]
+            self.probable[rows] = softmax(self.sharpness * scores)[each, own]
+
+
+def _sharpness(parts: list[_HeldOut]) -> float:
+    # Each label counts as wrong with a small probability, as one in this many might be. Without
+    # this, the optimum would be infinite where all are right.
+    doubt = 1.0 / (2.0 + sum(len(part.own) for part in parts))
+
+    def unlikely(log_sharpness: float) -> float:
+        total = 0.0
+        for _, scores, own in parts:
+            log_shares = np.log(np.maximum(softmax(np.exp(log_sharpness) * scores), 1e-300))
+            right = log_shares[np.arange(len(own)), own]
+            others = (log_shares.sum(axis=1) - right) / (scores.shape[1] - 1)
+            total -= float((1.0 - doubt) * right.sum() + doubt * others.sum())
+        return total
+
+    bounds, options = np.log(SHARPNESS), {"xatol": 1e-3}
+    found = minimize_scalar(unlikely, bounds=bounds, method="bounded", options=options)
+    return float(np.exp(found.x))
+
+
+class Fold(NamedTuple):
+    """One fold: rows in the metric of those that are not held out.
+
+    `products` are of these and of the held-out rows. `own` are the columns of the labels of the
+    held-out rows, `held` their numbers; those whose label is not in the other rows are left out.
+    """
+
+    products: kernels.Products
+    labels: Ints
+    held: Ints
+    own: Ints
+    lda_prior: bool
+
+    @classmethod
+    def of(cls, table: Table, held: Bools, knots: int, shape: Shape) -> "Fold | None":
+        """Measure a fold; None if that leaves no rows or one label."""
+        train, labels = ~held, table.labels
+        names = np.unique(labels[train])
+        known = np.flatnonzero(held & np.isin(labels, names))
+        if not len(known) or len(names) < 2:
+            return None
+        member = (labels[train, None] == names).astype(np.float64)
+        X, none = table.columns(held, knots), np.empty((0, 0))
+        if 2 * X.shape[1] <= len(member):
+            X = _scaled(X, standardize=shape.standardize)
+            Z = _measured_by_columns(X, train, member, whiten=shape.whiten)
+            products = kernels.Products(Z[train], Z[known], none, none)
+        else:
+            G = table.products(X, standardize=shape.standardize)
+            H = _measured(G, train, member, X.shape[1] if shape.whiten else None)
+            inside, outside = H[np.ix_(train, train)], H[np.ix_(train, known)]
+            no_columns = np.empty((len(member), 0)), np.empty((len(known), 0))
+            products = kernels.Products(*no_columns, inside, outside)
+        own, theirs = (np.searchsorted(names, labels[each]) for each in (known, train))
+        return cls(products, theirs, known, own, shape.lda_prior)
+
+    def held_out(self, regions: int, lams: tuple[float, ...]) -> list[_HeldOut]:
+        """Return the held-out rows with separators found without them, per λ."""
+        scores = _scores(self, *self._regions(regions), lams)
+        return [_HeldOut(self.held, at_lam, self.own) for at_lam in scores]
+
+    def _regions(self, count: int) -> tuple[Ints, Ints]:
+        # The region of each training row, and the label of each region.
+        found = np.zeros(len(self.labels), dtype=np.int64)
+        owner: list[int] = []
+        for label in range(int(self.labels.max()) + 1):
+            mine = np.flatnonzero(self.labels == label)
+            clusters = np.zeros(len(mine), dtype=np.int64)
+            k = region_count(len(mine), count)
+            if k > 1:
+                Z = self._coordinates(mine)
+                clusters = np.unique(maths.nearest(Z, maths.centres(Z, k)), return_inverse=True)[1]
+            found[mine] = len(owner) + clusters
+            owner += [label] * (int(clusters.max()) + 1)
+        return found, np.array(owner)
+
+    def _coordinates(self, rows: Ints) -> Floats:
+        # Coordinates of some training rows in which inner products are those of the metric.
+        if self.products.Z.shape[1]:
+            return np.asarray(self.products.Z[rows])
+        values, vectors = np.linalg.eigh(self.products.inside[np.ix_(rows, rows)])
+        return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+
+
+def softmax(scores: Floats) -> Floats:
+    """Return the softmax of each row."""
+    raised = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return np.asarray(raised / raised.sum(axis=1, keepdims=True))
+
+
+def _scaled(X: Floats, *, standardize: bool) -> Floats:
+    Z = X - X.mean(axis=0)
+    if standardize:
+        deviation = Z.std(axis=0)
+        constant = deviation <= 1e-12 * np.abs(X).max(axis=0)
+        Z = Z / np.where(constant, 1.0, deviation)
+    return np.asarray(Z)
+
+
+def _scores(fold: Fold, regions: Ints, owner: Ints, lams: tuple[float, ...]) -> Floats:
+    # Scores of the held-out rows from separators of the training rows: (lams, held, labels).
+    Z, others, inside, outside = fold.products
+    member = (regions[:, None] == np.arange(len(owner))).astype(np.float64)
+    average = member / member.sum(axis=0)
+    if Z.shape[1]:
+        means = average.T @ Z
+        to_rows, to_others = means @ Z.T, means @ others.T
+    else:
+        to_rows, to_others = average.T @ inside, average.T @ outside
+    priors = kernels.ClassPriors(to_rows, to_others, *_priors(to_rows @ average, fold.lda_prior))
+    by_region = np.argsort(regions, kind="stable")
+    start = np.concatenate([[0], np.cumsum(np.bincount(regions, minlength=len(owner)))])
+    divided = kernels.Divided(by_region, start, owner)
+    largest_first = np.argsort(lams)[::-1]
+    found = np.empty((len(lams), len(others), len(owner)))
+    lams_down = np.array(lams)[largest_first]
+    if not kernels.pair_scores(fold.products, divided, priors, lams_down, found):
+        raise NotConverged("a separator did not settle")
+    first = np.searchsorted(owner, np.arange(int(owner.max()) + 1))
+    return np.maximum.reduceat(found[np.argsort(largest_first)], first, axis=2)
+
+
+def _measured_by_columns(X: Floats, train: Bools, member: Floats, *, whiten: bool) -> Floats:
+    # Rows in coordinates in which inner products are those of the metric.
+    Z = X - X[train].mean(axis=0)
+    if whiten:
+        Y = Z[train] - member @ ((member / member.sum(axis=0)).T @ Z[train])
+        n, d = Y.shape
+        freedom = max(n - member.shape[1], 1)
+        within = Y.T @ Y / freedom
+        ridge = RIDGE * within.trace() / min(n, d)
+        if ridge > TINY:
+            Z = Z @ np.linalg.cholesky(np.linalg.inv(within + ridge * np.eye(d)))
+    scale = float(np.square(Z[train]).sum(axis=1).mean())
+    return np.asarray(Z / np.sqrt(scale)) if scale > TINY else np.asarray(Z)
+
+
+def _measured(G: Floats, train: Bools, member: Floats, width: int | None) -> Floats:
+    # Inner products x'K x about the training rows' mean, scaled; width None is the plain K. The
+    # same for rows of many columns, from their inner products alone.
+    n, average = int(train.sum()), member / member.sum(axis=0)
+    centre = G[:, train].mean(axis=1)
+    H = G - centre[:, None] - centre + G[np.ix_(train, train)].mean()
+    if width is not None:
+        to_Y = H[:, train] - (H[:, train] @ average) @ member.T  # y_t = x_t - mean of t's class
+        YY = to_Y[train] - member @ (average.T @ to_Y[train])
+        freedom = max(n - member.shape[1], 1)
+        ridge = RIDGE * YY.trace() / freedom / min(n, width)
+        if ridge > TINY:
+            L = np.linalg.cholesky(YY + freedom * ridge * np.eye(n))
+            part = solve_triangular(L, to_Y.T, lower=True, check_finite=False)
+            H = (H - part.T @ part) / ridge
+    scale = float(H.diagonal()[train].mean())
+    return np.asarray(H / scale) if scale > TINY else H
+
+
+def _priors(between: Floats, lda_prior: bool) -> tuple[Floats, Floats]:
+    # Middles and scales of discriminants that are at +1 on the mean of one class, at -1 on the
+    # other's; from the inner products between the means.
+    squares = between.diagonal()
+    half = (squares[:, None] - 2.0 * between + squares) / 2.0
+    apart = (half > NOISE) & lda_prior
+    scale = np.where(apart, 1.0 / np.where(apart, half, 1.0), 0.0)
+    return (squares[:, None] - squares) / 2.0, scale
