@@ -363,8 +363,8 @@ FACTS = {
     "next_id": [-1, HUGE, True],
     "seen": [-1, 10**6, HUGE, True],
     "scattered": [-1, 10**6, HUGE, True],
-    "schedule.refresh_at": [-1, HUGE, True],
-    "schedule.chosen_at": [[HUGE, 1], [1, HUGE], [1, True], [-1, 1]],
+    "schedule.refresh_at": [1, [1], [-1, 1], [1, HUGE], [True, 1]],
+    "schedule.chosen_at": [[1, 1], [HUGE, 1, 1], [1, HUGE, 1], [1, True, 1], [1, 1, -1]],
     "corrected": [[["nobody", [1]]], [[3, ["text"]]]],
 }
 

@@ -242,7 +242,7 @@ def test_a_refresh_that_cannot_be_is_put_off_and_the_example_is_learned(error, m
         report = learner.teach(ROWS[11], "abc"[LABELS[11]])
     assert report.refresh is None
     assert learner.inspect().origin.tolist() == origin
-    assert learner.inspect().schedule.refresh_at == 2 * refresh_at
+    assert learner.inspect().schedule.refresh_at == tuple(2 * each for each in refresh_at)
     assert learner.audit().ok
     assert len(learner) == 12
     learner.consolidate()

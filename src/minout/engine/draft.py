@@ -104,6 +104,12 @@ class Draft:
         self._expanded = True
         self.replace_all(None)
 
+    @property
+    def largest(self) -> int:
+        """The number of examples of the most frequent label after the step."""
+        sizes = [self.members(c).count for c in range(len(self.labels))]
+        return int(np.bincount(self.owner, sizes).max())
+
     def set_schedule(self, **changes: Any) -> None:
         """Change the schedule."""
         self.frame = self.frame._replace(schedule=self.frame.schedule._replace(**changes))

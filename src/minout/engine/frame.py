@@ -33,6 +33,8 @@ from minout.maths import NO_EXPANSION, Expansion, Geometry, Prior
 
 WIDEST_METRIC = 4_096
 """With more columns than this (a matrix of 134 MB), `whiten` is used only if the user sets it."""
+FIRST_OTHERS = 16
+"""A refresh is due at 16, 64, 256, … examples outside the largest label, if not before."""
 FIRST_PRIORS = 5
 """Priors of a region are recomputed at 5, 20, 80, … examples of it."""
 MOST_ROWS = 2_048
@@ -44,29 +46,44 @@ class Schedule(NamedTuple):
 
     Attributes
     ----------
-    refresh_at : int
-        The number of stored examples at which everything is recomputed.
-    chosen_at : (int, int)
-        The numbers of examples and of labels at the last choice of settings.
+    refresh_at : (int, int)
+        The number of stored examples at which everything is recomputed, and the number of those
+        that do not have the most frequent label: the first of them to be reached counts. (Of two
+        labels taught one after the other, the second one would come too late otherwise.)
+    chosen_at : (int, int, int)
+        The numbers of examples, of labels, and of examples without the most frequent label, at the
+        last choice of settings.
     prior_at : tuple of int
         For each region, the number of its examples at which its priors are recomputed.
     """
 
-    refresh_at: int = 2
-    chosen_at: tuple[int, int] = (0, 0)
+    refresh_at: tuple[int, int] = (2, 1)
+    chosen_at: tuple[int, int, int] = (0, 0, 0)
     prior_at: tuple[int, ...] = ()
 
-    def refresh_due(self, settings: Settings, examples: int) -> bool:
-        """Return whether a refresh is due when this many examples are stored."""
-        return settings.refresh == "auto" and examples >= self.refresh_at
+    def refresh_due(self, settings: Settings, examples: int, largest: int) -> bool:
+        """Return whether a refresh is due with so many examples, so many of them of one label."""
+        if settings.refresh != "auto":
+            return False
+        return examples >= self.refresh_at[0] or examples - largest >= self.refresh_at[1]
+
+    def refreshed(self, examples: int, largest: int) -> "Schedule":
+        """Return the schedule after a refresh."""
+        others = max(4 * (examples - largest), FIRST_OTHERS)
+        return self._replace(refresh_at=(2 * examples, others))
 
     def priors_due(self, settings: Settings, c: int, members: int) -> bool:
         """Return whether the priors of region c are due when it has this many examples."""
         return settings.refresh == "auto" and members >= self.prior_at[c]
 
-    def choice_due(self, examples: int, labels: int) -> bool:
+    def choice_due(self, examples: int, labels: int, largest: int) -> bool:
         """Return whether a refresh now chooses the settings again."""
-        return examples >= 4 * self.chosen_at[0] or labels > 1.5 * self.chosen_at[1]
+        then, labels_then, others_then = self.chosen_at
+        return (
+            examples >= 4 * then
+            or labels > 1.5 * labels_then
+            or examples - largest >= max(4 * others_then, FIRST_OTHERS)
+        )
 
 
 def next_priors(count: int) -> int:
@@ -133,7 +150,9 @@ def chosen(
         shapes, settings.strengths(), settings.region_counts(count), settings.knot_counts(d)
     )
     choice = choose(X, labels[few], rows.digests[few], options, len(rows.order))
-    schedule = frame.schedule._replace(chosen_at=(len(rows.order), count))
+    n = len(rows.order)
+    chosen_at = n, count, n - int(np.bincount(labels).max())
+    schedule = frame.schedule._replace(chosen_at=chosen_at)
     return frame._replace(choice=choice, schedule=schedule)
 
 

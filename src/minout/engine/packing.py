@@ -55,7 +55,7 @@ def packed(state: State) -> tuple[dict[str, Any], Arrays]:
         "corrected": [[key, list(labels)] for key, labels in state.corrected.items()],
         "choice": frame.choice._asdict(),
         "schedule": {
-            "refresh_at": frame.schedule.refresh_at,
+            "refresh_at": list(frame.schedule.refresh_at),
             "chosen_at": list(frame.schedule.chosen_at),
             "prior_at": list(frame.schedule.prior_at),
         },
@@ -136,7 +136,7 @@ def _frame(about: dict[str, Any], arrays: Arrays, examples: Examples) -> Frame:
     images = Images(geometry, arrays["images"].dtype)
     images.restore(arrays["images"], arrays["images.of"])
     at = about["schedule"]
-    schedule = Schedule(at["refresh_at"], tuple(at["chosen_at"]), tuple(at["prior_at"]))
+    schedule = Schedule(tuple(at["refresh_at"]), tuple(at["chosen_at"]), tuple(at["prior_at"]))
     sketch, places = None, examples.places()
     if about["sketched"]:
         sketch = sketched(geometry, examples.table, places, examples.digests[places])

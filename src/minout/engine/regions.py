@@ -56,13 +56,14 @@ class Members:
 class Regions:
     """The label of each region, by number, and its members; a label has one region or more."""
 
-    __slots__ = ("_of_label", "_order", "labels", "members")
+    __slots__ = ("_largest", "_of_label", "_order", "labels", "members")
 
     def __init__(self, labels: Iterable[Label] = (), members: Iterable[Members] = ()) -> None:
         self.labels: list[Label] = list(labels)
         self.members: list[Members] = list(members)
         self._of_label = _by_label(self.labels)
         self._order: Order | None = None
+        self._largest: int | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -80,6 +81,18 @@ class Regions:
         """Return the number of a region among those of its label, from 0."""
         return self.of(self.labels[c]).index(c)
 
+    def size(self, label: Label) -> int:
+        """Return the number of a label's examples."""
+        return sum(self.members[c].count for c in self.of(label))
+
+    @property
+    def largest(self) -> int:
+        """The number of examples of the most frequent label."""
+        largest = self._largest
+        if largest is None:
+            self._largest = largest = max(map(self.size, self._of_label), default=0)
+        return largest
+
     def places_of(self, label: Label) -> Ints:
         """Return the places of a label's examples, ascending."""
         parts = [self.members[c].places for c in self.of(label)]
@@ -96,19 +109,23 @@ class Regions:
 
     def set_members(self, c: int, members: Members) -> None:
         """Replace the members of region c, in place."""
+        largest, self._largest = self._largest, None
+        grows = c < len(self.members) and members.count >= self.members[c].count
         self.members[c : c + 1] = [members]
+        if grows and largest is not None:
+            self._largest = max(largest, self.size(self.labels[c]))
 
     def set_label(self, c: int, label: Label) -> None:
         """Give region c, the last one or a new one, its label, in place."""
         self.labels[c:] = [label]
         self._of_label = _by_label(self.labels)
-        self._order = None
+        self._order = self._largest = None
 
     def keep_first(self, count: int) -> None:
         """Drop all regions after the first few, in place."""
         del self.labels[count:], self.members[count:]
         self._of_label = _by_label(self.labels)
-        self._order = None
+        self._order = self._largest = None
 
     def without(self, dropped: Iterable[int]) -> "Regions":
         """Return the regions without some of them, numbered again from 0."""

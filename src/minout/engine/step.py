@@ -35,13 +35,19 @@ def renewal_due(state: State, c: int | None) -> bool:
     settings, schedule = state.settings, state.frame.schedule
     if len(state.regions.names) == (c is not None):  # with a single label there is no separator
         return False
-    if schedule.refresh_due(settings, len(state.place_of) + 1):
+    if _refresh_due(state, c):
         return True
     if c is None and settings.turns_far(len(state.regions) + 1):
         return True
     if c is None or not state.frame.choice.lda_prior:
         return False
     return schedule.priors_due(settings, c, state.regions.members[c].count + 1)
+
+
+def _refresh_due(state: State, c: int | None) -> bool:
+    own = 1 if c is None else 1 + state.regions.size(state.regions.labels[c])
+    largest = max(state.regions.largest, own)
+    return state.frame.schedule.refresh_due(state.settings, len(state.place_of) + 1, largest)
 
 
 def teach(
@@ -149,8 +155,9 @@ def settle_all(draft: Draft, bound: float, old: dict[int, Pool]) -> None:
         images.of(draft.examples.table, np.unique(np.concatenate([j.pool.places for j in jobs])))
         draft.frame = draft.frame._replace(images=images)
     draft.settle(jobs, bound)
+    schedule = draft.frame.schedule.refreshed(draft.count, draft.largest)
     draft.set_schedule(
-        refresh_at=2 * draft.count,
+        refresh_at=schedule.refresh_at,
         prior_at=tuple(next_priors(draft.members(c).count) for c in range(len(draft.labels))),
     )
 
@@ -172,8 +179,8 @@ def _learned(state: State, x: Floats, label: Label, example_id: Id, next_id: int
         try:
             return _taught(state, x, label, example_id, c, margins)._replace(next_id=next_id)
         except NotConverged:
-            due = state.frame.schedule.refresh_due(state.settings, len(state.place_of) + 1)
-            if not (due or (c is None and state.settings.turns_far(len(state.regions) + 1))):
+            turns_far = c is None and state.settings.turns_far(len(state.regions) + 1)
+            if not (turns_far or _refresh_due(state, c)):
                 raise
         # A refresh that fails is postponed; the example is learned without it.
         delta = _taught(state, x, label, example_id, c, margins, put_off=True)
@@ -227,7 +234,8 @@ def _taught(
     if not len(state.regions):
         draft.begin(x)
     if put_off:
-        draft.set_schedule(refresh_at=2 * draft.frame.schedule.refresh_at)
+        examples, others = draft.frame.schedule.refresh_at
+        draft.set_schedule(refresh_at=(2 * examples, 2 * others))
     if c is None:
         place = draft.add(x, len(draft.labels) - 1, example_id)
         refresh = _settle_around(draft, place, len(draft.labels) - 1, may_refresh=not put_off)
@@ -267,7 +275,7 @@ def _settle_around(
         return None
     settings, is_new = draft.state.settings, draft.members(c).count == 1
     turns_far = is_new and settings.turns_far(len(draft.labels))
-    due = turns_far or draft.frame.schedule.refresh_due(settings, draft.count)
+    due = turns_far or _is_refresh_due_after(draft)
     if due and may_refresh:
         return _refresh(draft, begins_far=turns_far)
     if draft.far is not None and (is_new or _priors_due(draft, c)):
@@ -300,6 +308,14 @@ def _settle_around(
         jobs.append(job)
     draft.settle(jobs, SUFFICIENT_MARGIN)
     return None
+
+
+def _is_refresh_due_after(draft: Draft) -> bool:
+    settings, schedule = draft.state.settings, draft.frame.schedule
+    least = draft.state.regions.largest - 1  # the largest label has lost one example at most
+    if not schedule.refresh_due(settings, draft.count, least):
+        return False
+    return schedule.refresh_due(settings, draft.count, draft.largest)
 
 
 def _renew_priors(draft: Draft, c: int) -> bool:
@@ -347,7 +363,7 @@ def _refresh(draft: Draft, *, begins_far: bool) -> Refresh:
     rows, owner, frame = draft.rows(), draft.owner, None
     labels = len(set(owner.tolist()))
     # Far pairs need the prior, so settings without it are not to stay.
-    if begins_far or draft.frame.schedule.choice_due(len(rows.order), labels):
+    if begins_far or draft.frame.schedule.choice_due(draft.count, labels, draft.largest):
         frame = chosen(draft.frame, settings, draft.examples.given, rows, owner)
         draft.frame = frame or draft.frame
     trim_heap()  # each of these steps needs much memory, not at the same time

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from minout.engine.frame import Schedule
 from minout.engine.regions import order_of
 from minout.engine.separators import pair_count, pairs_between, regions_of_all
 from minout.engine.settings import Settings
@@ -114,12 +115,13 @@ def _about(about: Any) -> None:
     _expect(len({type(each) for each in labels}) <= 1, "labels")
     _settings(about["settings"], about["choice"])
     schedule = about["schedule"]
-    _expect(set(schedule) == {"refresh_at", "chosen_at", "prior_at"}, "schedule")
-    chosen_at, prior_at = schedule["chosen_at"], schedule["prior_at"]
-    _expect(isinstance(chosen_at, list) and len(chosen_at) == 2, "schedule")
+    _expect(set(schedule) == set(Schedule._fields), "schedule")
+    refresh_at, chosen_at, prior_at = (schedule[each] for each in Schedule._fields)
+    _expect(isinstance(refresh_at, list) and len(refresh_at) == 2, "schedule")
+    _expect(isinstance(chosen_at, list) and len(chosen_at) == 3, "schedule")
     _expect(isinstance(prior_at, list) and len(prior_at) == len(labels), "schedule")
     counts = (about.get(name) for name in ("next_id", "seen", "scattered"))
-    _expect(all(map(_is_count, (*counts, schedule["refresh_at"], *chosen_at, *prior_at))), "counts")
+    _expect(all(map(_is_count, (*counts, *refresh_at, *chosen_at, *prior_at))), "counts")
     for each in about["corrected"]:
         _expect(isinstance(each, list) and len(each) == 2 and _is_name(each[0]), "corrected")
         _expect(isinstance(each[1], list) and all(map(_is_name, each[1])), "corrected")
