@@ -156,17 +156,18 @@ def test_the_table_of_curved_classes_counts_what_was_chosen():
 
 
 @pytest.mark.parametrize(
-    ("examples", "choice_seconds", "met"),
+    ("examples", "choices", "choice_seconds", "met"),
     [
-        (9_999, 5.0, True),
-        (9_999, 5.1, False),
-        (10_000, 5.1, True),
-        (10_000, 33.3, True),
-        (10_000, 33.4, False),
+        (9_999, 1, 5.0, True),
+        (9_999, 1, 5.1, False),
+        (9_999, 0, 0.0, False),
+        (10_000, 1, 5.1, True),
+        (10_000, 1, 33.3, True),
+        (10_000, 1, 33.4, False),
     ],
 )
-def test_goals_of_the_time_of_the_choice(examples, choice_seconds, met):
-    row = forms.ChoiceRow(2, examples, 100.0, 1, choice_seconds, 1.0, 0.5, 1, 0)
+def test_goals_of_the_time_of_the_choice(examples, choices, choice_seconds, met):
+    row = forms.ChoiceRow("labels", 2, examples, 100.0, choices, choice_seconds, 1.0, 0.5, 1, 0)
     regrets = [regret_row(True, 2, 0, 0.9), regret_row(False, 1, 0, 0.9)]
     assert [each.met for each in forms.goals([row, *regrets])] == [met, True]
 

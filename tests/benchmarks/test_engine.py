@@ -335,8 +335,11 @@ def test_forms_cost_separators_and_bytes(measured):
 
 def test_the_choice_is_a_part_of_the_stream_and_of_consolidating(measured):
     rows = values(measured, "forms", "ChoiceRow")
-    assert [(row["classes"], row["examples"]) for row in rows] == [
-        (classes, examples) for classes in (2, 3) for examples in (40, 80)
+    assert [(row["order"], row["classes"], row["examples"]) for row in rows] == [
+        (order, classes, examples)
+        for order in ("labels", "shuffled")
+        for classes in (2, 3)
+        for examples in (40, 80)
     ]
     assert any(row["choices"] for row in rows)
     for row in rows:
