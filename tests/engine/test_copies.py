@@ -136,10 +136,11 @@ def test_a_separator_is_the_margin_between_two_labels():
         assert {each.id for each in supports} == {each.id for each in said.supports}
         asked += 1
     assert asked == 15
-    one, other = (learner.separator(*pair) for pair in (NAMES[::149], NAMES[::-149]))
+    a, b = "versicolor", "virginica"
+    one, other = learner.separator(a, b), learner.separator(b, a)
     assert (one.weights == -other.weights).all()
     assert (one.bias, one.supports) == (-other.bias, other.supports)
-    assert {each.label for each in one.supports} == {NAMES[0], NAMES[149]}
+    assert {each.label for each in one.supports} == {a, b}
     assert [each.alpha for each in one.supports] == sorted(
         (each.alpha for each in one.supports), reverse=True
     )
