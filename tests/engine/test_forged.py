@@ -335,7 +335,7 @@ def large(tmp_path_factory):
     for features, whiten in ((3, True), (500, False)):
         rng = np.random.default_rng(features)
         rows, labels = rng.normal(size=(200, features)), rng.integers(0, 2, 200).tolist()
-        learner = Learner(C=0.5, whiten=whiten, lda_prior=False, standardize=False)
+        learner = Learner(C=0.5, whiten=whiten, lda_prior=False, standardize=False, regions=1)
         learner.teach_many(rows, labels)
         learner.save(folder / str(features))
         files.append(read_archive(folder / str(features), "minout model", 2))

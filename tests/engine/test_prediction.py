@@ -126,7 +126,7 @@ def test_predict_is_the_full_evaluation_while_learning(dtype, labels):
 def test_the_classifier_rejects_the_rows_that_all_scores_reject(labels):
     rng = np.random.default_rng(2)
     rows, names = blobs(rng, 4, 12, 5, apart=0.7, labels=labels)
-    classifier = MinoutClassifier().partial_fit(rows, np.array(names))
+    classifier = MinoutClassifier(lda_prior=False, regions=1).partial_fit(rows, np.array(names))
     X = 2.0 * rng.normal(size=(90, 5))
     scores = classifier.decision_function(X)
     clipped = scores.max(axis=1) <= 0.0

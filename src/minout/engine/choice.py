@@ -1,7 +1,6 @@
 """Choose scale, metric, prior, C, knots and regions by cross-validation on some of the rows.
 
-The rows are picked and divided into folds by their digests, so the choice does not depend on their
-order.
+The rows are picked by their digests, so the choice does not depend on their order.
 """
 
 from collections.abc import Iterator
@@ -141,8 +140,8 @@ def choose(X: Floats, labels: Ints, digests: Words, options: Options, stored: in
     coarse.) A prior from the means alone gives larger margins without being better, so such a shape
     must make the labels more probable, as a lower C must.
 
-    Then the form: that one, unless another makes the labels more probable by more than a standard
-    error; of all that are within half a standard error of the highest, the plainest. A tenth of a
+    Then the form: that one, unless another makes the labels more probable by more than two standard
+    errors; of all that are within half a standard error of the highest, the plainest. A tenth of a
     percent is no difference. (Margins shrink with every separator that a minimum is taken over, so
     they do not compare forms.) If many more examples are stored than are tried, a larger form will
     gain more than these rows show: then the best is taken, not the plainest of the best.
@@ -155,8 +154,7 @@ def choose(X: Floats, labels: Ints, digests: Words, options: Options, stored: in
     plain = Choice(*options.shapes[0], C=C, regions=regions, knots=knots)
     if len(np.unique(labels)) < 2:
         return plain
-    folds = (digests >> np.uint64(7)) % np.uint64(FOLDS)
-    few = Table(X[:ROWS], labels[:ROWS], folds[:ROWS])
+    few = Table(X[:ROWS], labels[:ROWS], digests[:ROWS])
     forms = _tried(few, list(_climbs(_worth_trying(options, labels))), options.strengths)
     if not forms:
         return plain
@@ -164,7 +162,7 @@ def choose(X: Floats, labels: Ints, digests: Words, options: Options, stored: in
     best = _best(forms, is_sample=is_sample)
     if len(X) > ROWS and len(forms) > 1:
         again = [_Climb(f.knots, f.shape, (f.regions,)) for f in _worth_trying_again(forms, best)]
-        tried = _tried(Table(X, labels, folds), again, options.strengths)
+        tried = _tried(Table(X, labels, digests), again, options.strengths)
         best = _best(tried or [best], is_sample=is_sample)
     C, sharpness = options.strengths[best.at], best.found.sharpness
     return Choice(*best.shape, C, sharpness, best.regions, best.knots)
@@ -196,7 +194,7 @@ def _best(forms: list["_Form"], *, is_sample: bool) -> "_Form":
         assert best is not None
         return best
     top = max((form.found.probable for form in larger), key=np.mean)
-    if best is not None and not _is_more(top, best.found.probable, by=EQUAL_BY, errors=1.0):
+    if best is not None and not _is_more(top, best.found.probable, by=EQUAL_BY):
         return best
     by, errors = (0.0, 0.0) if is_sample else (EQUAL_BY, 0.5)
     alike = [f for f in larger if not _is_more(top, f.found.probable, by=by, errors=errors)]
@@ -245,8 +243,7 @@ class _Climb:
             self.counts = ()
             return
         self._folds = folds if more else []
-        n = len(table.labels)
-        results = [Results([part[i] for part in parts], n) for i in range(len(lams))]
+        results = [Results([part[i] for part in parts], table) for i in range(len(lams))]
         at = _plainest([each.probable for each in results], by=WORTH)
         self.forms.append(_Form(self.knots, regions, self.shape, at, results[at]))
 

@@ -1,7 +1,8 @@
 """Cross-validation of one form: separators without the rows of each fold, and the scores of those.
 
-Knots, metric and regions are made anew without the rows of each fold. Rows of few columns are
-computed with as they are, longer ones by their inner products.
+Rows are divided into folds by their digests; few rows several times, in different ways, because one
+division says little. Knots, metric and regions are made anew without the rows of each fold. Rows of
+few columns are computed with as they are, longer ones by their inner products.
 """
 
 from typing import NamedTuple
@@ -17,6 +18,8 @@ from minout.errors import NotConverged
 from minout.maths import NOISE, RIDGE, TINY
 
 FOLDS = 3
+ENOUGH, MOST_DIVISIONS = 1_000, 3
+"""Rows are divided so often that so many are held out in all, but not more often than this."""
 SHARPNESS = (0.1, 100.0)
 """The bounds between which the sharpness is searched."""
 
@@ -30,11 +33,21 @@ class Shape(NamedTuple):
 
 
 class Table:
-    """The rows to choose by, the numbers of their labels, and their folds."""
+    """The rows to choose by, the numbers of their labels, and their folds.
 
-    def __init__(self, X: Floats, labels: Ints, folds: Words) -> None:
+    Attributes
+    ----------
+    X, labels
+        The rows (n, d), and the number of the label of each.
+    divisions : int
+        How often the rows are divided into folds.
+    """
+
+    def __init__(self, X: Floats, labels: Ints, digests: Words) -> None:
         self.X, self.labels = X, labels
-        self._held = [folds == fold for fold in range(FOLDS)]
+        self.divisions = min(max(ENOUGH // len(X), 1), MOST_DIVISIONS)
+        bits = [(digests >> np.uint64(7 + 11 * each)) for each in range(self.divisions)]
+        self._held = [each % np.uint64(FOLDS) == fold for each in bits for fold in range(FOLDS)]
         self._products: dict[bool, Floats] = {}
 
     def folds(self, knots: int, shape: Shape) -> list["Fold"]:
@@ -66,20 +79,21 @@ class _HeldOut(NamedTuple):
 
 
 class Results:
-    """The results on held-out rows.
+    """The results on held-out rows, the mean over the divisions into folds.
 
     `margins` are their smallest margins in their own class, -1 for rows whose class is not in the
     training rows; `probable` are the probabilities of their labels (0 for such rows) at the
     `sharpness` that maximises the likelihood.
     """
 
-    def __init__(self, parts: list[_HeldOut], n: int) -> None:
+    def __init__(self, parts: list[_HeldOut], table: Table) -> None:
+        n, share = len(table.labels), 1.0 / table.divisions
         self.margins, self.probable = np.full(n, -1.0), np.zeros(n)
         self.sharpness = _sharpness(parts) if parts else 1.0
         for rows, scores, own in parts:
             each = np.arange(len(own))
-            self.margins[rows] = scores[each, own]
-            self.probable[rows] = softmax(self.sharpness * scores)[each, own]
+            self.margins[rows] += share * (scores[each, own] + 1.0)
+            self.probable[rows] += share * softmax(self.sharpness * scores)[each, own]
 
 
 def _sharpness(parts: list[_HeldOut]) -> float:
