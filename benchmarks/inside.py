@@ -78,18 +78,18 @@ def chosen(learner: Learner) -> str:
 
 
 class Form(NamedTuple):
-    """How many regions a label has at most, and how many hat functions (knots) each column."""
+    """How many regions a label has at most, and how many hat functions (hats) each column."""
 
     regions: int
-    knots: int
+    hats: int
 
     def __str__(self) -> str:
-        return f"{self.regions} × {self.knots}"
+        return f"{self.regions} × {self.hats}"
 
 
 def form(learner: Learner) -> Form:
     """Return the form of the learner's model."""
-    return Form(learner.choice.regions, learner.choice.knots)
+    return Form(learner.choice.regions, learner.choice.hats)
 
 
 @contextmanager

@@ -52,7 +52,7 @@ class BentRow(NamedTuple):
     boosting: float | None
     rival: str | None
     regions: int
-    knots: int
+    hats: int
     seconds: float
 
     @property
@@ -161,11 +161,11 @@ def tables(rows: Sequence[BentRow]) -> list[Table]:
         "splits",
         "streamed",
         "consolidated",
-        "1 region, no knots",
+        "1 region, no hats",
         *RIVALS,
         "chosen rival",
         "to chosen rival",
-        "regions × knots",
+        "regions × hats",
     )
     note = (
         "Label order, default settings; per cent, mean ± standard error over the splits. Batch "
@@ -196,7 +196,7 @@ def _cell(some: list[BentRow], name: str) -> str:
 
 
 def _forms(some: list[BentRow]) -> str:
-    counts = Counter(f"{row.regions} × {row.knots}" for row in some)
+    counts = Counter(f"{row.regions} × {row.hats}" for row in some)
     shown = [f"{what}: {count}" for what, count in counts.most_common(FORMS_SHOWN)]
     others = len(some) - sum(count for _, count in counts.most_common(FORMS_SHOWN))
     return "; ".join([*shown, *([f"others: {others}"] if others else [])])
@@ -217,7 +217,7 @@ def _accuracy_goals(some: list[BentRow]) -> list[Goal]:
         what = f"{name}: within 1 point of the best batch learner"
         return [Goal("bent", what, f"{ahead:+.2f} points: {rival}", ahead >= -1.0)]
     if name.startswith(SCATTERING):
-        return [_not_worse(some, "straight", "1 region without knots")]
+        return [_not_worse(some, "straight", "1 region without hats")]
     if some[0].rival is not None and not name.startswith(PIXELS):
         return [_not_worse(some, "rival_accuracy", "the chosen rival")]
     return []

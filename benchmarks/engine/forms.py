@@ -41,7 +41,7 @@ class CostRow(NamedTuple):
     columns: int
     classes: int
     regions: int
-    knots: int
+    hats: int
     seconds: float
     consolidate_seconds: float
     separators: int
@@ -64,7 +64,7 @@ class ChoiceRow(NamedTuple):
     consolidate_seconds: float
     consolidate_choice_seconds: float
     regions: int
-    knots: int
+    hats: int
 
     @property
     def share(self) -> float:
@@ -171,7 +171,7 @@ def _cost_table(rows: Sequence[CostRow]) -> Table:
         (
             f"{row.data}, {row.examples:,} × {row.columns}, {row.classes} classes",
             str(row.regions),
-            str(row.knots),
+            str(row.hats),
             str(row.separators),
             ms(row.seconds),
             f"{row.consolidate_seconds:.2f}",
@@ -180,7 +180,7 @@ def _cost_table(rows: Sequence[CostRow]) -> Table:
         )
         for row in rows
     ]
-    first = ("table", "regions", "knots", "separators", "ms per example", "consolidate, s")
+    first = ("table", "regions", "hats", "separators", "ms per example", "consolidate, s")
     note = "Label order; times are without the choice of the other settings."
     return Table("18a. Cost of forms", (*first, "file, MB", "accuracy"), lines, note)
 
@@ -195,7 +195,7 @@ def _choice_table(rows: Sequence[ChoiceRow]) -> Table:
             str(row.choices),
             f"{row.choice_seconds:.2f}",
             percent(row.share, 0),
-            f"{row.regions} × {row.knots}",
+            f"{row.regions} × {row.hats}",
             f"{row.consolidate_seconds:.2f}",
             f"{row.consolidate_choice_seconds:.2f}",
         )
@@ -203,7 +203,7 @@ def _choice_table(rows: Sequence[ChoiceRow]) -> Table:
     ]
     head = (
         *("order", "classes", "rows", "stream, s", "choices", "their s", "their share"),
-        *("regions × knots", "consolidate, s", "choice in it, s"),
+        *("regions × hats", "consolidate, s", "choice in it, s"),
     )
     note = "Default settings; classes of four clusters each, 12 columns."
     return Table("18b. Time of the choice", head, lines, note)

@@ -25,7 +25,7 @@ MOST_POINTS = 0.5
 class RegretRow(NamedTuple):
     """One setting on one split of one set: test accuracy after consolidate().
 
-    `chosen`: regions and knots were chosen from the training rows; else they were fixed.
+    `chosen`: regions and hats were chosen from the training rows; else they were fixed.
     """
 
     seed: int
@@ -33,7 +33,7 @@ class RegretRow(NamedTuple):
     examples: int
     chosen: bool
     regions: int
-    knots: int
+    hats: int
     accuracy: float
 
 
@@ -91,7 +91,7 @@ def _cells(rows: Sequence[RegretRow]) -> list[_Cell]:
 
 
 def _form(row: RegretRow) -> Form:
-    return Form(row.regions, row.knots)
+    return Form(row.regions, row.hats)
 
 
 def _mean_percent(rows: Sequence[RegretRow]) -> float:
@@ -101,8 +101,8 @@ def _mean_percent(rows: Sequence[RegretRow]) -> float:
 def tables(rows: Sequence[RegretRow]) -> list[Table]:
     """Return a line for each set and size."""
     head = (
-        *("set", "rows", "splits", "default", "1 region, no knots", "best fixed"),
-        *("its regions × knots", "regret, points", "chosen regions × knots"),
+        *("set", "rows", "splits", "default", "1 region, no hats", "best fixed"),
+        *("its regions × hats", "regret, points", "chosen regions × hats"),
     )
     note = (
         "Accuracy after consolidate(), mean over the splits; the regret is that of the default "

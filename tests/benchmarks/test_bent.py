@@ -103,14 +103,14 @@ def row_of_bent(**changed):
     sizes = {"seed": 0, "name": "wine", "examples": 100, "columns": 2, "classes": 2}
     ours = {"streamed": 0.96, "consolidated": 0.96, "straight": 0.96}
     rivals = {"nearest": 0.9, "svm": 0.96, "forest": 0.9, "boosting": 0.96, "rival": "SVM"}
-    chosen = {"regions": 2, "knots": 3, "seconds": 1.0}
+    chosen = {"regions": 2, "hats": 3, "seconds": 1.0}
     return bent.BentRow(**{**sizes, **ours, **rivals, **chosen, **changed})
 
 
 STREAM = "stream at most 1 point below consolidated"
 BEST = "within 1 point of the best batch learner"
 RIVAL = "not two standard errors below the chosen rival"
-STRAIGHT_FORM = "not two standard errors below 1 region without knots"
+STRAIGHT_FORM = "not two standard errors below 1 region without hats"
 
 
 @pytest.mark.parametrize(
@@ -172,8 +172,8 @@ def test_goals_of_the_time_of_the_choice(examples, choices, choice_seconds, met)
     assert [each.met for each in forms.goals([row, *regrets])] == [met, True]
 
 
-def regret_row(chosen, regions, knots, accuracy, seed=0, examples=100):
-    return regret.RegretRow(seed, "wine", examples, chosen, regions, knots, accuracy)
+def regret_row(chosen, regions, hats, accuracy, seed=0, examples=100):
+    return regret.RegretRow(seed, "wine", examples, chosen, regions, hats, accuracy)
 
 
 def test_regret_is_to_the_fixed_form_with_the_best_mean():

@@ -318,14 +318,14 @@ def test_curved_classes_are_measured_beside_batch_learners(measured):
             assert all(1 / row["classes"] < each <= 1.0 for each in rivals)  # above chance
         assert 1 / row["classes"] < row["consolidated"] <= 1.0
         assert row["regions"] in (1, 2, 4, 8)
-        assert row["knots"] in (0, 3, 9)
+        assert row["hats"] in (0, 3, 9)
 
 
 def test_forms_cost_separators_and_bytes(measured):
     rows = values(measured, "forms", "CostRow")
-    assert [(row["data"], row["regions"], row["knots"]) for row in rows] == [
+    assert [(row["data"], row["regions"], row["hats"]) for row in rows] == [
         *[("digits", regions, 0) for regions in (1, 2, 4, 8)],
-        *[("thresholds", 1, knots) for knots in (0, 3, 9)],
+        *[("thresholds", 1, hats) for hats in (0, 3, 9)],
     ]
     assert rows[0]["separators"] == 45
     assert rows[1]["separators"] > 45
@@ -352,8 +352,8 @@ def test_the_choice_is_compared_with_every_fixed_form_on_the_same_splits(measure
     splits = [row.seed for row in measured["forms"].rows if row.values["row"] == "RegretRow"]
     assert len(rows) == 13 * (2 + 3)  # wine has too few rows for 150
     assert [row["chosen"] for row in rows[:13]] == [True, *[False] * 12]
-    assert {(row["regions"], row["knots"]) for row in rows[1:13]} == {
-        (regions, knots) for regions in (1, 2, 4, 8) for knots in (0, 3, 9)
+    assert {(row["regions"], row["hats"]) for row in rows[1:13]} == {
+        (regions, hats) for regions in (1, 2, 4, 8) for hats in (0, 3, 9)
     }
     assert splits == [seed for seed in (0, 1, 0, 1, 0) for _ in range(13)]
 

@@ -70,7 +70,7 @@ def slow_choice(X, labels, shapes, strengths):
     return best, at[best][0]
 
 
-def slowly_fared(X, labels, shape, C, regions=1, knots=0):
+def slowly_fared(X, labels, shape, C, regions=1, hats=0):
     """Return each held-out row's margin, and how probable its label is made; and all scores.
 
     The scores are of (division into folds, row).
@@ -85,7 +85,7 @@ def slowly_fared(X, labels, shape, C, regions=1, knots=0):
         if train.all() or len(names) < 2:
             continue
         pins, mine = shape._replace(standardize=False)._asdict(), labels[train].tolist()
-        table = with_hats(rows, rows[train], knots)
+        table = with_hats(rows, rows[train], hats)
         parts = divided(table[train], mine, regions)
         found = separators.model(table[train], mine, **pins, C=C, regions=parts)
         for i in np.flatnonzero(~train).tolist():
@@ -100,11 +100,11 @@ def slowly_fared(X, labels, shape, C, regions=1, knots=0):
     return least.mean(axis=0), probabilities(known, labels, divisions), known
 
 
-def with_hats(rows, known, knots):
+def with_hats(rows, known, hats):
     """Return rows with hat functions, by interpolation between quantiles of the known ones."""
     columns = [*rows.T]
     for column, values in zip(rows.T, np.sort(known, axis=0).T, strict=True):
-        at = [values[int(np.ceil(len(values) * k / (knots + 1))) - 1] for k in range(1, knots + 1)]
+        at = [values[int(np.ceil(len(values) * k / (hats + 1))) - 1] for k in range(1, hats + 1)]
         at = sorted({values[0], *at, values[-1]})
         for left, middle, right in zip(at, at[1:], at[2:], strict=False):
             columns.append(np.interp(column, [left, middle, right], [0.0, values.std(), 0.0]))
@@ -191,10 +191,10 @@ def test_knots_and_regions_are_those_of_a_plain_cross_validation():
         kinds = [X[:, 0] + X[:, 1] > 0, np.abs(X[:, 0]) > 0.7, X[:, 0] * X[:, 1] > 0]
         labels = kinds[seed % 3].astype(int)
         few = picked_of(X, labels)
-        forms = {"regions": (1, 2, 3), "knots": (0, 2)}
+        forms = {"regions": (1, 2, 3), "hats": (0, 2)}
         found = chosen(X, labels, shapes=SHAPES[:1], strengths=(5.0,), **forms)
-        assert (found.regions, found.knots) == slow_form(X[few], labels[few], **forms)
-        seen.add((found.regions > 1, found.knots > 0))
+        assert (found.regions, found.hats) == slow_form(X[few], labels[few], **forms)
+        seen.add((found.regions > 1, found.hats > 0))
     assert len(seen) > 2
 
 
@@ -228,23 +228,23 @@ def test_the_best_forms_are_compared_again_on_more_rows(monkeypatch):
     X = rng.normal(size=(240, 2))
     labels = (np.abs(X[:, 0]) > 0.7).astype(int)
     monkeypatch.setattr(choice, "ROWS", 240)
-    usual = chosen(X, labels, regions=(1, 2), knots=(0, 3))
+    usual = chosen(X, labels, regions=(1, 2), hats=(0, 3))
     monkeypatch.setattr(choice, "ROWS", 60)
     order = np.argsort(digests(X))
     args = X[order], labels[order], digests(X)[order]
-    found = choose(*args, Options(regions=(1, 2), knots=(0, 3)))
-    first = choose(*(each[:60] for each in args), Options(regions=(1, 2), knots=(0, 3)))
+    found = choose(*args, Options(regions=(1, 2), hats=(0, 3)))
+    first = choose(*(each[:60] for each in args), Options(regions=(1, 2), hats=(0, 3)))
     shape = Shape(found.standardize, found.whiten, found.lda_prior)
-    pinned = Options((shape,), (found.C,), (found.regions,), (found.knots,))
+    pinned = Options((shape,), (found.C,), (found.regions,), (found.hats,))
     monkeypatch.setattr(choice, "ROWS", 240)
     assert found == choose(*args, pinned)  # its sharpness is that of all rows
     assert found.sharpness != first.sharpness
-    assert found.knots == usual.knots == 3
+    assert found.hats == usual.hats == 3
 
 
-def slow_form(X, labels, regions, knots):
-    """Choose regions and knots by cross-validation; plain shape, C = 5."""
-    probable, going = {}, set(knots)
+def slow_form(X, labels, regions, hats):
+    """Choose regions and hats by cross-validation; plain shape, C = 5."""
+    probable, going = {}, set(hats)
     for r in regions:
         for k in going:
             probable[r, k] = slowly_fared(X, labels, SHAPES[0], 5.0, r, k)[1]
@@ -424,7 +424,7 @@ def test_what_is_pinned_is_chosen(shape, C):
 def test_without_two_classes_to_tell_apart_the_first_of_each_is_chosen(classes):
     X = np.arange(8.0).reshape(4, 2)[: 4 * classes]
     labels = np.zeros(len(X), dtype=int)
-    found = choose(X, labels, digests(X), Options(regions=(1, 2), knots=(0, 3)))
+    found = choose(X, labels, digests(X), Options(regions=(1, 2), hats=(0, 3)))
     assert found == Choice(*SHAPES[0], C=STRENGTHS[0])
 
 

@@ -39,10 +39,10 @@ def test_the_choice_finds_that_hats_pay_and_where_they_do_not():
     rows, labels = bump(200)
     learner = taught(rows, labels, expand="auto")
     learner.consolidate()
-    assert learner.choice.knots > 0
+    assert learner.choice.hats > 0
     learner = taught(rows, [str(row[0] > row[1]) for row in rows], expand="auto")
     learner.consolidate()
-    assert learner.choice.knots == 0
+    assert learner.choice.hats == 0
 
 
 def test_users_see_their_own_columns():

@@ -166,7 +166,7 @@ def test_hats_that_no_column_has_are_refused(bent, tmp_path, name, value):
         Learner.load(tmp_path / "forged")
 
 
-@pytest.mark.parametrize("name", ["regions", "knots"])
+@pytest.mark.parametrize("name", ["regions", "hats"])
 @pytest.mark.parametrize("value", ["auto", None, 1.0, -1, True, 2**40])
 def test_a_number_of_regions_or_knots_in_use_that_is_none_is_refused(bent, tmp_path, name, value):
     about, arrays = copy.deepcopy(bent[0]), dict(bent[1])

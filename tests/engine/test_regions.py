@@ -55,7 +55,7 @@ def test_the_choice_finds_how_many_regions_there_are():
     learner = taught(rows, straight, regions="auto")
     learner.consolidate()
     assert learner.choice.regions == 1
-    assert learner.choice.knots == 0
+    assert learner.choice.hats == 0
 
 
 def test_regions_list_every_example_once_under_its_label():
@@ -225,7 +225,7 @@ def test_files_from_before_there_were_regions_are_read(tmp_path):
 
     state = unpacked(about, arrays)
     assert state.choice.regions == 1
-    assert state.choice.knots == 0
+    assert state.choice.hats == 0
     assert state.settings.regions == "auto"
 
 
@@ -237,7 +237,7 @@ def engine_regions_free(learner):
     about = copy.deepcopy(about)
     for name in ("regions", "expand"):
         del about["settings"][name]
-    for name in ("regions", "knots"):
+    for name in ("regions", "hats"):
         del about["choice"][name]
     return about, arrays
 

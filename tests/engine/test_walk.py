@@ -279,7 +279,7 @@ class Walk(RuleBasedStateMachine):
         rows, names = zip(*in_regions(twin, new, self.known).values(), strict=True)
         labels = [label for _, label in self.known.values()]
         settings = new.choice._asdict()
-        del settings["sharpness"], settings["knots"]
+        del settings["sharpness"], settings["hats"]
         settings["regions"] = names
         origin, pairs = self.reference(new, np.array(rows), labels, settings)
         assert new.origin == pytest.approx(origin, abs=1e-12)

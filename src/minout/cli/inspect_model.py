@@ -87,9 +87,9 @@ def info(model: options.Model, as_json: options.Json = False) -> None:
     A misfit is a stored example on the wrong side of a separator, the linear function between two
     labels. C is the inverse strength of the regularisation, as in scikit-learn: a high C fits
     single examples more closely, a low C allows more misfits. C, standardize, whiten, lda_prior,
-    the number of regions (clusters) per label and the number of knots of the piecewise-linear
-    functions of each column are chosen from the examples. A pending example waits until a separator
-    with many support vectors moves; `minout consolidate` leaves none.
+    the number of regions (clusters) per label and the number of hat functions of each column, which
+    make separators piecewise linear, are chosen from the examples. A pending example waits until a
+    separator with many support vectors moves; `minout consolidate` leaves none.
 
     The accuracy to expect on new rows is the share of stored examples that get their label when
     they are left out, in all and per class. It is for rows like those stored. The only example of
@@ -145,7 +145,7 @@ def info(model: options.Model, as_json: options.Json = False) -> None:
             "scaling": ", ".join(chosen) or "none",
             "C": "none" if choice is None else choice.C,
             "regions": "none" if choice is None else _regions(learner),
-            "knots": "none" if choice is None else choice.knots,
+            "hats": "none" if choice is None else choice.hats,
             "bytes": size,
         }
     )

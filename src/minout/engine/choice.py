@@ -1,4 +1,4 @@
-"""Choose scale, metric, prior, C, knots and regions by cross-validation on some of the rows.
+"""Choose scale, metric, prior, C, hats and regions by cross-validation on some of the rows.
 
 The rows are picked by their digests, so the choice does not depend on their order.
 """
@@ -15,11 +15,11 @@ from minout.engine.regions import region_count
 from minout.errors import NotConverged
 
 ROWS = 1_000
-"""The number of rows on which all forms are tried …"""
+"""All forms are tried on at most this many rows."""
 MORE_ROWS, AGAIN = 3_000, 4
-"""… and the number on which so many of the best are tried again, if rows are short enough."""
+"""The four best forms are compared again on at most 3,000 rows …"""
 SHORT = 200
-"""Rows of up to so many columns are."""
+"""… if a row has at most this many columns."""
 CLASSES = 20
 ALIKE = 10
 """Where only some classes are taken, they are groups of this many with similar means."""
@@ -27,17 +27,17 @@ STANDARD_ERRORS = 2.0
 WORTH = 0.005
 """By how much a lower C, or a prior from means, must make held-out labels more probable."""
 EQUAL_BY = 0.001
-"""Forms whose labels are less probable than those of the best by so little are as good."""
+"""A smaller difference in the mean probability of the labels is no difference."""
 ROUNDING = 1e-9
 """Means that differ by less are equal."""
 STRENGTHS = (5.0, 0.5)
 """Values of C to choose from. In tests, higher ones fitted no more and generalised worse."""
 REGIONS = (1, 2, 4, 8)
 """Numbers of regions per label to choose from."""
-KNOTS = (0, 3, 9)
+HATS = (0, 3, 9)
 """Numbers of hat functions per column to choose from."""
-ROWS_PER_KNOT = 10
-"""Knots are tried if there are so many rows for each knot of a column."""
+ROWS_PER_HAT = 10
+"""Hat functions are tried if there are this many rows for each hat function of a column."""
 
 
 class Choice(NamedTuple):
@@ -58,7 +58,7 @@ class Choice(NamedTuple):
         the value that maximised the likelihood of the labels of held-out rows.
     regions : int
         How many regions a label has at most.
-    knots : int
+    hats : int
         How many hat functions of each column are added at most.
     """
 
@@ -68,7 +68,7 @@ class Choice(NamedTuple):
     C: float = STRENGTHS[0]
     sharpness: float = 1.0
     regions: int = 1
-    knots: int = 0
+    hats: int = 0
 
     @property
     def lam(self) -> float:
@@ -85,7 +85,7 @@ SHAPES = (
 )
 """The candidates, simplest first; the last one has a prior from the class means alone."""
 BENT = (SHAPES[0], SHAPES[1], SHAPES[3])
-"""Those that are tried with knots or several regions: others gained nothing with them in tests."""
+"""Those that are tried with hats or several regions: others gained nothing with them in tests."""
 
 
 def picked(digests: Words, labels: Ints, means: Floats, most: int | None = None) -> Ints:
@@ -126,32 +126,41 @@ class Options(NamedTuple):
     shapes: tuple[Shape, ...] = SHAPES
     strengths: tuple[float, ...] = STRENGTHS
     regions: tuple[int, ...] = (1,)
-    knots: tuple[int, ...] = (0,)
+    hats: tuple[int, ...] = (0,)
 
 
 def choose(X: Floats, labels: Ints, digests: Words, options: Options, stored: int = 0) -> Choice:
-    """Choose C for each form (shape, knots and regions), then a form, by results on held-out rows.
+    """Choose C for each form (shape, hats and regions), then a form, by results on held-out rows.
 
-    C: the highest, unless another one makes the held-out labels more probable by more than half a
-    percent and two standard errors of the difference; a high C fits the examples more closely.
+    C: the highest, unless another one raises the mean probability of the held-out labels by more
+    than 0.005 and two standard errors of the difference; a high C fits the examples more closely.
 
-    The shape without knots and with one region: the simplest one whose mean margin, clipped to
+    The shape without hats and with one region: the simplest one whose mean margin, clipped to
     [-1, 1], is within two standard errors of the highest. (With few examples, accuracy is too
     coarse.) A prior from the means alone gives larger margins without being better, so such a shape
     must make the labels more probable, as a lower C must.
 
     Then the form: that one, unless another makes the labels more probable by more than two standard
-    errors; of all that are within half a standard error of the highest, the plainest. A tenth of a
-    percent is no difference. (Margins shrink with every separator that a minimum is taken over, so
-    they do not compare forms.) If many more examples are stored than are tried, a larger form will
-    gain more than these rows show: then the best is taken, not the plainest of the best.
+    errors; of all that are within half a standard error of the highest, the smallest. A difference
+    of 0.001 in the mean probability is none. (Margins shrink with every separator that a minimum is
+    taken over, so they do not compare forms.) If many more examples are stored than are tried, a
+    larger form will gain more than these rows show: then the best is taken, not the smallest.
 
-    More regions are tried step by step, and not with shapes or knots that are far behind after two.
+    More regions are tried step by step, and not with shapes or hats that are far behind after two.
     The best forms of the first 1,000 rows are compared again on all rows given. A form whose
     separators cannot be solved because of rounding is chosen only if there is no other.
+
+    Parameters
+    ----------
+    X, labels, digests
+        Rows (n, d) in the order of their digests, the numbers of their labels, and the digests.
+    options : Options
+        What may be chosen.
+    stored : int
+        The number of stored examples, from which the rows were picked.
     """
-    C, regions, knots = options.strengths[0], options.regions[0], options.knots[0]
-    plain = Choice(*options.shapes[0], C=C, regions=regions, knots=knots)
+    C, regions, hats = options.strengths[0], options.regions[0], options.hats[0]
+    plain = Choice(*options.shapes[0], C=C, regions=regions, hats=hats)
     if len(np.unique(labels)) < 2:
         return plain
     few = Table(X[:ROWS], labels[:ROWS], digests[:ROWS])
@@ -161,20 +170,20 @@ def choose(X: Floats, labels: Ints, digests: Words, options: Options, stored: in
     is_sample = stored > 2 * len(X)
     best = _best(forms, is_sample=is_sample)
     if len(X) > ROWS and len(forms) > 1:
-        again = [_Climb(f.knots, f.shape, (f.regions,)) for f in _worth_trying_again(forms, best)]
+        again = [_Climb(f.hats, f.shape, (f.regions,)) for f in _worth_trying_again(forms, best)]
         tried = _tried(Table(X, labels, digests), again, options.strengths)
         best = _best(tried or [best], is_sample=is_sample)
     C, sharpness = options.strengths[best.at], best.found.sharpness
-    return Choice(*best.shape, C, sharpness, best.regions, best.knots)
+    return Choice(*best.shape, C, sharpness, best.regions, best.hats)
 
 
 def _worth_trying(options: Options, labels: Ints) -> Options:
-    # The options for which there are enough rows: knots and regions are made without a third.
+    # The options for which there are enough rows: hats and regions are made without a third.
     most = int(np.bincount(labels).max()) * (FOLDS - 1) // FOLDS
     regions = [each for each in options.regions if region_count(most, each) == each]
-    knots = [each for each in options.knots if ROWS_PER_KNOT * each <= len(labels)]
+    hats = [each for each in options.hats if ROWS_PER_HAT * each <= len(labels)]
     return options._replace(
-        regions=tuple(regions) or options.regions[:1], knots=tuple(knots) or options.knots[:1]
+        regions=tuple(regions) or options.regions[:1], hats=tuple(hats) or options.hats[:1]
     )
 
 
@@ -203,15 +212,15 @@ def _best(forms: list["_Form"], *, is_sample: bool) -> "_Form":
 
 def _climbs(options: Options) -> Iterator["_Climb"]:
     bent = tuple(shape for shape in options.shapes if shape in BENT) or options.shapes
-    for knots in options.knots:
-        for shape in options.shapes if knots == options.knots[0] else bent:
-            yield _Climb(knots, shape, options.regions if shape in bent else options.regions[:1])
+    for hats in options.hats:
+        for shape in options.shapes if hats == options.hats[0] else bent:
+            yield _Climb(hats, shape, options.regions if shape in bent else options.regions[:1])
 
 
 class _Form(NamedTuple):
     """A form that was tried: the number of its C, and the results with it."""
 
-    knots: int
+    hats: int
     regions: int
     shape: Shape
     at: int
@@ -220,14 +229,14 @@ class _Form(NamedTuple):
     @property
     def size(self) -> int:
         """How many numbers it takes, about, beside the plainest form."""
-        return (1 + self.knots) * self.regions**2
+        return (1 + self.hats) * self.regions**2
 
 
 class _Climb:
-    """The forms of one shape and number of knots, with more and more regions."""
+    """The forms of one shape and number of hats, with more and more regions."""
 
-    def __init__(self, knots: int, shape: Shape, counts: tuple[int, ...]) -> None:
-        self.knots, self.shape, self.counts = knots, shape, counts
+    def __init__(self, hats: int, shape: Shape, counts: tuple[int, ...]) -> None:
+        self.hats, self.shape, self.counts = hats, shape, counts
         self.forms: list[_Form] = []
         self._folds: list[Fold] = []
 
@@ -237,7 +246,7 @@ class _Climb:
         self.counts = tuple(more)
         lams = [1.0 / (2.0 * C) for C in strengths]
         try:
-            folds = self._folds or table.folds(self.knots, self.shape)
+            folds = self._folds or table.folds(self.hats, self.shape)
             parts = [fold.held_out(regions, tuple(lams)) for fold in folds]
         except (NotConverged, np.linalg.LinAlgError):
             self.counts = ()
@@ -245,13 +254,14 @@ class _Climb:
         self._folds = folds if more else []
         results = [Results([part[i] for part in parts], table) for i in range(len(lams))]
         at = _plainest([each.probable for each in results], by=WORTH)
-        self.forms.append(_Form(self.knots, regions, self.shape, at, results[at]))
+        self.forms.append(_Form(self.hats, regions, self.shape, at, results[at]))
 
     def goes_on(self, top: Floats) -> bool:
-        """Return whether more regions are worth trying, if the best form makes labels so probable.
+        """Return whether to try more regions.
 
-        They are not once they have made the labels of this climb significantly less probable. From
-        two regions on, it must also have come near the best of all climbs.
+        Not if they made the labels significantly less probable; from two regions on, neither if the
+        best of these forms is significantly behind `top`, the probabilities of the labels by the
+        best form so far.
         """
         if not self.counts:
             return False

@@ -138,7 +138,7 @@ def _frame(new: State, order: Ints) -> None:
     frame = frame._replace(moments=_sums(rows, len(labels), examples.end))
     owner = np.arange(len(labels))
     frame = chosen(frame, new.settings, examples.given, rows, owner) or frame
-    if frame.choice.knots and len(labels) > 1:
+    if frame.choice.hats and len(labels) > 1:
         new.examples = examples = examples.expanded_by(expansion_of(frame, examples))
         rows = rows._replace(table=examples.table)
         new.separators = Separators(examples.width)

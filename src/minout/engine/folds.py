@@ -1,8 +1,8 @@
 """Cross-validation of one form: separators without the rows of each fold, and the scores of those.
 
 Rows are divided into folds by their digests; few rows several times, in different ways, because one
-division says little. Knots, metric and regions are made anew without the rows of each fold. Rows of
-few columns are computed with as they are, longer ones by their inner products.
+division says little. Knots, metric and regions are made anew without the rows of each fold. With
+few columns separators are found from the rows, otherwise from their inner products.
 """
 
 from typing import NamedTuple
@@ -19,13 +19,13 @@ from minout.maths import NOISE, RIDGE, TINY
 
 FOLDS = 3
 ENOUGH, MOST_DIVISIONS = 1_000, 3
-"""Rows are divided so often that so many are held out in all, but not more often than this."""
+"""Rows are divided again while at most 1,000 are held out in all, and at most three times."""
 SHARPNESS = (0.1, 100.0)
 """The bounds between which the sharpness is searched."""
 
 
 class Shape(NamedTuple):
-    """The settings other than C: scale, metric and prior; see `Choice`."""
+    """The settings of scale, metric and prior; see `Choice`."""
 
     standardize: bool = False
     whiten: bool = False
@@ -50,17 +50,17 @@ class Table:
         self._held = [each % np.uint64(FOLDS) == fold for each in bits for fold in range(FOLDS)]
         self._products: dict[bool, Floats] = {}
 
-    def folds(self, knots: int, shape: Shape) -> list["Fold"]:
+    def folds(self, hats: int, shape: Shape) -> list["Fold"]:
         """Return the folds in which there are rows to hold out and two labels among the others."""
-        found = (Fold.of(self, held, knots, shape) for held in self._held)
+        found = (Fold.of(self, held, hats, shape) for held in self._held)
         return [fold for fold in found if fold is not None]
 
-    def columns(self, held: Bools, knots: int) -> Floats:
-        """Return all rows, expanded by the knots of those that are not held out."""
-        return maths.expanded(maths.expansion(self.X[~held], knots), self.X) if knots else self.X
+    def columns(self, held: Bools, hats: int) -> Floats:
+        """Return all rows, expanded by hat functions of those that are not held out."""
+        return maths.expanded(maths.expansion(self.X[~held], hats), self.X) if hats else self.X
 
     def products(self, X: Floats, *, standardize: bool) -> Floats:
-        """Return inner products of all rows; those of rows without hats are kept."""
+        """Return inner products of all rows; those of rows without hats are cached."""
         found = self._products.get(standardize) if X is self.X else None
         if found is None:
             Z = _scaled(X, standardize=standardize)
@@ -129,15 +129,15 @@ class Fold(NamedTuple):
     lda_prior: bool
 
     @classmethod
-    def of(cls, table: Table, held: Bools, knots: int, shape: Shape) -> "Fold | None":
-        """Measure a fold; None if that leaves no rows or one label."""
+    def of(cls, table: Table, held: Bools, hats: int, shape: Shape) -> "Fold | None":
+        """Return the rows in the metric of the training rows; None if these have one label."""
         train, labels = ~held, table.labels
         names = np.unique(labels[train])
         known = np.flatnonzero(held & np.isin(labels, names))
         if not len(known) or len(names) < 2:
             return None
         member = (labels[train, None] == names).astype(np.float64)
-        X, none = table.columns(held, knots), np.empty((0, 0))
+        X, none = table.columns(held, hats), np.empty((0, 0))
         if 2 * X.shape[1] <= len(member):
             X = _scaled(X, standardize=shape.standardize)
             Z = _measured_by_columns(X, train, member, whiten=shape.whiten)

@@ -34,7 +34,7 @@ from minout.maths import NO_EXPANSION, Expansion, Geometry, Prior
 WIDEST_METRIC = 4_096
 """With more columns than this (a matrix of 134 MB), `whiten` is used only if the user sets it."""
 FIRST_OTHERS = 16
-"""A refresh is due at 16, 64, 256, … examples outside the largest label, if not before."""
+"""A refresh is due when the examples without the most frequent label have quadrupled to this."""
 FIRST_PRIORS = 5
 """Priors of a region are recomputed at 5, 20, 80, … examples of it."""
 MOST_ROWS = 2_048
@@ -48,8 +48,9 @@ class Schedule(NamedTuple):
     ----------
     refresh_at : (int, int)
         The number of stored examples at which everything is recomputed, and the number of those
-        that do not have the most frequent label: the first of them to be reached counts. (Of two
-        labels taught one after the other, the second one would come too late otherwise.)
+        that do not have the most frequent label: the first of them to be reached counts. (If two
+        labels are taught one after the other, the number of examples has not doubled before the
+        second one is complete.)
     chosen_at : (int, int, int)
         The numbers of examples, of labels, and of examples without the most frequent label, at the
         last choice of settings.
@@ -147,7 +148,7 @@ def chosen(
     d = X.shape[1]
     shapes = _allowed(settings.shapes(count), d)
     options = Options(
-        shapes, settings.strengths(), settings.region_counts(count), settings.knot_counts(d)
+        shapes, settings.strengths(), settings.region_counts(count), settings.hat_counts(d)
     )
     choice = choose(X, labels[few], rows.digests[few], options, len(rows.order))
     n = len(rows.order)
@@ -158,10 +159,10 @@ def chosen(
 
 def expansion_of(frame: Frame, examples: Examples) -> Expansion:
     """Return the hat functions of the columns of all stored rows."""
-    knots = frame.choice.knots
-    if not knots:
+    hats = frame.choice.hats
+    if not hats:
         return NO_EXPANSION
-    return maths.expansion(examples.given[examples.places()], knots)
+    return maths.expansion(examples.given[examples.places()], hats)
 
 
 def divided(frame: Frame, rows: Rows, owner: Ints) -> tuple[list[int], list[Ints]]:

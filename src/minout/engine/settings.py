@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from minout.engine.choice import KNOTS, REGIONS, SHAPES, STRENGTHS, Choice
+from minout.engine.choice import HATS, REGIONS, SHAPES, STRENGTHS, Choice
 from minout.engine.folds import Shape
 from minout.errors import InvalidInputError
 
@@ -122,18 +122,18 @@ class Settings:
             return (self.regions,)
         return tuple(each for each in REGIONS if each == 1 or each * labels <= MANY_CLASSES)
 
-    def knot_counts(self, columns: int = 0) -> tuple[int, ...]:
+    def hat_counts(self, columns: int = 0) -> tuple[int, ...]:
         """Return the numbers of hat functions per column that may be chosen, the lowest first."""
         if self.expand is None:
             return (0,)
         if not isinstance(self.expand, str):
             return (self.expand,)
-        return tuple(each for each in KNOTS if not each or (1 + each) * columns <= MOST_COLUMNS)
+        return tuple(each for each in HATS if not each or (1 + each) * columns <= MOST_COLUMNS)
 
     def first_choice(self) -> Choice:
         """Return the settings to use until there are enough examples for cross-validation."""
-        C, regions, knots = self.strengths()[0], self.region_counts()[0], self.knot_counts()[0]
-        return Choice(*self.shapes()[0], C=C, regions=regions, knots=knots)
+        C, regions, hats = self.strengths()[0], self.region_counts()[0], self.hat_counts()[0]
+        return Choice(*self.shapes()[0], C=C, regions=regions, hats=hats)
 
 
 def _is_auto(value: object) -> bool:

@@ -134,15 +134,15 @@ def _settings(settings: Any, choice: Any) -> None:
     names = {"C", *switches, "refresh"}
     _expect(names <= set(settings) <= {*names, "near_classes", "regions", "expand"}, "settings")
     names = {"C", "sharpness", *switches}
-    _expect(names <= set(choice) <= {*names, "regions", "knots"}, "choice")
+    _expect(names <= set(choice) <= {*names, "regions", "hats"}, "choice")
     _expect(all(isinstance(choice[name], bool) for name in switches), "choice")
     numbers = (choice["C"], choice["sharpness"])
     _expect(all(isinstance(each, float) and 0.0 < each < np.inf for each in numbers), "choice")
     try:
         Settings(**settings)
-        regions, knots = choice.get("regions", 1), choice.get("knots", 0)
-        _expect(_is_count(regions) and _is_count(knots), "choice")
-        Settings(C=choice["C"], regions=regions, expand=knots or None)
+        regions, hats = choice.get("regions", 1), choice.get("hats", 0)
+        _expect(_is_count(regions) and _is_count(hats), "choice")
+        Settings(C=choice["C"], regions=regions, expand=hats or None)
     except InvalidInputError as error:
         raise MalformedError("settings") from error
 

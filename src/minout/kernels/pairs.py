@@ -1,4 +1,4 @@
-"""Separators of all pairs of classes, solved on some rows, and their scores of other rows."""
+"""Separators of all pairs of regions, solved on some rows, and their scores of other rows."""
 
 from typing import NamedTuple
 
@@ -14,10 +14,11 @@ TOLERANCE = 1e-6
 
 
 class ClassPriors(NamedTuple):
-    """The priors of all pairs of classes a, b: f0 = scale·(to[a] - to[b] - middle).
+    """The priors of all pairs of regions a, b.
 
-    inside (m, n) has the inner products of class means with the rows that separators are found on,
-    outside (m, h) those with the others; middle and scale (m, m). A scale of 0 is no prior.
+    f0 = scale[a, b]·(inside[a] - inside[b] - middle[a, b]) at the rows that separators are found
+    on, with `outside` at the others. inside (m, n) has the inner products of the means of the
+    regions with the first, outside (m, h) with the others. A scale of 0 is no prior.
     """
 
     inside: Floats
@@ -38,7 +39,7 @@ class Divided(NamedTuple):
 
 
 class Products(NamedTuple):
-    """Rows and others: their coordinates, Z (n, d) and others (h, d), or their inner products.
+    """Rows to find separators on, and others: coordinates Z (n, d) and others (h, d), or products.
 
     inside (n, n) are the inner products of the rows, outside (n, h) those with the others. They are
     not read if d is not 0.
@@ -56,8 +57,8 @@ def pair_scores(  # noqa: PLR0912 - loops compile fast
 ) -> bool:
     """Set out[p, i, c] to the least margin of the other row i in region c, at lams[p].
 
-    Where coordinates are known, separators of more rows than there are coordinates are found in
-    these. λ goes down: each is solved from where the last one ended. False if one is not solved.
+    Where coordinates are known, a separator of more than 1.25 (d + 1) rows is found in these. lams
+    descend: each is solved from where the last one ended. Return False if one is not solved.
     """
     for p in range(out.shape[0]):
         for i in range(out.shape[1]):

@@ -27,15 +27,15 @@ class Expansion(NamedTuple):
 NO_EXPANSION = Expansion(np.empty(0, dtype=np.int64), *np.empty((4, 0)))
 
 
-def expansion(X: Floats, knots: int) -> Expansion:
+def expansion(X: Floats, hats: int) -> Expansion:
     """Return hat functions of the columns of X (n, d), at most so many for each.
 
     The middles are quantiles: values of the column that divide its values evenly, each once. The
     least and the largest value are the outer ends. The height is the standard deviation of the
     column, so that hats and values weigh alike. A column with one or two values has none.
     """
-    knots = min(knots, len(X))
-    shares = np.arange(1, knots + 1) / (knots + 1)
+    hats = min(hats, len(X))
+    shares = np.arange(1, hats + 1) / (hats + 1)
     found = []
     for j in range(X.shape[1]):
         values = np.sort(X[:, j].astype(np.float64))
