@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 
-from minout import kernels, maths
+from minout import Learner, kernels, maths
 from minout.engine import choice
 from minout.engine.choice import (
     BENT,
@@ -475,3 +475,12 @@ def test_sharpness_is_where_a_search_over_a_grid_finds_the_likelihood_highest():
     best = grid[np.argmax([likelihood(each) for each in grid])]
     found = choose(X, labels, digests(X), Options(SHAPES[:1], (5.0,))).sharpness
     assert found == pytest.approx(best, rel=0.15)
+
+
+def test_rows_of_wildly_different_sizes_bring_no_warning():
+    X = np.random.default_rng(0).normal(size=(8, 30)) * 1e-90
+    X[0], X[1] = -1e100, 1e100
+    learner = Learner()
+    for i, row in enumerate(X):
+        learner.teach(row, i % 2)
+    assert learner.audit().ok

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minout import InvalidInputError, Learner
+from minout.features import Identity
 from oracle.margin import SETTINGS, everything, loaded, saved, stream
 
 ROWS, LABELS = stream(8, examples=24, features=3, apart=0.6)
@@ -182,3 +183,15 @@ def test_forgetting_equals_never_having_learned_once_consolidated():
     for each in (learner, other):
         each.consolidate()
     assert saved(learner) == saved(other)
+
+
+def test_a_refresh_that_cannot_be_is_put_off_and_the_example_is_corrected():
+    pins = {"whiten": False, "lda_prior": False, "standardize": False}
+    learner = Learner(**pins, features=Identity("float32"))
+    for i in range(40):
+        learner.teach([i * 1e-43], "a", id=i)
+    learner.teach([1e-39], "b", id="b")
+    assert learner.correct(3, "b").refresh is None
+    assert learner.correct("b", "c").refresh is None
+    assert [learner.example(each)[1] for each in (3, "b", 4)] == ["b", "c", "a"]
+    assert learner.audit().ok

@@ -138,3 +138,36 @@ def test_a_batch_that_is_refused_leaves_the_columns_as_they_were():
     with pytest.raises(InvalidInputError):
         learner.teach_many([*rows[20:], [np.inf, 0.0]], [*labels[20:], "in"])
     assert everything(learner) == start
+
+
+def test_a_correction_that_empties_a_region_and_renews_the_hats_keeps_all_labels():
+    rng = np.random.default_rng(0)
+    learner = Learner(near_classes=1, expand=3)
+    learner.teach([9.0, 9.0], "c", id="c")
+    for _ in range(20):
+        learner.teach(rng.normal(size=2), "a")
+        learner.teach(rng.normal(size=2) + 3.0, "b")
+    learner.correct("c", "d")
+    assert learner.audit().ok
+    assert [learner.example(each)[1] for each in ("c", 0, 1)] == ["d", "a", "b"]
+
+
+def test_a_correction_that_ends_regions_and_hats_keeps_all_labels():
+    rng = np.random.default_rng(5)
+    places = [(-2.0, -1.0)] * 60 + [(1.0, 0.5)] * 27 + [(0.0, 0.0)] * 9
+    learner = Learner()
+    learner.teach_many(0.2 * rng.normal(size=(96, 2)) + np.array(places), ["A"] * 87 + ["B"] * 9)
+    learner.consolidate()
+    reports = [learner.correct(i, "B") for i in range(60, 87)]
+    assert any(report.refresh for report in reports)
+    assert learner.audit().ok
+    labels = [learner.example(i)[1] for i in range(96)]
+    assert labels == ["A"] * 60 + ["B"] * 36
+
+
+def test_tiny_rows_with_whitening_and_hats_bring_no_warning():
+    rows = np.random.default_rng(0).normal(size=(4, 3)) * 1e-38
+    learner = Learner(features=Identity("float32"), whiten=True, expand=9)
+    for i, row in enumerate(rows):
+        learner.teach(row, i % 2)
+    assert learner.audit().ok

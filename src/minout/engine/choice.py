@@ -246,8 +246,9 @@ class _Climb:
         self.counts = tuple(more)
         lams = [1.0 / (2.0 * C) for C in strengths]
         try:
-            folds = self._folds or table.folds(self.hats, self.shape)
-            parts = [fold.held_out(regions, tuple(lams)) for fold in folds]
+            with np.errstate(over="ignore", invalid="ignore"):  # such separators are not solved
+                folds = self._folds or table.folds(self.hats, self.shape)
+                parts = [fold.held_out(regions, tuple(lams)) for fold in folds]
         except (NotConverged, np.linalg.LinAlgError):
             self.counts = ()
             return

@@ -7,6 +7,7 @@ import numpy as np
 
 from minout import kernels
 from minout._typing import Bools, Floats, Id, Ints, Label, Words
+from minout.engine.examples import Examples
 from minout.engine.far import NO_SUPPORT, ClassRow, FarPairs, pool_of, support_of
 from minout.engine.frame import FIRST_PRIORS, Frame, Rows
 from minout.engine.images import Images
@@ -426,7 +427,7 @@ class Draft:
                 tuple(dict.fromkeys(self._labels_of(pair) for pair in self._postponed)),
             ),
             refresh=refresh,
-            examples=None if self.examples is self.state.examples else self.examples,
+            examples=self._all_examples(),
             added=self._added,
             relabelled=self._relabelled,
             removed=self._removed,
@@ -456,6 +457,13 @@ class Draft:
             place, c = self._relabelled
             regions[places == place] = c
         return regions
+
+    def _all_examples(self) -> Examples | None:
+        if self.examples is self.state.examples:
+            return None
+        if self._number is not None and not self._regrouped:
+            return self.examples.renumbered(self._number)
+        return self.examples
 
     def _new_label(self) -> tuple[int, Label] | None:
         if self._is_new and not self._regrouped:

@@ -109,10 +109,11 @@ class Images:
             return
 
         def multiply(part: slice) -> None:
-            if len(Z) < FEW:
-                np.matmul(Z, K[:, part], out=out[:, part])
-            else:
-                np.matmul(Z[part], K, out=out[part])
+            with np.errstate(over="ignore", invalid="ignore"):  # see `_cast`
+                if len(Z) < FEW:
+                    np.matmul(Z, K[:, part], out=out[:, part])
+                else:
+                    np.matmul(Z[part], K, out=out[part])
 
         parts = _halves(len(K) if len(Z) < FEW else len(Z))
         if Z.size * len(K) < WORTH_DIVIDING:

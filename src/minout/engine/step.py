@@ -77,6 +77,13 @@ def teach(
 @kernels.one_blas_thread()
 def relabel(state: State, place: int, label: Label) -> Delta:
     """Return the change that gives a stored example another label."""
+    try:
+        return _relabelled(state, place, label)
+    except NotConverged:  # a refresh that fails is postponed
+        return _relabelled(state, place, label, put_off=True)
+
+
+def _relabelled(state: State, place: int, label: Label, *, put_off: bool = False) -> Delta:
     old = int(state.examples.regions[place])
     emptied = [old] if state.regions.members[old].count == 1 else []
     found, _ = state.placed(state.examples.table[place], label)
@@ -92,7 +99,9 @@ def relabel(state: State, place: int, label: Label) -> Delta:
     moments = moments.with_rows(state.examples.table, seen, np.full(len(seen), c))
     draft.frame = draft.frame._replace(moments=moments)
     draft.settle(_jobs_of(draft, left), SUFFICIENT_MARGIN)
-    return draft.delta(_settle_around(draft, place, c, at_once=True))
+    if put_off:
+        _put_off(draft)
+    return draft.delta(_settle_around(draft, place, c, at_once=True, may_refresh=not put_off))
 
 
 @kernels.one_blas_thread()
@@ -234,8 +243,7 @@ def _taught(
     if not len(state.regions):
         draft.begin(x)
     if put_off:
-        examples, others = draft.frame.schedule.refresh_at
-        draft.set_schedule(refresh_at=(2 * examples, 2 * others))
+        _put_off(draft)
     if c is None:
         place = draft.add(x, len(draft.labels) - 1, example_id)
         refresh = _settle_around(draft, place, len(draft.labels) - 1, may_refresh=not put_off)
@@ -243,6 +251,11 @@ def _taught(
         place = draft.add(x, c, example_id)
         refresh = _settle_around(draft, place, c, margins, may_refresh=not put_off)
     return draft.delta(refresh)
+
+
+def _put_off(draft: Draft) -> None:
+    examples, others = draft.frame.schedule.refresh_at
+    draft.set_schedule(refresh_at=(2 * examples, 2 * others))
 
 
 def _take_out(draft: Draft, places: Ints, emptied: list[int]) -> None:
