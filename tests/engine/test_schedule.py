@@ -45,3 +45,8 @@ def test_the_size_of_the_largest_label_follows_every_change(changes):
         for label, members in zip("aabbc", regions.members, strict=True):
             sizes[label] += members.count
         assert regions.largest == max(sizes.values())
+
+
+def test_a_third_label_brings_a_choice_at_the_next_refresh():
+    found = refreshes([0] * 33 + [1] * 40 + [2] * 27)
+    assert found == {34: False, 49: True, 98: True}

@@ -82,7 +82,7 @@ class Schedule(NamedTuple):
         then, labels_then, others_then = self.chosen_at
         return (
             examples >= 4 * then
-            or labels > 1.5 * labels_then
+            or labels >= 1.5 * labels_then
             or examples - largest >= max(4 * others_then, FIRST_OTHERS)
         )
 
