@@ -192,12 +192,12 @@ def test_claims_come_out_of_every_run(rows):
     ids=["as_expected", "never_ahead", "always_ahead", "behind_with_many", "behind"],
 )
 def test_claims_follow_the_lead_of_conditional(rows, few, many, holds):
-    def test_accuracy(row):
+    def accuracy_of(row):
         if row.settings["policy"] != "conditional":
             return 0.5
         return few if row.settings["modes"] <= row.settings["budget"] else many
 
-    made = [with_values(row, test=test_accuracy(row)) for row in rows]
+    made = [with_values(row, test=accuracy_of(row)) for row in rows]
     for claims in (figure.claims(made)[:3], figure.claims(made)[3:]):
         assert [claim.holds for claim in claims[:2]] == holds
         assert f"ahead by {100 * (many - 0.5):.1f} ± 0.0 points of test" in claims[0].measured
