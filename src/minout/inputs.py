@@ -1,18 +1,21 @@
-"""Check arguments once, at the boundary: rows, labels and ids."""
+"""Check arguments once, at the boundary: rows, labels, ids, weights and times."""
 
 from collections.abc import Iterable, Sequence, Sized
+from datetime import datetime
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from minout._typing import Floats, Id, Label
-from minout.engine import Widths
+from minout.engine import LARGEST_WEIGHT, LEAST_WEIGHT, Widths
 from minout.errors import InvalidInputError
 from minout.features import FeatureMap, Identity, RandomFourier, Scattering, refuse_masked
 
 LARGEST = 1e100
 """The largest absolute value for which sums of many inner products stay finite."""
+LATEST = 1e14
+"""The largest time, in seconds: beyond it less than 0.01 s can be told apart."""
 LARGEST_SINGLE = 1e15
 """The same for float32."""
 
@@ -103,6 +106,46 @@ def checked_id(id: Id) -> Id:
     if isinstance(id, int | np.integer) and not isinstance(id, bool):
         return within_64_bits(int(id), "id")
     raise InvalidInputError(f"An id is a whole number or a string, not a {type(id).__name__}.")
+
+
+def checked_weight(weight: Any) -> float:
+    """Return a weight as a float within the limits."""
+    if not isinstance(weight, int | float | np.number) or isinstance(weight, bool):
+        raise InvalidInputError(f"A weight is a number, not a {type(weight).__name__}.")
+    if not LEAST_WEIGHT <= weight <= LARGEST_WEIGHT:
+        raise InvalidInputError(
+            f"A weight is between {LEAST_WEIGHT:g} and {LARGEST_WEIGHT:g}, not {weight!r}."
+        )
+    return float(weight)
+
+
+def checked_time(at: Any) -> float:
+    """Return a time as seconds since 1970; a datetime without a time zone is local time."""
+    if isinstance(at, datetime):
+        return at.timestamp()
+    if isinstance(at, np.datetime64):
+        at = (at - np.datetime64(0, "s")) / np.timedelta64(1, "s")
+    if not isinstance(at, int | float | np.number) or isinstance(at, bool):
+        raise InvalidInputError(
+            f"`at` is a time in seconds since 1970 or a datetime, not a {type(at).__name__}."
+        )
+    if not -LATEST <= at <= LATEST:
+        raise InvalidInputError(f"`at` is a time in seconds since 1970, not {at!r}.")
+    return float(at)
+
+
+def listed_weights(weights: Any) -> list[Any]:
+    """Return a list of weights as a list; refuse a single one."""
+    return _listed(weights, "weights", "a list with one weight per row")
+
+
+def listed_times(at: Any, count: int, now: float) -> list[Any]:
+    """Return one time per row: now, the one given for all rows, or those in a list."""
+    if at is None:
+        return [now] * count
+    if isinstance(at, datetime | np.generic) or not isinstance(at, Iterable):
+        return [at] * count
+    return _listed(at, "at", "one time, or a list with one time per row")
 
 
 def listed_ids(ids: Any, expected: str = "a list with one id per row") -> list[Any]:

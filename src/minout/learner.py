@@ -4,6 +4,7 @@ import copy
 import json
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -34,11 +35,19 @@ from minout.engine import (
 from minout.engine.state import Move
 from minout.errors import InvalidInputError
 from minout.features import FeatureMap, named
-from minout.inputs import InputRows, checked_id, checked_label, listed_ids
+from minout.inputs import (
+    InputRows,
+    checked_id,
+    checked_label,
+    checked_time,
+    checked_weight,
+    listed_ids,
+)
 from minout.readwrite import ReadWriteLock, reads, writes
-from minout.teaching import checked_examples, separable, step
+from minout.teaching import Example, checked_examples, clock, separable, step
 
 Auto = Literal["auto"]
+Time = float | datetime
 
 TRIM_EVERY = 128
 """Return freed memory after a refresh, and at every so many examples if a separator moved."""
@@ -135,7 +144,9 @@ class Learner:
         self._lock = ReadWriteLock()
 
     @writes
-    def teach(self, x: Any, y: Label, id: Id | None = None) -> StepReport:
+    def teach(
+        self, x: Any, y: Label, id: Id | None = None, weight: float = 1.0, at: Time | None = None
+    ) -> StepReport:
         """Learn one example.
 
         If the call raises an error, the learner is unchanged. If it is interrupted (Ctrl-C), the
@@ -150,7 +161,13 @@ class Learner:
         id : int or str, optional
             An id for the example; by default the next free number. Teaching a stored id again with
             the same row and label, or with a label that was corrected since, changes nothing.
-            With another row or label it is an error: see `correct`.
+            With another row, label or weight it is an error: see `correct`.
+        weight : float, default=1.0
+            How much the example counts. After `consolidate()` an example with weight 2 is the same
+            as two equal ones.
+        at : float or datetime, optional
+            When it happened, in seconds since 1970 or as a datetime; by default now. A window
+            (`keep`) forgets the earliest first.
 
         Returns
         -------
@@ -163,15 +180,23 @@ class Learner:
             If x, y or id is not valid, or the id is stored with another row or label.
         """
         row, label = self._inputs.row(x, self._state.widths), self._label(y)
+        named = None if id is None else checked_id(id)
+        when = clock() if at is None else checked_time(at)
+        example = Example(row, label, named, checked_weight(weight), when)
         state = self._started(row)
-        delta, report = step(state, row, label, id)
+        delta, report = step(state, example)
         if delta is not None:
             self._commit(state, self._with_widths(delta, x, row))
         return report
 
     @writes
     def teach_many(
-        self, X: Any, y: Sequence[Label], ids: Sequence[Id] | None = None
+        self,
+        X: Any,
+        y: Sequence[Label],
+        ids: Sequence[Id] | None = None,
+        weights: Sequence[float] | None = None,
+        at: Time | Sequence[Time] | None = None,
     ) -> list[StepReport]:
         """Learn examples one after the other.
 
@@ -186,20 +211,25 @@ class Learner:
             Their labels.
         ids : sequence of int or str, optional
             One id per row; see `teach`.
+        weights : sequence of float, optional
+            One weight per row; see `teach`.
+        at : float, datetime or sequence of them, optional
+            One time for all rows, or one per row; see `teach`.
 
         Returns
         -------
         list of StepReport
             One per row; see `teach`.
         """
-        rows, labels, named_ids = checked_examples(self._inputs, self._state, X, y, ids)
+        examples = checked_examples(self._inputs, self._state, X, y, ids, weights, at)
         before = self._state
+        rows = np.array([each.row for each in examples[:1]])
         state = self._started(rows)
         reports: list[StepReport] = []
         rollback = Rollback(before)
-        for row, label, each in zip(rows, labels, named_ids, strict=True):
+        for example in examples:
             try:
-                delta, report = step(state, row, label, each)
+                delta, report = step(state, example)
             except InvalidInputError:
                 self._commit(before, rollback.delta())
                 raise

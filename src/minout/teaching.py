@@ -1,7 +1,8 @@
 """Teach one checked example: a change of the state, no change, or an error."""
 
+import time
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -9,28 +10,62 @@ from minout import engine
 from minout._typing import Floats, Id, Label
 from minout.engine import NOTHING_MOVED, Delta, State, StepReport
 from minout.errors import InvalidInputError, NotConverged
-from minout.inputs import InputRows, checked_id, checked_label, listed_ids, listed_labels
+from minout.inputs import (
+    InputRows,
+    checked_id,
+    checked_label,
+    checked_time,
+    checked_weight,
+    listed_ids,
+    listed_labels,
+    listed_times,
+    listed_weights,
+)
 
 T = TypeVar("T")
 
 
-def step(state: State, row: Floats, label: Label, id: Id | None) -> tuple[Delta | None, StepReport]:
+class Example(NamedTuple):
+    """A checked example; without an id it gets the next free number."""
+
+    row: Floats
+    label: Label
+    id: Id | None
+    weight: float
+    time: float
+
+
+def clock() -> float:
+    """Return the present time, in seconds since 1970."""
+    return time.time()
+
+
+def step(state: State, example: Example) -> tuple[Delta | None, StepReport]:
     """Return the change that learns an example (None if it is stored already) and a report."""
+    row, label, id, weight, at = example
     if id is None:
         example_id: Id = _free_id(state)
         following: int | None = int(example_id) + 1
     else:
-        example_id, following = checked_id(id), None
+        example_id, following = id, None
         if example_id in state.place_of:
-            return None, _known(state, example_id, row, label)
-    delta = separable(lambda: engine.teach(state, row, label, example_id, following))
-    return delta, StepReport(example_id, label, delta.certificate, delta.refresh)
+            return None, _known(state, example)
+    delta = separable(
+        lambda: engine.teach(state, row, label, example_id, following, weight=weight, time=at)
+    )
+    return delta, StepReport(example_id, label, delta.certificate, delta.refresh, delta.was_right)
 
 
 def checked_examples(
-    inputs: InputRows, state: State, X: Any, y: Sequence[Label], ids: Sequence[Id] | None
-) -> tuple[Floats, list[Label], list[Id | None]]:
-    """Return checked rows, labels and ids (each may be None), one label and id per row."""
+    inputs: InputRows,
+    state: State,
+    X: Any,
+    y: Sequence[Label],
+    ids: Sequence[Id] | None,
+    weights: Sequence[float] | None,
+    at: Any,
+) -> list[Example]:
+    """Return checked examples, one label, id, weight and time per row."""
     rows = inputs.rows(X, state.widths)
     labels: list[Label] = []
     for each in listed_labels(y):
@@ -45,16 +80,27 @@ def checked_examples(
         raise InvalidInputError(
             f"There are {given}; pass one label per row, and one id per row or none."
         )
+    weighed = [1.0] * len(rows)
+    if weights is not None:
+        weighed = [checked_weight(each) for each in listed_weights(weights)]
+    times = [checked_time(each) for each in listed_times(at, len(rows), clock())]
+    for name, given_values in (("weight", weighed), ("time", times)):
+        if len(given_values) != len(rows):
+            raise InvalidInputError(
+                f"There are {len(rows)} rows and {len(given_values)} {name}s; "
+                f"pass one {name} per row."
+            )
+    examples = [Example(*each) for each in zip(rows, labels, named, weighed, times, strict=True)]
     seen: set[Id] = set()
-    for row, label, example_id in zip(rows, labels, named, strict=True):
-        if example_id is None:
+    for example in examples:
+        if example.id is None:
             continue
-        if example_id in seen:
-            raise InvalidInputError(f"The id {example_id!r} is given to two rows.")
-        seen.add(example_id)
-        if example_id in state.place_of:
-            _known(state, example_id, row, label)
-    return rows, labels, named
+        if example.id in seen:
+            raise InvalidInputError(f"The id {example.id!r} is given to two rows.")
+        seen.add(example.id)
+        if example.id in state.place_of:
+            _known(state, example)
+    return examples
 
 
 def separable(step: Callable[[], T]) -> T:
@@ -75,14 +121,19 @@ def _free_id(state: State) -> int:
     return free
 
 
-def _known(state: State, example_id: Id, row: Floats, label: Label) -> StepReport:
-    # An id that is taught again: an error, unless row and label are its present or earlier ones.
-    place = state.place_of[example_id]
-    same_row = np.array_equal(state.row_at(place), row)
-    now = state.label_at(place)
-    if not same_row or label not in (now, *state.corrected.get(example_id, ())):
-        what, remedy = "row", "`forget` it first to teach it again"
-        if same_row:
-            what, remedy = "label", "use `correct` to change it"
-        raise InvalidInputError(f"Example {example_id!r} is stored with another {what}; {remedy}.")
-    return StepReport(example_id, now, NOTHING_MOVED)
+def _known(state: State, example: Example) -> StepReport:
+    # An id that is taught again: an error, unless row, weight and label are its present ones, or
+    # the label is an earlier one.
+    assert example.id is not None
+    place = state.place_of[example.id]
+    now, what = state.label_at(place), ""
+    remedy = "`forget` it first to teach it again"
+    if not np.array_equal(state.row_at(place), example.row):
+        what = "row"
+    elif example.label not in (now, *state.corrected.get(example.id, ())):
+        what, remedy = "label", "use `correct` to change it"
+    elif state.examples.weights[place] != example.weight:
+        what = "weight"
+    if what:
+        raise InvalidInputError(f"Example {example.id!r} is stored with another {what}; {remedy}.")
+    return StepReport(example.id, now, NOTHING_MOVED)

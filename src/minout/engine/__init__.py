@@ -6,6 +6,7 @@ It does not deal with files, locks or scikit-learn.
 from minout.engine.audit import Audit, audit
 from minout.engine.choice import Choice
 from minout.engine.consolidate import consolidate
+from minout.engine.examples import LARGEST_WEIGHT, LEAST_WEIGHT
 from minout.engine.expected import ClassAccuracy, ExpectedAccuracy, expected_accuracy
 from minout.engine.explain import (
     Explanation,
@@ -36,6 +37,8 @@ from minout.engine.suspects import Suspect, suspects
 from minout.engine.validation import MalformedError
 
 __all__ = [
+    "LARGEST_WEIGHT",
+    "LEAST_WEIGHT",
     "NOTHING_MOVED",
     "Audit",
     "Certificate",

@@ -114,12 +114,12 @@ def _divide(new: State, order: Ints, labels: list[Label], regions: Ints) -> None
 def _without_model(old: State) -> tuple[State, Ints]:
     # A state with the examples only, one region per label, and their places in order of digests.
     labels, number = sorted(old.regions.names), old.regions.order.owner
-    places = old.examples.places()
+    places = old.examples.in_order()
     new = State(old.settings, old.examples.given.shape[1], old.examples.dtype)
     new.examples = old.examples.only(places, number)
     new.ids = [old.ids[place] for place in places.tolist()]
     new.place_of = {example_id: place for place, example_id in enumerate(new.ids)}
-    new.widths, new.next_id = old.widths, old.next_id
+    new.widths, new.next_id, new.taught = old.widths, old.next_id, len(places)
     new.corrected, new.notes = dict(old.corrected), old.notes
     end = new.examples.end
     regions = new.examples.regions[:end]
@@ -166,7 +166,7 @@ def _carried_pools(old: State, new: State) -> dict[int, Pool]:
     if not len(old.regions) == len(new.regions) == len(new.regions.names):
         return {}
     moved_to = np.zeros(max(old.examples.end, 1), dtype=np.int64)
-    moved_to[old.examples.places()] = np.arange(new.examples.end)
+    moved_to[old.examples.in_order()] = np.arange(new.examples.end)
     number = old.regions.order.owner.tolist()
     nowhere, carried = Prior(np.zeros(new.examples.width), 0.0), {}
     for pair in old.separators.stored(old.regions.order.owner):

@@ -7,7 +7,7 @@ import numpy as np
 
 from minout import kernels
 from minout._typing import Bools, Floats, Id, Ints, Label, Words
-from minout.engine.examples import Examples
+from minout.engine.examples import About, Examples
 from minout.engine.far import NO_SUPPORT, ClassRow, FarPairs, pool_of, support_of
 from minout.engine.frame import FIRST_PRIORS, Frame, Rows
 from minout.engine.images import Images
@@ -148,10 +148,10 @@ class Draft:
         self.frame = self.frame._replace(moments=moments)
         self.replace_all(None)
 
-    def add(self, x: Floats, c: int, example_id: Id) -> int:
+    def add(self, x: Floats, c: int, example_id: Id, about: About) -> int:
         """Add a row to region c; return its place."""
         place = self.examples.end
-        self.examples = self.examples.staged(x, c)
+        self.examples = self.examples.staged(x, c, about)
         self._added = example_id
         self._members[c] = self.members(c).appended(place)
         return place

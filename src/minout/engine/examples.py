@@ -1,10 +1,10 @@
-"""The stored rows: each has a place that never changes, a region number and a digest.
+"""The stored rows: each has a place that does not change, a region number and a digest.
 
 `table` has the rows as the separators see them: expanded by hat functions (`maths/expansion.py`),
 or as they were given.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -15,15 +15,29 @@ from minout.maths import NO_EXPANSION, Expansion
 
 BLOCK = 1_024
 """So many rows are expanded at a time."""
+LEAST_WEIGHT, LARGEST_WEIGHT = 1e-9, 1e9
+"""Weights beyond these are refused: double precision could not tell the others apart."""
 FOURFOLD_BELOW = 2_000_000_000
 """Arrays of fewer bytes grow fourfold, larger ones twofold."""
 
 
+class About(NamedTuple):
+    """What a row is stored with: its weight, its time, and how many rows were taught before it."""
+
+    weight: float = 1.0
+    time: float = 0.0
+    serial: int = 0
+
+
+UNWEIGHTED = About()
+
+
 class Examples:
-    """Rows with their region numbers and digests, by place: the first `end` places are in use.
+    """Rows with their region numbers and digests, by place: places from `end` on are not in use.
 
     `given` has the rows as they were given, and the digests are theirs. `table` is the same array
-    without an expansion, otherwise derived from it.
+    without an expansion, otherwise derived from it. `weights` and `times` are those that the rows
+    were taught with, `serials` their numbers in the order of teaching.
 
     An Examples object is never changed in place except by `wipe` and `relabel`, which only
     `State` calls. The arrays have spare capacity from `end` on. `staged` writes a row there and
@@ -45,8 +59,11 @@ class Examples:
         "expansion",
         "given",
         "regions",
+        "serials",
         "stored",
         "table",
+        "times",
+        "weights",
     )
 
     def __init__(self, width: int, dtype: DTypeLike = np.float64, room: int = 8) -> None:
@@ -57,6 +74,9 @@ class Examples:
         self.regions: Ints = np.zeros(room, dtype=np.int64)
         self.digests: Words = np.zeros(room, dtype=np.uint64)
         self.stored: Bools = np.zeros(room, dtype=bool)
+        self.weights: Floats = np.ones(room)
+        self.times: Floats = np.zeros(room)
+        self.serials: Ints = np.zeros(room, dtype=np.int64)
 
     @property
     def width(self) -> int:
@@ -64,16 +84,27 @@ class Examples:
         return int(self.table.shape[1])
 
     @classmethod
-    def of(cls, rows: Floats, regions: Ints, digests: Words, stored: Bools) -> "Examples":
+    def of(
+        cls,
+        rows: Floats,
+        regions: Ints,
+        digests: Words,
+        stored: Bools,
+        *,
+        weights: Floats,
+        times: Floats,
+        serials: Ints,
+    ) -> "Examples":
         """Return examples made of these arrays, which have one entry per place."""
         examples = cls(rows.shape[1], rows.dtype, room=0)
         examples.end = len(rows)
         examples.given = examples.table = rows
         examples.regions = regions
         examples.digests, examples.stored = digests, stored
+        examples.weights, examples.times, examples.serials = weights, times, serials
         return examples
 
-    def staged(self, x: Floats, c: int) -> "Examples":
+    def staged(self, x: Floats, c: int, about: About = UNWEIGHTED) -> "Examples":
         """Return examples with one more row, of region c, at place `self.end`."""
         place = self.end
         more = self._with_room(place + 1)
@@ -83,12 +114,18 @@ class Examples:
         more.regions[place] = c
         more.digests[place] = self._digest(more.given[place])
         more.stored[place] = True
+        more.weights[place], more.times[place], more.serials[place] = about
         more.end = place + 1
         return more
 
     def places(self) -> Ints:
         """Return the places in use, ascending."""
         return np.flatnonzero(self.stored[: self.end])
+
+    def in_order(self) -> Ints:
+        """Return the places in use, in the order of teaching."""
+        places = self.places()
+        return np.asarray(places[np.argsort(self.serials[places], kind="stable")])
 
     def equal_to(self, places: Ints) -> Ints:
         """Return, ascending, the stored places whose rows equal those at some places."""
@@ -121,9 +158,10 @@ class Examples:
     def only(self, places: Ints, number: Ints) -> "Examples":
         """Return only these places, numbered from 0, with region number[c] for each region c.
 
-        If that is all places, rows and digests are shared, not copied. There is no expansion.
+        Their serial numbers are the same numbers. If that is all places in their order, rows and
+        digests are shared, not copied. There is no expansion.
         """
-        if len(places) == self.end:
+        if np.array_equal(places, np.arange(self.end)):
             twin = self.expanded_by(NO_EXPANSION)
             twin.regions = self.regions.copy()
         else:
@@ -131,6 +169,8 @@ class Examples:
             count = twin.end = len(places)
             twin.given[:count], twin.digests[:count] = self.given[places], self.digests[places]
             twin.regions[:count], twin.stored[:count] = self.regions[places], True
+            twin.weights[:count], twin.times[:count] = self.weights[places], self.times[places]
+        twin.serials = np.arange(len(twin.given))
         if twin.end:
             twin.regions[: twin.end] = number[twin.regions[: twin.end]]
         return twin
@@ -157,6 +197,7 @@ class Examples:
         self.regions[places] = 0
         self.digests[places] = 0
         self.stored[places] = False
+        self.weights[places], self.times[places], self.serials[places] = 1.0, 0.0, 0
 
     def _digest(self, row: Floats) -> int:
         return int(kernels.digest(row.view(f"u{self.dtype.itemsize}")))
@@ -166,6 +207,7 @@ class Examples:
         twin.dtype, twin.end, twin.expansion = self.dtype, self.end, self.expansion
         twin.given, twin.table, twin.regions = self.given, self.table, self.regions
         twin.digests, twin.stored = self.digests, self.stored
+        twin.weights, twin.times, twin.serials = self.weights, self.times, self.serials
         return twin
 
     def _with_room(self, size: int) -> "Examples":
@@ -176,9 +218,8 @@ class Examples:
             twin.given = twin.table = _longer(self.given, length)
             if len(self.expansion.of):
                 twin.table = _longer(self.table, length)
-            twin.regions = _longer(self.regions, length)
-            twin.digests = _longer(self.digests, length)
-            twin.stored = _longer(self.stored, length)
+            for name in ("regions", "digests", "stored", "weights", "times", "serials"):
+                setattr(twin, name, _longer(getattr(self, name), length))
         return twin
 
 

@@ -50,6 +50,7 @@ def packed(state: State) -> tuple[dict[str, Any], Arrays]:
         "settings": asdict(state.settings),
         "widths": list(state.widths),
         "next_id": state.next_id,
+        "taught": state.taught,
         "ids": list(state.ids),
         "labels": list(state.regions.labels),
         "corrected": [[key, list(labels)] for key, labels in state.corrected.items()],
@@ -71,6 +72,8 @@ def packed(state: State) -> tuple[dict[str, Any], Arrays]:
         "class": examples.regions[:end],
         "digest": examples.digests[:end],
         "stored": examples.stored[:end],
+        "time": examples.times[:end],
+        "serial": examples.serials[:end],
         "W": separators.W[rows],
         "b": separators.b[rows],
         "sums.shift": moments.shift,
@@ -84,6 +87,8 @@ def packed(state: State) -> tuple[dict[str, Any], Arrays]:
         **_joined("pending", [separators.pending[pair] for pair in pairs]),
         **_pools([separators.pools[pair] for pair in pairs], with_priors=separators.far is None),
     }
+    if (examples.weights[:end] != 1.0).any():
+        arrays["weight"] = examples.weights[:end]
     if separators.far is not None:
         arrays |= _far(separators, separators.far, pairs)
     if moments.scatter is not None:
@@ -101,15 +106,25 @@ def packed(state: State) -> tuple[dict[str, Any], Arrays]:
 def unpacked(about: Any, arrays: Arrays) -> State:
     """Return the state that was packed; raise MalformedError if the arguments are not valid."""
     validate(about, arrays)
-    examples = Examples.of(arrays["rows"], arrays["class"], arrays["digest"], arrays["stored"])
+    n = len(arrays["rows"])
+    examples = Examples.of(
+        arrays["rows"],
+        arrays["class"],
+        arrays["digest"],
+        arrays["stored"],
+        weights=arrays.get("weight", np.ones(n)),  # earlier files have none of these
+        times=arrays.get("time", np.zeros(n)),
+        serials=arrays.get("serial", np.arange(n)),
+    )
     if "hats.of" in arrays:
         hats = Expansion(*(arrays[f"hats.{name}"] for name in Expansion._fields))
         examples = examples.expanded_by(hats)
     state = State(Settings(**about["settings"]), examples.width, examples.dtype)
     given, row = about["widths"]
     state.examples, state.ids, state.notes = examples, about["ids"], about["notes"]
-    state.place_of = {state.ids[place]: place for place in examples.places().tolist()}
+    state.place_of = {state.ids[place]: place for place in examples.in_order().tolist()}
     state.widths, state.next_id = Widths(given, row), about["next_id"]
+    state.taught = about.get("taught", n)
     state.corrected = {example_id: tuple(labels) for example_id, labels in about["corrected"]}
     state.consolidated = about["consolidated"]
     members = [Members(places) for places in _parted("members", arrays)]

@@ -90,12 +90,16 @@ class StepReport(NamedTuple):
         What moved, what was checked, and how the list of misfits changed.
     refresh : Refresh or None
         The refresh, if this step included one.
+    was_right : bool or None
+        Whether the model predicted this label for the example before it was taught. None if no
+        example had the label yet, if the example was stored already, and for corrections.
     """
 
     example_id: Id
     label: Label
     certificate: Certificate
     refresh: Refresh | None = None
+    was_right: bool | None = None
 
     @property
     def pending(self) -> tuple[tuple[Label, Label], ...]:

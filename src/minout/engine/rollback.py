@@ -24,6 +24,7 @@ class Rollback:
             frame=state.frame,
             move=state.last_move,
             next_id=state.next_id,
+            taught=state.taught,
             widths=state.widths,
             consolidated=state.consolidated,
         )

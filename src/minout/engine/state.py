@@ -76,6 +76,8 @@ class State:
         The lengths of examples and rows.
     next_id : int
         The number from which the next free id is searched.
+    taught : int
+        How many examples were taught so far, forgotten ones included.
     corrected : dict
         For each corrected example, the labels that it had before.
     notes : dict
@@ -95,7 +97,7 @@ class State:
         self.separators = Separators(width)
         self.frame = Frame.first(settings, np.zeros(width, dtype=dtype), 0)
         self.widths = Widths()
-        self.next_id = 0
+        self.next_id = self.taught = 0
         self.corrected: dict[Id, tuple[Label, ...]] = {}
         self.notes: dict[str, Any] = {}
         self.consolidated = False
@@ -279,9 +281,11 @@ class Delta(NamedTuple):
         What `partition` needs; None if this step moved nothing or removed examples.
     corrected : dict of id to labels
         The earlier labels of examples; an empty tuple removes the id.
-    next_id, widths : int and Widths or None
+    next_id, taught, widths : int, int and Widths or None
     consolidated : bool
         Whether the state is consolidated afterwards.
+    was_right : bool or None
+        For the caller: whether the state before gave the row that is taught its label.
     """
 
     certificate: Certificate = NOTHING_MOVED
@@ -305,8 +309,10 @@ class Delta(NamedTuple):
     move: Move | None = None
     corrected: Mapping[Id, tuple[Label, ...]] = NOTHING
     next_id: int | None = None
+    taught: int | None = None
     widths: Widths | None = None
     consolidated: bool = False
+    was_right: bool | None = None
 
 
 class Reduced(NamedTuple):
@@ -369,10 +375,9 @@ def apply(state: State, delta: Delta) -> None:
         state.frame = delta.frame
     _put(state.corrected, delta.corrected)
     state.last_move, state.consolidated = delta.move, delta.consolidated
-    if delta.next_id is not None:
-        state.next_id = delta.next_id
-    if delta.widths is not None:
-        state.widths = delta.widths
+    for name in ("next_id", "taught", "widths"):
+        if getattr(delta, name) is not None:
+            setattr(state, name, getattr(delta, name))
     if len(delta.removed):
         _wipe(state, delta.removed)
 

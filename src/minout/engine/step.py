@@ -2,16 +2,19 @@
 
 import time
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 
 from minout import kernels
 from minout._typing import Floats, Id, Ints, Label
 from minout.engine.draft import Draft
+from minout.engine.examples import About
 from minout.engine.frame import chosen, divided, expansion_of, measured, next_priors
 from minout.engine.heap import trim_heap
 from minout.engine.images import Images
 from minout.engine.pool import Pool
+from minout.engine.prediction import winners
 from minout.engine.reference import Reference
 from minout.engine.reports import Certificate, Refresh
 from minout.engine.separators import (
@@ -25,6 +28,15 @@ from minout.engine.separators import (
 from minout.engine.settle import Job
 from minout.engine.state import Delta, State
 from minout.errors import NotConverged
+
+
+class New(NamedTuple):
+    """An example to learn."""
+
+    x: Floats
+    label: Label
+    id: Id
+    about: About
 
 
 def renewal_due(state: State, c: int | None) -> bool:
@@ -51,7 +63,14 @@ def _refresh_due(state: State, c: int | None) -> bool:
 
 
 def teach(
-    state: State, x: Floats, label: Label, example_id: Id, next_id: int | None = None
+    state: State,
+    x: Floats,
+    label: Label,
+    example_id: Id,
+    next_id: int | None = None,
+    *,
+    weight: float = 1.0,
+    time: float = 0.0,
 ) -> Delta:
     """Return the change that learns a row x (d,) under a label.
 
@@ -65,13 +84,18 @@ def teach(
         Its label, and an id that is not in use.
     next_id : int, optional
         The number from which the next free id is searched from now on.
+    weight, time : float
+        Its weight, and when it happened.
 
     Raises
     ------
     NotConverged
         If a separator cannot be solved in double precision.
     """
-    return _with_sums(state, _learned(state, x, label, example_id, next_id))
+    new = New(x, label, example_id, About(weight, time, state.taught))
+    delta, was_right = _learned(state, new)
+    delta = delta._replace(next_id=next_id, taught=state.taught + 1, was_right=was_right)
+    return _with_sums(state, delta)
 
 
 @kernels.one_blas_thread()
@@ -178,22 +202,27 @@ def _pairs_to_settle(draft: Draft, old: Iterable[int], low: Iterable[int]) -> li
     return sorted({*(second * (second - 1) // 2 + first).tolist(), *old, *low})
 
 
-def _learned(state: State, x: Floats, label: Label, example_id: Id, next_id: int | None) -> Delta:
-    c, margins = state.placed(state.expanded(x[None])[0], label)
-    if c is not None and not renewal_due(state, c):
-        least = float(margins.min())
-        if least >= SUFFICIENT_MARGIN:
-            return _stored(state, x, c, example_id, least, next_id)
+def _learned(state: State, new: New) -> tuple[Delta, bool | None]:
+    # The change, and whether the state gives the row its label before.
+    c, margins = state.placed(state.expanded(new.x[None])[0], new.label)
+    least, was_right = float(margins.min(initial=np.inf)), None
+    if c is not None:
+        was_right = least > 0.0 or _winner(state, new.x) == new.label
+    if c is not None and not renewal_due(state, c) and least >= SUFFICIENT_MARGIN:
+        return _stored(state, new, c, least), was_right
     with kernels.one_blas_thread():
         try:
-            return _taught(state, x, label, example_id, c, margins)._replace(next_id=next_id)
+            return _taught(state, new, c, margins), was_right
         except NotConverged:
             turns_far = c is None and state.settings.turns_far(len(state.regions) + 1)
             if not (turns_far or _refresh_due(state, c)):
                 raise
         # A refresh that fails is postponed; the example is learned without it.
-        delta = _taught(state, x, label, example_id, c, margins, put_off=True)
-        return delta._replace(next_id=next_id)
+        return _taught(state, new, c, margins, put_off=True), was_right
+
+
+def _winner(state: State, x: Floats) -> Label:
+    return state.regions.labels[int(winners(state, x[None]).regions[0])]
 
 
 def _with_sums(state: State, delta: Delta) -> Delta:
@@ -212,43 +241,33 @@ def _with_sums(state: State, delta: Delta) -> Delta:
     return delta._replace(frame=frame._replace(moments=moments))
 
 
-def _stored(
-    state: State, x: Floats, c: int, example_id: Id, least: float, next_id: int | None
-) -> Delta:
+def _stored(state: State, new: New, c: int, least: float) -> Delta:
     # The fast path: all margins of the row are large enough, so nothing moves.
-    place, examples = state.examples.end, state.examples.staged(x, c)
+    place, examples = state.examples.end, state.examples.staged(new.x, c, new.about)
     digest = int(examples.digests[place])
-    misfits = (example_id,) if digest in state.separators.listed else ()
+    misfits = (new.id,) if digest in state.separators.listed else ()
     return Delta(
         certificate=Certificate((), 0, least, misfits, ()),
         examples=examples,
-        added=example_id,
+        added=new.id,
         members={c: state.regions.members[c].appended(place)},
-        next_id=next_id,
     )
 
 
 def _taught(
-    state: State,
-    x: Floats,
-    label: Label,
-    example_id: Id,
-    c: int | None,
-    margins: Floats,
-    *,
-    put_off: bool = False,
+    state: State, new: New, c: int | None, margins: Floats, *, put_off: bool = False
 ) -> Delta:
     # Region c of the label, None for a new one, with the margins that the row has in it.
-    draft = Draft(state, label=label)
+    draft = Draft(state, label=new.label)
     if not len(state.regions):
-        draft.begin(x)
+        draft.begin(new.x)
     if put_off:
         _put_off(draft)
     if c is None:
-        place = draft.add(x, len(draft.labels) - 1, example_id)
+        place = draft.add(new.x, len(draft.labels) - 1, new.id, new.about)
         refresh = _settle_around(draft, place, len(draft.labels) - 1, may_refresh=not put_off)
     else:
-        place = draft.add(x, c, example_id)
+        place = draft.add(new.x, c, new.id, new.about)
         refresh = _settle_around(draft, place, c, margins, may_refresh=not put_off)
     return draft.delta(refresh)
 

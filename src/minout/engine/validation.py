@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from minout.engine.examples import LARGEST_WEIGHT, LEAST_WEIGHT
 from minout.engine.frame import Schedule
 from minout.engine.regions import order_of
 from minout.engine.separators import pair_count, pairs_between, regions_of_all
@@ -22,6 +23,7 @@ REAL, INT, WORD = np.dtype(np.float64), np.dtype(np.int64), np.dtype(np.uint64)
 FLAG, SIGN, SINGLE = np.dtype(np.bool_), np.dtype(np.int8), np.dtype(np.float32)
 FINITE = (
     "rows",
+    "time",
     "W",
     "b",
     "origin",
@@ -57,6 +59,9 @@ def validate(about: Any, arrays: Arrays) -> None:
         ("class", INT, (n,)),
         ("digest", WORD, (n,)),
         ("stored", FLAG, (n,)),
+        ("weight", REAL, (n,)),
+        ("time", REAL, (n,)),
+        ("serial", INT, (n,)),
         ("W", REAL, (len(pairs), d)),
         ("b", REAL, (len(pairs),)),
         ("prior.W", REAL, (len(pairs), d)),
@@ -67,7 +72,9 @@ def validate(about: Any, arrays: Arrays) -> None:
         ("sums.rows", REAL, (len(counts), d)),
         ("images", REAL if "far.near" in arrays else rows.dtype, (len(places), d)),
     ):
-        is_optional = name == "prior.W" or (name == "prior.b" and "far.near" in arrays)
+        is_optional = name in ("prior.W", "weight", "time", "serial") or (
+            name == "prior.b" and "far.near" in arrays
+        )
         if name in arrays or not is_optional:
             _array(arrays, name, dtype, shape)
     for name in ("K", "precision", "sums.scatter"):
@@ -76,6 +83,7 @@ def validate(about: Any, arrays: Arrays) -> None:
     _within(arrays["class"][stored], classes, "class")
     _expect(not arrays["class"][~arrays["stored"]].any(), "class")
     _ids(about, stored, n, given)
+    _serials(about, arrays, stored)
     _lists(arrays, stored, classes, pairs)
     _expect(bool(np.isin(places, stored).all() and (np.diff(places) > 0).all()), "images.of")
     _carried(arrays, d)
@@ -161,6 +169,18 @@ def _ids(about: Any, stored: NDArray[Any], n: int, d: int) -> None:
         _expect(given is None and n == 0, "widths")
     else:
         _expect(_is_count(row) and row == d > 0, "widths")
+
+
+def _serials(about: Any, arrays: Arrays, stored: NDArray[Any]) -> None:
+    # Weights that a user could have set; serial numbers, each once, below the number taught.
+    if "weight" in arrays:
+        weights = arrays["weight"]
+        _expect(bool(((weights >= LEAST_WEIGHT) & (weights <= LARGEST_WEIGHT)).all()), "weight")
+    taught = about.get("taught", len(arrays["rows"]))
+    serials = arrays["serial"][stored] if "serial" in arrays else stored
+    _expect(_is_count(taught), "taught")
+    _within(serials, taught, "serial")
+    _expect(len(np.unique(serials)) == len(stored), "serial")
 
 
 def _lists(arrays: Arrays, stored: NDArray[Any], classes: int, pairs: NDArray[Any]) -> None:
