@@ -4,6 +4,7 @@ import copy
 import json
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -32,6 +33,7 @@ from minout.engine import (
     Suspect,
     WhatIf,
 )
+from minout.engine.settings import Keep
 from minout.engine.state import Move
 from minout.errors import InvalidInputError
 from minout.features import FeatureMap, named
@@ -105,6 +107,12 @@ class Learner:
         discriminant per label, corrected where a stored example needs it; the guarantees for stored
         examples are the same. "auto" is "all" up to 200 labels, and 32 above; "all" with more takes
         much time and memory.
+    keep : "all", int, dict or str, default="all"
+        The window: which examples stay stored. A number keeps that many, `{"per_label": n}` so many
+        of each label, and a time such as "30d" or "12h" (units s, m, h, d, w) those that are at
+        most so much older than the latest one. When an example is taught, the oldest ones (by `at`,
+        see `teach`) are forgotten as far as needed, and the certificate names them. A label without
+        examples leaves the model. Memory and file size stay constant.
 
     Notes
     -----
@@ -135,9 +143,10 @@ class Learner:
         features: str | FeatureMap | Callable[[Any], Any] = "identity",
         refresh: Literal["auto", "manual"] = "auto",
         near_classes: int | Literal["auto", "all"] = "auto",
+        keep: Keep = "all",
     ) -> None:
         settings = Settings(
-            C, whiten, lda_prior, standardize, refresh, near_classes, regions, expand
+            C, whiten, lda_prior, standardize, refresh, near_classes, regions, expand, keep
         )
         self._inputs = InputRows(named(features))
         self._state = State(settings, 0, self._inputs.features.dtype)
@@ -312,6 +321,26 @@ class Learner:
         if len(set(places)) < len(places):
             raise InvalidInputError("An id is named twice; name each example to forget once.")
         return self._forget(sorted(places))
+
+    @writes
+    def set_keep(self, keep: Keep) -> Certificate:
+        """Set another window, and forget the examples that it does not hold.
+
+        Parameters
+        ----------
+        keep : "all", int, dict or str
+            The window, as for the parameter `keep`.
+
+        Returns
+        -------
+        Certificate
+            Its `forgotten` names the examples that were forgotten.
+        """
+        state = self._state
+        settings = replace(state.settings, keep=keep)
+        delta = separable(lambda: engine.rewindow(state, settings))
+        self._commit(state, delta)
+        return delta.certificate
 
     @writes
     def forget_class(self, y: Label) -> Certificate:
@@ -832,7 +861,7 @@ class Learner:
         engine.make_room(state, delta)
         self._lock.write(put_in_place)
         moved = delta.separators and delta.examples is not None
-        if delta.refresh is not None or (moved and len(state.ids) % TRIM_EVERY == 0):
+        if delta.refresh is not None or (moved and state.taught % TRIM_EVERY == 0):
             engine.trim_heap()
 
     def _forget(self, listed: list[int], label: Label | None = None) -> Certificate:
@@ -854,7 +883,7 @@ class Learner:
         if state.widths.row is not None or not len(rows):
             return state
         fresh = State(state.settings, rows.shape[-1], rows.dtype)
-        fresh.notes = state.notes
+        fresh.notes, fresh.latest = state.notes, state.latest
         return fresh
 
     def _with_widths(self, delta: Delta, X: Any, rows: Floats) -> Delta:

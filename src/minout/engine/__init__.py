@@ -32,7 +32,7 @@ from minout.engine.reports import (
 from minout.engine.rollback import Rollback
 from minout.engine.settings import Settings
 from minout.engine.state import Delta, State, Widths, apply, make_room
-from minout.engine.step import forget, relabel, settle_pending, teach
+from minout.engine.step import forget, relabel, rewindow, settle_pending, teach
 from minout.engine.suspects import Suspect, suspects
 from minout.engine.validation import MalformedError
 
@@ -75,6 +75,7 @@ __all__ = [
     "pair_separator",
     "partition",
     "relabel",
+    "rewindow",
     "settle_pending",
     "softmax",
     "suspects",

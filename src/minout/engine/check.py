@@ -75,7 +75,7 @@ def judge(
     """Compare the margins of some examples with the bound; those of the first side come first."""
     places, signs = np.concatenate(sides), _signs(sides)
     below = np.flatnonzero(margins < bound)
-    inside = _among(places[below], pool.places)
+    inside = among(places[below], pool.places)
     if inside.any():
         _expect_slack(w, b, places[below[inside]], margins[below[inside]], pool, problem, bound)
         below = below[~inside]
@@ -87,7 +87,8 @@ def judge(
     return CheckResult(places[below], signs[below], places[~right], least, len(places))
 
 
-def _among(places: Ints, others: Ints) -> Bools:
+def among(places: Ints, others: Ints) -> Bools:
+    """Return for each place whether it is one of some others."""
     if len(places) * len(others) < FEW:  # np.isin takes 25 µs for a few
         return np.asarray((places[:, None] == others).any(axis=1))
     return np.isin(places, others)

@@ -92,8 +92,7 @@ def _refined(new: State, order: Ints) -> dict[int, Pool] | None:
     for pair, pool in pools.items():
         low, high = regions_of(pair)
         if low in number and high in number:
-            twin = pool.fork()
-            twin.leave(moved)
+            twin = pool.without(moved, examples.table, new.frame.geometry.origin)
             carried[pair_number(number[low], number[high])] = twin
     _divide(new, order, [old.labels[c] for c in kept.tolist()], renumbered)
     return carried
@@ -120,7 +119,7 @@ def _without_model(old: State) -> tuple[State, Ints]:
     new.ids = [old.ids[place] for place in places.tolist()]
     new.place_of = {example_id: place for place, example_id in enumerate(new.ids)}
     new.widths, new.next_id, new.taught = old.widths, old.next_id, len(places)
-    new.corrected, new.notes = dict(old.corrected), old.notes
+    new.corrected, new.notes, new.latest = dict(old.corrected), old.notes, old.latest
     end = new.examples.end
     regions = new.examples.regions[:end]
     order = np.lexsort((regions, new.examples.digests[:end]))
@@ -133,13 +132,14 @@ def _without_model(old: State) -> tuple[State, Ints]:
 def _frame(new: State, order: Ints) -> None:
     # Choose settings, divide labels into regions, and measure.
     examples, labels = new.examples, new.regions.labels
-    rows = Rows(examples.table, order, examples.regions[order], examples.digests[order])
-    frame = Frame.first(new.settings, examples.table[0], examples.end)
+    regions, digests = examples.regions[order], examples.digests[order]
+    rows = Rows(examples.table, order, regions, digests, examples.serials)
+    frame = Frame.first(new.settings, examples.table[0], new.taught)
     frame = frame._replace(moments=_sums(rows, len(labels), examples.end))
     owner = np.arange(len(labels))
-    frame = chosen(frame, new.settings, examples.given, rows, owner) or frame
+    frame = chosen(frame, new.settings, examples.given, rows, owner, new.turnover) or frame
     if frame.choice.hats and len(labels) > 1:
-        new.examples = examples = examples.expanded_by(expansion_of(frame, examples))
+        new.examples = examples = examples.expanded_by(expansion_of(frame, examples, order))
         rows = rows._replace(table=examples.table)
         new.separators = Separators(examples.width)
         new.separators.make_room(0, examples.end)

@@ -7,6 +7,7 @@ import numpy as np
 
 from minout import kernels
 from minout._typing import Bools, Floats, Id, Ints, Label, Words
+from minout.engine.check import among
 from minout.engine.examples import About, Examples
 from minout.engine.far import NO_SUPPORT, ClassRow, FarPairs, pool_of, support_of
 from minout.engine.frame import FIRST_PRIORS, Frame, Rows
@@ -86,7 +87,7 @@ class Draft:
 
     def begin(self, x: Floats) -> None:
         """Start with the frame of a first row."""
-        self.frame = Frame.first(self.state.settings, x, self.examples.end)
+        self.frame = Frame.first(self.state.settings, x, self.state.taught)
         self.set_schedule(prior_at=(FIRST_PRIORS,))
         is_expanded = len(self.examples.expansion.of) > 0
         if is_expanded:
@@ -97,8 +98,8 @@ class Draft:
     def expand(self, expansion: Expansion) -> None:
         """Expand all rows by other hat functions; every separator is to be settled anew."""
         self.examples = self.examples.expanded_by(expansion)
-        rows, end = self.rows(), self.examples.end
-        moments = RunningMoments.about(rows.table[rows.order[0]], seen=end)
+        rows = self.rows()
+        moments = RunningMoments.about(rows.table[rows.order[0]], seen=self.taught)
         moments = moments.for_classes(len(self.labels))
         moments = moments.with_rows(rows.table, rows.order, rows.regions)
         self.frame = self.frame._replace(moments=moments)
@@ -119,6 +120,16 @@ class Draft:
     def count(self) -> int:
         """The number of stored examples after the step."""
         return len(self.state.place_of) + (self._added is not None) - len(self._removed)
+
+    @property
+    def taught(self) -> int:
+        """How many examples have been taught after the step."""
+        return self.state.taught + (self._added is not None)
+
+    @property
+    def turnover(self) -> int:
+        """How many examples have been taught and forgotten after the step."""
+        return 2 * self.taught - self.count
 
     @property
     def owner(self) -> Ints:
@@ -150,8 +161,8 @@ class Draft:
 
     def add(self, x: Floats, c: int, example_id: Id, about: About) -> int:
         """Add a row to region c; return its place."""
-        place = self.examples.end
-        self.examples = self.examples.staged(x, c, about)
+        place = self.state.free_place()
+        self.examples = self.examples.staged(x, c, about, place)
         self._added = example_id
         self._members[c] = self.members(c).appended(place)
         return place
@@ -161,13 +172,35 @@ class Draft:
         self._relabelled = (place, c)
         self._members[c] = self.members(c).appended(place)
 
-    def remove(self, places: Ints) -> None:
-        """Overwrite rows, which have left their regions, when this change is applied."""
+    def evict(self, places: Ints, *, may_wait: bool = True) -> list[int]:
+        """Remove examples when this change is applied; return the pairs to settle: see `leave`."""
+        if not len(places):
+            return []
+        self.drop_sums(places)
         self._removed = places
+        return self.leave(places, may_wait=may_wait)
 
-    def leave(self, places: Ints) -> list[int]:
-        """Remove places from regions and pools; return the pairs that had them in their pools."""
-        rested = []
+    def drop_sums(self, places: Ints) -> None:
+        """Let the sums be computed anew, because some rows leave their regions."""
+        moments = self.frame.moments
+        if self._dropped and len(moments.counts) > len(self._kept):
+            moments = moments.only_classes(list(self._kept))
+        moments = moments.without(self.examples.serials[places])
+        self.frame = self.frame._replace(moments=moments)
+
+    @property
+    def removed(self) -> int:
+        """How many examples the step removes."""
+        return len(self._removed)
+
+    def leave(self, places: Ints, *, may_wait: bool = False) -> list[int]:
+        """Remove places from regions and pools; return the pairs to settle, ascending.
+
+        These are the pairs that had them among their support vectors. If that may wait, separators
+        with many support vectors keep their weights for now, and are not among them.
+        """
+        to_settle = set()
+        table, origin = self.examples.table, self.frame.geometry.origin
         for known in np.unique(self.state.examples.regions[places]).tolist():
             if known in self._dropped:
                 continue
@@ -180,23 +213,28 @@ class Draft:
                 if not (self._base.has(pair) or pair in self._separators):
                     continue
                 old = self.separator(pair)
-                misfits = old.misfits[~np.isin(old.misfits, places)]
-                pending = old.pending[~np.isin(old.pending, places)]
-                pool, leaving = old.pool, np.isin(old.pool.places, places)
-                support = old.support.without(places)
+                leaving = among(old.pool.places, places)
+                if not (
+                    leaving.any()
+                    or among(old.misfits, places).any()
+                    or among(old.pending, places).any()
+                ):
+                    continue
+                pool, left = old.pool, old.left
                 if leaving.any():
-                    if (pool.alpha[leaving] > 0.0).any() and pair not in rested:
-                        rested.append(pair)
-                    pool = pool.fork()
-                    pool.leave(places)
+                    count = int(np.count_nonzero(pool.alpha[leaving] > 0.0))
+                    rows = self.members(c).count + self.members(o).count
+                    pool, left = pool.without(places, table, origin), left + count
+                    if count and not (may_wait and old.may_wait(left, rows)):
+                        to_settle.add(pair)
                 self._separators[pair] = old._replace(
                     pool=pool,
-                    misfits=misfits,
-                    reference=Reference(),
-                    pending=pending,
-                    support=support,
+                    misfits=old.misfits[~among(old.misfits, places)],
+                    pending=old.pending[~among(old.pending, places)],
+                    support=old.support.without(places),
+                    left=left,
                 )
-        return rested
+        return sorted(to_settle)
 
     def others(self, c: int) -> list[int]:
         """Return the regions of other labels than that of region c, ascending."""
@@ -339,17 +377,22 @@ class Draft:
 
     def rows(self, order: Ints | None = None) -> Rows:
         """Return all stored rows, in the order of their places or in a given order."""
-        order = self.examples.places() if order is None else order
+        if order is None:
+            order = self.examples.places()
+            order = order[~among(order, self._removed)] if len(self._removed) else order
         digests: Words = self.examples.digests[order]
-        return Rows(self.examples.table, order, self._regions_at(order), digests)
+        examples, regions = self.examples, self._regions_at(order)
+        return Rows(examples.table, order, regions, digests, examples.serials)
 
     def catch_up(self) -> None:
-        """Add all rows that are not in the sums yet."""
-        moments, end = self.frame.moments.for_classes(len(self.labels)), self.examples.end
-        late = np.arange(moments.seen, end)
-        late = late[self.examples.stored[late]]
-        moments = moments.with_rows(self.examples.table, late, self._regions_at(late))
-        self.frame = self.frame._replace(moments=moments.seen_to(end))
+        """Add all rows that are not in the sums yet, or compute stale sums anew."""
+        moments, rows = self.frame.moments.for_classes(len(self.labels)), self.rows()
+        if moments.stale:
+            moments = moments.regrouped(rows.table, rows.order, rows.regions, len(self.labels))
+        else:
+            late = rows.order[rows.serials[rows.order] >= moments.seen]
+            moments = moments.with_rows(rows.table, late, self._regions_at(late))
+        self.frame = self.frame._replace(moments=moments.seen_to(self.taught))
 
     def job(self, pair: int, pool: Pool, reference: Reference) -> Job:
         """Return the work of settling one separator with a pool and a reference of its own."""
@@ -385,7 +428,7 @@ class Draft:
         frame, examples = self.frame, self.examples
         sketch = frame.sketch
         if sketch is not None:
-            sketch = sketch.extended(examples.table, examples.end)
+            sketch = sketch.followed(examples.table, examples.digests[: examples.end])
         images = frame.images.fork()
         pairs = pair_count(len(self.labels)) if self.far is None else self.far.near_count
         problem = Problem(examples.table, frame.geometry, images, frame.choice.lam, pairs)
@@ -425,6 +468,7 @@ class Draft:
                 appeared,
                 cleared,
                 tuple(dict.fromkeys(self._labels_of(pair) for pair in self._postponed)),
+                self.state.names(self._removed),
             ),
             refresh=refresh,
             examples=self._all_examples(),
@@ -497,7 +541,7 @@ class Draft:
         return new
 
     def _move(self) -> Move | None:
-        if not self._moved or len(self._removed) or self._relabelled:
+        if not self._moved or self._relabelled or self._added is None or self._dropped:
             return None
         if self._regrouped or self._expanded or (self._replaces_all and self.far is not None):
             return None  # other regions or columns, or too many separators to keep
@@ -519,7 +563,7 @@ class Draft:
             supports,
             row,
             len(state.regions),
-            state.examples.end,
+            self.examples.added,
             state.frame.geometry.origin,
         )
 
@@ -541,15 +585,16 @@ class Draft:
         violations = dict(zip(places.tolist(), counts.tolist(), strict=True))
         if not before.listed and not listed:
             return violations, listed, (), ()
-        new = np.arange(end, self.examples.end)
+        added = self.examples.added if self._added is not None else -1
         candidates = self.examples.equal_to(places[turned])
-        candidates = np.unique(np.concatenate([candidates, new, self._removed]))
+        candidates = np.concatenate([candidates, [added] if added >= 0 else [], self._removed])
+        candidates = np.unique(candidates.astype(np.int64))
         gone = set(self._removed.tolist())
         appeared: list[Id] = []
         cleared: list[Id] = []
         for place in candidates.tolist():
             digest = int(self.examples.digests[place])
-            was = place < end and before.listed.get(digest, 0) > 0
+            was = place != added and before.listed.get(digest, 0) > 0
             is_now = place not in gone and listed.get(digest, before.listed.get(digest, 0)) > 0
             if is_now != was:
                 (appeared if is_now else cleared).append(self._id_at(place))
@@ -567,7 +612,7 @@ class Draft:
             if pair < in_use and not set(regions_of(pair)).isdisjoint(self._dropped):
                 old.append(misfits)
         new = [self._separators[pair].misfits for pair in changed]
-        added = np.array([self.examples.end - 1])  # a postponed example is a new one
+        added = np.array([self.examples.added])  # a postponed example is a new one
         new += [added for is_misfit in self._postponed.values() if is_misfit]
         less, more = np.concatenate([NO_PLACES, *old]), np.concatenate([NO_PLACES, *new])
         places, which = np.unique(np.concatenate([less, more]), return_inverse=True)
@@ -579,6 +624,6 @@ class Draft:
         return places, change
 
     def _id_at(self, place: int) -> Id:
-        if place == self.state.examples.end and self._added is not None:
+        if self._added is not None and place == self.examples.added:
             return self._added
         return self.state.ids[place]

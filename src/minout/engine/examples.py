@@ -1,5 +1,7 @@
 """The stored rows: each has a place that does not change, a region number and a digest.
 
+A place that an example left is used again by a later one.
+
 `table` has the rows as the separators see them: expanded by hat functions (`maths/expansion.py`),
 or as they were given.
 """
@@ -32,17 +34,27 @@ class About(NamedTuple):
 UNWEIGHTED = About()
 
 
+class StoredRow(NamedTuple):
+    """All that is stored at one place."""
+
+    given: Floats
+    expanded: Floats
+    region: int
+    digest: int
+    about: About
+
+
 class Examples:
-    """Rows with their region numbers and digests, by place: places from `end` on are not in use.
+    """Rows with their region numbers and digests, by place; those in use are below `end`.
 
     `given` has the rows as they were given, and the digests are theirs. `table` is the same array
     without an expansion, otherwise derived from it. `weights` and `times` are those that the rows
     were taught with, `serials` their numbers in the order of teaching.
 
-    An Examples object is never changed in place except by `wipe` and `relabel`, which only
-    `State` calls. The arrays have spare capacity from `end` on. `staged` writes a row there and
-    returns a new object that counts it; the old object still ends before it. So a step can work
-    with the new row, and a step that fails has changed nothing.
+    An Examples object is never changed in place except by `keep_added`, `put`, `wipe` and
+    `relabel`, which only `State` calls. `staged` writes a row to a place that is not in use and
+    returns a new object that counts it as `added` (-1: none); the old object does not. So a step
+    can work with the new row, and a step that fails has changed nothing.
 
     Parameters
     ----------
@@ -53,6 +65,7 @@ class Examples:
     """
 
     __slots__ = (
+        "added",
         "digests",
         "dtype",
         "end",
@@ -68,7 +81,7 @@ class Examples:
 
     def __init__(self, width: int, dtype: DTypeLike = np.float64, room: int = 8) -> None:
         self.dtype = np.dtype(dtype)
-        self.end = 0
+        self.end, self.added = 0, -1
         self.given: Floats = np.zeros((room, width), dtype=self.dtype)
         self.expansion, self.table = NO_EXPANSION, self.given
         self.regions: Ints = np.zeros(room, dtype=np.int64)
@@ -104,23 +117,61 @@ class Examples:
         examples.weights, examples.times, examples.serials = weights, times, serials
         return examples
 
-    def staged(self, x: Floats, c: int, about: About = UNWEIGHTED) -> "Examples":
-        """Return examples with one more row, of region c, at place `self.end`."""
-        place = self.end
+    def staged(
+        self, x: Floats, c: int, about: About = UNWEIGHTED, place: int | None = None
+    ) -> "Examples":
+        """Return examples with one more row, of region c, at a place that is not in use.
+
+        By default that is the first one after all others.
+        """
+        place = self.end if place is None else place
         more = self._with_room(place + 1)
         more.given[place] = x
         if len(self.expansion.of):
             more.table[place] = maths.expanded(self.expansion, more.given[place : place + 1])[0]
         more.regions[place] = c
         more.digests[place] = self._digest(more.given[place])
-        more.stored[place] = True
         more.weights[place], more.times[place], more.serials[place] = about
-        more.end = place + 1
+        more.end, more.added = max(self.end, place + 1), place
         return more
+
+    def keep_added(self) -> None:
+        """Count the row that was added as stored, in place; twice is the same as once."""
+        if self.added >= 0:
+            self.stored[self.added] = True
+
+    def at(self, place: int) -> "StoredRow":
+        """Return a copy of all that is stored at a place."""
+        return StoredRow(
+            self.given[place].copy(),
+            self.table[place].copy(),
+            int(self.regions[place]),
+            int(self.digests[place]),
+            self.about(place),
+        )
+
+    def about(self, place: int) -> About:
+        """Return what the row at a place is stored with."""
+        return About(float(self.weights[place]), float(self.times[place]), int(self.serials[place]))
+
+    def put(self, place: int, row: "StoredRow") -> None:
+        """Put back what was stored at a place, in place."""
+        self.given[place] = row.given
+        self.table[place] = row.expanded
+        self.regions[place], self.digests[place] = row.region, row.digest
+        self.weights[place], self.times[place], self.serials[place] = row.about
+        self.stored[place] = True
 
     def places(self) -> Ints:
         """Return the places in use, ascending."""
-        return np.flatnonzero(self.stored[: self.end])
+        found = np.flatnonzero(self.stored[: self.end])
+        if self.added >= 0 and not self.stored[self.added]:
+            found = np.insert(found, np.searchsorted(found, self.added), self.added)
+        return found
+
+    def free(self) -> Ints:
+        """Return the places below `end` that are not in use, ascending."""
+        return np.flatnonzero(~self.stored[: self.end])
 
     def in_order(self) -> Ints:
         """Return the places in use, in the order of teaching."""
@@ -163,6 +214,7 @@ class Examples:
         """
         if np.array_equal(places, np.arange(self.end)):
             twin = self.expanded_by(NO_EXPANSION)
+            twin.added = -1
             twin.regions = self.regions.copy()
         else:
             twin = Examples(self.given.shape[1], self.dtype, max(len(places), 8))
@@ -192,6 +244,8 @@ class Examples:
 
     def wipe(self, places: Ints) -> None:
         """Overwrite rows that were forgotten, in place."""
+        if self.added in places:
+            self.added = -1
         self.given[places] = 0.0
         self.table[places] = 0.0
         self.regions[places] = 0
@@ -204,7 +258,8 @@ class Examples:
 
     def _shallow(self) -> "Examples":
         twin = Examples.__new__(Examples)
-        twin.dtype, twin.end, twin.expansion = self.dtype, self.end, self.expansion
+        twin.dtype, twin.end, twin.added = self.dtype, self.end, self.added
+        twin.expansion = self.expansion
         twin.given, twin.table, twin.regions = self.given, self.table, self.regions
         twin.digests, twin.stored = self.digests, self.stored
         twin.weights, twin.times, twin.serials = self.weights, self.times, self.serials

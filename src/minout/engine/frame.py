@@ -35,6 +35,9 @@ WIDEST_METRIC = 4_096
 """With more columns than this (a matrix of 134 MB), `whiten` is used only if the user sets it."""
 FIRST_OTHERS = 16
 """A refresh is due when the examples without the most frequent label have quadrupled to this."""
+NEVER = 2**61
+CHOOSE_AGAIN, LEAST_TURNOVER = 8, 20_000
+"""Settings are chosen again after a turnover of 8 times the stored examples, and 20,000."""
 FIRST_PRIORS = 5
 """Priors of a region are recomputed at 5, 20, 80, … examples of it."""
 MOST_ROWS = 2_048
@@ -47,13 +50,17 @@ class Schedule(NamedTuple):
     Attributes
     ----------
     refresh_at : (int, int)
-        The number of stored examples at which everything is recomputed, and the number of those
-        that do not have the most frequent label: the first of them to be reached counts. (If two
-        labels are taught one after the other, the number of examples has not doubled before the
-        second one is complete.)
+        The turnover at which everything is recomputed, and the number of stored examples that do
+        not have the most frequent label: the first of them to be reached counts. The turnover is
+        the number of examples taught and forgotten so far; as long as none is forgotten, a refresh
+        is due when the number of examples has doubled. (If two labels are taught one after the
+        other, it has not doubled before the second one is complete.)
     chosen_at : (int, int, int)
         The numbers of examples, of labels, and of examples without the most frequent label, at the
         last choice of settings.
+    choose_at : int
+        The turnover at which the next refresh chooses settings, although the numbers of
+        `chosen_at` have not grown.
     prior_at : tuple of int
         For each region, the number of its examples at which its priors are recomputed.
     """
@@ -61,29 +68,37 @@ class Schedule(NamedTuple):
     refresh_at: tuple[int, int] = (2, 1)
     chosen_at: tuple[int, int, int] = (0, 0, 0)
     prior_at: tuple[int, ...] = ()
+    choose_at: int = NEVER
 
-    def refresh_due(self, settings: Settings, examples: int, largest: int) -> bool:
-        """Return whether a refresh is due with so many examples, so many of them of one label."""
+    def refresh_due(self, settings: Settings, turnover: int, others: int) -> bool:
+        """Return whether a refresh is due.
+
+        `others` is the number of examples that do not have the most frequent label.
+        """
         if settings.refresh != "auto":
             return False
-        return examples >= self.refresh_at[0] or examples - largest >= self.refresh_at[1]
+        return turnover >= self.refresh_at[0] or others >= self.refresh_at[1]
 
-    def refreshed(self, examples: int, largest: int) -> "Schedule":
+    def refreshed(self, turnover: int, examples: int, others: int) -> "Schedule":
         """Return the schedule after a refresh."""
-        others = max(4 * (examples - largest), FIRST_OTHERS)
-        return self._replace(refresh_at=(2 * examples, others))
+        return self._replace(refresh_at=(turnover + examples, max(4 * others, FIRST_OTHERS)))
+
+    def postponed(self, turnover: int, examples: int) -> "Schedule":
+        """Return the schedule if a refresh that was due has failed."""
+        return self._replace(refresh_at=(turnover + examples, 2 * self.refresh_at[1]))
 
     def priors_due(self, settings: Settings, c: int, members: int) -> bool:
         """Return whether the priors of region c are due when it has this many examples."""
         return settings.refresh == "auto" and members >= self.prior_at[c]
 
-    def choice_due(self, examples: int, labels: int, largest: int) -> bool:
+    def choice_due(self, turnover: int, examples: int, labels: int, others: int) -> bool:
         """Return whether a refresh now chooses the settings again."""
         then, labels_then, others_then = self.chosen_at
         return (
             examples >= 4 * then
             or labels >= 1.5 * labels_then
-            or examples - largest >= max(4 * others_then, FIRST_OTHERS)
+            or others >= max(4 * others_then, FIRST_OTHERS)
+            or turnover >= self.choose_at
         )
 
 
@@ -106,9 +121,9 @@ class Frame(NamedTuple):
     sketch: Sketch | None
 
     @classmethod
-    def first(cls, settings: Settings, x: Floats, end: int) -> "Frame":
+    def first(cls, settings: Settings, x: Floats, taught: int) -> "Frame":
         """Return the frame with a first row as its origin, to use until the first refresh."""
-        moments, ones = RunningMoments.about(x, seen=end), np.ones(len(x))
+        moments, ones = RunningMoments.about(x, seen=taught), np.ones(len(x))
         geometry = Geometry(moments.shift, ones, ones)
         images = Images(geometry, x.dtype)
         return cls(settings.first_choice(), geometry, moments, Schedule(), images, None)
@@ -123,21 +138,25 @@ class Frame(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Stored rows in some order: the table, the places to take, their regions and digests."""
+    """Stored rows in some order: the table, the places to take, their regions and digests.
+
+    `serials` are the serial numbers by place.
+    """
 
     table: Floats
     order: Ints
     regions: Ints
     digests: Words
+    serials: Ints
 
 
 def chosen(
-    frame: Frame, settings: Settings, given: Floats, rows: Rows, owner: Ints
+    frame: Frame, settings: Settings, given: Floats, rows: Rows, owner: Ints, turnover: int
 ) -> Frame | None:
     """Return the frame with settings chosen from the rows, which were added to its sums before.
 
-    `given` has the rows as they were given, owner[c] is the number of the label of region c. None
-    if there are too few rows.
+    `given` has the rows as they were given, owner[c] is the number of the label of region c, and
+    `turnover` how many examples were taught and forgotten so far. None if there are too few rows.
     """
     labels, count = owner[rows.regions], int(owner.max()) + 1
     most = MORE_ROWS if given.shape[1] <= SHORT else ROWS
@@ -153,16 +172,17 @@ def chosen(
     choice = choose(X, labels[few], rows.digests[few], options, len(rows.order))
     n = len(rows.order)
     chosen_at = n, count, n - int(np.bincount(labels).max())
-    schedule = frame.schedule._replace(chosen_at=chosen_at)
+    choose_at = turnover + max(CHOOSE_AGAIN * n, LEAST_TURNOVER)
+    schedule = frame.schedule._replace(chosen_at=chosen_at, choose_at=choose_at)
     return frame._replace(choice=choice, schedule=schedule)
 
 
-def expansion_of(frame: Frame, examples: Examples) -> Expansion:
-    """Return the hat functions of the columns of all stored rows."""
+def expansion_of(frame: Frame, examples: Examples, places: Ints) -> Expansion:
+    """Return the hat functions of the columns of the rows at some places."""
     hats = frame.choice.hats
     if not hats:
         return NO_EXPANSION
-    return maths.expansion(examples.given[examples.places()], hats)
+    return maths.expansion(examples.given[places], hats)
 
 
 def divided(frame: Frame, rows: Rows, owner: Ints) -> tuple[list[int], list[Ints]]:
@@ -215,7 +235,7 @@ def measured(frame: Frame, rows: Rows, owner: Ints) -> Frame:
             few = moments.by_label(owner).moments()
             geometry = maths.metric_of_few(few, X, labels, columns=standardize)
         else:
-            moments = moments.with_scatter(rows.table, rows.order)
+            moments = moments.with_scatter(rows.table, rows.order, rows.serials)
             geometry = maths.metric(moments.by_label(owner).moments(), columns=standardize)
     except np.linalg.LinAlgError as error:
         raise NotConverged("the metric cannot be computed") from error

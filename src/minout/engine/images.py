@@ -76,11 +76,42 @@ class Images:
         self._slot[places] = np.arange(len(places))
 
     def wipe(self, places: Ints) -> None:
-        """Overwrite the images of forgotten rows, in place; their slots stay taken."""
-        for slot in np.flatnonzero(np.isin(self._place[: self.count], places)).tolist():
+        """Overwrite the images of forgotten rows, in place.
+
+        Their slots stay taken until most of all slots are of such rows.
+        """
+        places = places[places < len(self._slot)]
+        slots, known = self._known(places)
+        for slot in slots[known].tolist():
             self._images[slot] = 0.0
             self._slot[self._place[slot]] = -1
             self._place[slot] = -1 - slot
+        if known.any() and self.count > FEW:
+            alive = np.flatnonzero(self._place[: self.count] >= 0)
+            if 2 * len(alive) < self.count:
+                self._only(alive)
+
+    def at(self, place: int) -> Floats | None:
+        """Return a copy of the image of a row; None if it has none."""
+        if place >= len(self._slot):
+            return None
+        slots, known = self._known(np.array([place]))
+        return self._images[slots[0]].copy() if known[0] else None
+
+    def put(self, place: int, image: Floats) -> None:
+        """Put back an image that was wiped, in place."""
+        slot = self.count
+        self._make_room(slot + 1)
+        self._images[slot], self._place[slot], self._slot[place] = image, place, slot
+        self.count = slot + 1
+
+    def _only(self, slots: Ints) -> None:
+        # Keep only some images, in new arrays.
+        places = self._place[slots]
+        images, self._place = self._images[slots], places
+        self._slot = np.full(len(self._slot), -1, dtype=np.int64)
+        self._slot[places] = np.arange(len(slots))
+        self._images, self.count = images, len(slots)
 
     def _known(self, places: Ints) -> tuple[Ints, Any]:
         slots = self._slot[places]
@@ -91,9 +122,7 @@ class Images:
     def _add(self, table: Floats, places: Ints) -> None:
         start = self.count
         end = start + len(places)
-        if end > len(self._images):
-            size = 2 * end  # memory that is not written to takes no room; a copy would
-            self._images, self._place = _longer(self._images, size), _longer(self._place, size)
+        self._make_room(end)
         for first in range(0, len(places), BLOCK):
             block = slice(first, min(first + BLOCK, len(places)))
             Z = (table[places[block]] - self.geometry.origin).astype(self._K.dtype, copy=False)
@@ -101,6 +130,11 @@ class Images:
         self._place[start:end] = places
         self._slot[places] = np.arange(start, end)
         self.count = end
+
+    def _make_room(self, end: int) -> None:
+        if end > len(self._images):
+            size = 2 * end  # memory that is not written to takes no room; a copy would
+            self._images, self._place = _longer(self._images, size), _longer(self._place, size)
 
     def _multiply(self, Z: Floats, out: Floats) -> None:
         K = self._K

@@ -37,9 +37,13 @@ class SeparatorView(NamedTuple):
 
 
 class SumsView(NamedTuple):
-    """The sums of x - shift over the first `seen` places, by region number."""
+    """The sums of x - shift over the rows with serial numbers below `seen`, by region number.
+
+    If `stale`, rows have left since, or have other regions, and the sums do not hold.
+    """
 
     seen: int
+    stale: bool
     shift: Floats
     rows: Floats
 
@@ -65,6 +69,7 @@ class Inspection(NamedTuple):
     sketched: bool
     images: int
     places: dict[Id, int]
+    serials: dict[Id, int]
     sums: SumsView
 
 
@@ -99,12 +104,13 @@ def inspect(state: State) -> Inspection:
         frame.sketch is not None,
         frame.images.count,
         dict(state.place_of),
-        SumsView(moments.seen, moments.shift.copy(), moments.sums.copy()),
+        {name: int(state.examples.serials[place]) for name, place in state.place_of.items()},
+        SumsView(moments.seen, moments.stale, moments.shift.copy(), moments.sums.copy()),
     )
 
 
 def _separator(state: State, pair: int) -> SeparatorView:
-    _, _, pool, misfits, _, pending, _ = state.separators[pair]
+    _, _, pool, misfits, _, pending, *_ = state.separators[pair]
     w, b = state.weights(pair)
     return SeparatorView(
         w.copy(),

@@ -147,7 +147,7 @@ def partition(state: State) -> dict[Neuron, Sets]:
             "or computed everything again with other regions or columns, or for very many classes."
         )
     stored = state.examples.places()
-    places, labels = stored[stored < move.end], state.regions.labels
+    places, labels = stored[stored != move.added], state.regions.labels
     moved: dict[Neuron, dict[int, list[int]]] = {}
     for pair in sorted({*move.weights, *move.supports}):
         low, high = regions_of(pair)

@@ -19,9 +19,10 @@ FEW = 256
 class RunningMoments:
     """The sums of `maths.Moments` over the rows seen so far; every method returns new sums.
 
-    Rows from place `seen` on are still to be added; to the scatter, once there is one, rows from
-    place `scattered` on. With `exact` the scatter is summed in double precision, whatever the
-    dtype of the rows.
+    Rows with serial numbers from `seen` on are still to be added; to the scatter, once there is
+    one, those from `scattered` on. If `stale`, rows have left or changed their regions since: the
+    sums are to be computed anew before they are used. With `exact` the scatter is summed in double
+    precision, whatever the dtype of the rows.
     """
 
     shift: Floats
@@ -32,6 +33,7 @@ class RunningMoments:
     seen: int = 0
     scattered: int = 0
     exact: bool = False
+    stale: bool = False
 
     @classmethod
     def about(cls, x: Floats, *, seen: int = 0, exact: bool = False) -> "RunningMoments":
@@ -59,19 +61,22 @@ class RunningMoments:
         """Return sums with `seen` set to `end`."""
         return replace(self, seen=end)
 
-    def lacks(self, end: int) -> bool:
-        """Return whether there is a scatter, which lacks a block of the first `end` places."""
-        return self.scatter is not None and end - self.scattered >= BLOCK
+    def lacks(self, taught: int) -> bool:
+        """Return whether there is a scatter, which lacks a block of the rows taught so far."""
+        return self.scatter is not None and taught - self.scattered >= BLOCK
 
-    def without_scatter_of(self, places: Ints) -> "RunningMoments":
-        """Return sums without the scatter if these rows are in it."""
-        if (places < self.scattered).any():
-            return replace(self, scatter=None, scattered=0)
-        return self
+    def without(self, serials: Ints) -> "RunningMoments":
+        """Return stale sums, without the scatter if rows with these serial numbers are in it."""
+        if self.scatter is not None and (serials < self.scattered).any():
+            return replace(self, scatter=None, scattered=0, stale=True)
+        return self if self.stale else replace(self, stale=True)
 
-    def with_scatter(self, table: Floats, order: Ints) -> "RunningMoments":
-        """Return sums whose scatter includes all rows seen; a new scatter takes the order given."""
-        late = order if self.scatter is None else order[order >= self.scattered]
+    def with_scatter(self, table: Floats, order: Ints, serials: Ints) -> "RunningMoments":
+        """Return sums whose scatter includes all rows seen; a new scatter takes the order given.
+
+        `serials` are the serial numbers by place.
+        """
+        late = order if self.scatter is None else order[serials[order] >= self.scattered]
         scatter = self.scatter
         if len(late):
             scatter = np.zeros((len(self.shift),) * 2) if scatter is None else scatter.copy()
@@ -90,7 +95,8 @@ class RunningMoments:
     def regrouped(self, table: Floats, places: Ints, regions: Ints, count: int) -> "RunningMoments":
         """Return the sums by other regions; the rows are all those seen, in the order to add."""
         zero = np.zeros(len(self.shift))
-        empty = replace(self, counts=np.zeros(0), sums=np.zeros((0, len(zero))), squares=zero)
+        sums = np.zeros((0, len(zero)))
+        empty = replace(self, counts=np.zeros(0), sums=sums, squares=zero, stale=False)
         return empty.for_classes(count).with_rows(table, places, regions)
 
     def by_label(self, owner: Ints) -> "RunningMoments":

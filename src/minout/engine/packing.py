@@ -16,7 +16,7 @@ from minout._typing import Floats, Ints
 from minout.engine.choice import Choice
 from minout.engine.examples import Examples
 from minout.engine.far import FarPairs, Support
-from minout.engine.frame import Frame, Schedule, sketched
+from minout.engine.frame import NEVER, Frame, Schedule, sketched
 from minout.engine.images import Images
 from minout.engine.moments import RunningMoments
 from minout.engine.pool import Pool
@@ -32,7 +32,7 @@ from minout.engine.separators import (
     regions_of_all,
 )
 from minout.engine.settings import Settings
-from minout.engine.state import State, Widths
+from minout.engine.state import LONG_AGO, State, Widths
 from minout.engine.validation import validate
 from minout.kernels import Factor, Sums
 from minout.maths import Expansion, Geometry, Prior
@@ -43,7 +43,7 @@ Arrays = dict[str, NDArray[Any]]
 def packed(state: State) -> tuple[dict[str, Any], Arrays]:
     """Return JSON-ready metadata and arrays from which `unpacked` restores the same state."""
     examples, frame, separators = state.examples, state.frame, state.separators
-    moments, end = frame.moments, examples.end
+    moments = frame.moments
     pairs = _pairs_with_weights(separators, state.regions.order.owner)
     rows = separators.rows_of(pairs)
     about = {
@@ -51,6 +51,7 @@ def packed(state: State) -> tuple[dict[str, Any], Arrays]:
         "widths": list(state.widths),
         "next_id": state.next_id,
         "taught": state.taught,
+        "latest": state.latest,
         "ids": list(state.ids),
         "labels": list(state.regions.labels),
         "corrected": [[key, list(labels)] for key, labels in state.corrected.items()],
@@ -59,21 +60,18 @@ def packed(state: State) -> tuple[dict[str, Any], Arrays]:
             "refresh_at": list(frame.schedule.refresh_at),
             "chosen_at": list(frame.schedule.chosen_at),
             "prior_at": list(frame.schedule.prior_at),
+            "choose_at": frame.schedule.choose_at,
         },
         "seen": moments.seen,
         "scattered": moments.scattered,
         "exact_sums": moments.exact,
+        "stale_sums": moments.stale,
         "sketched": frame.sketch is not None,
         "consolidated": state.consolidated,
         "notes": state.notes,
     }
     arrays: Arrays = {
-        "rows": examples.given[:end],
-        "class": examples.regions[:end],
-        "digest": examples.digests[:end],
-        "stored": examples.stored[:end],
-        "time": examples.times[:end],
-        "serial": examples.serials[:end],
+        **_examples(examples),
         "W": separators.W[rows],
         "b": separators.b[rows],
         "sums.shift": moments.shift,
@@ -87,8 +85,9 @@ def packed(state: State) -> tuple[dict[str, Any], Arrays]:
         **_joined("pending", [separators.pending[pair] for pair in pairs]),
         **_pools([separators.pools[pair] for pair in pairs], with_priors=separators.far is None),
     }
-    if (examples.weights[:end] != 1.0).any():
-        arrays["weight"] = examples.weights[:end]
+    left = np.array([separators.left.get(pair, 0) for pair in pairs], dtype=np.int64)
+    if left.any():
+        arrays["left"] = left
     if separators.far is not None:
         arrays |= _far(separators, separators.far, pairs)
     if moments.scatter is not None:
@@ -100,6 +99,27 @@ def packed(state: State) -> tuple[dict[str, Any], Arrays]:
         arrays |= {f"hats.{name}": values for name, values in hats}
     arrays["images"], arrays["images.of"] = frame.images.kept()
     return about, arrays
+
+
+def _examples(examples: Examples) -> Arrays:
+    # A place that is not in use is blank; a step may be writing a new row there.
+    end, free = examples.end, examples.free()
+    arrays: Arrays = {
+        "rows": examples.given[:end],
+        "class": examples.regions[:end],
+        "digest": examples.digests[:end],
+        "stored": examples.stored[:end],
+        "time": examples.times[:end],
+        "serial": examples.serials[:end],
+        "weight": examples.weights[:end],
+    }
+    if len(free):
+        arrays = {name: array.copy() for name, array in arrays.items()}
+        for name, array in arrays.items():
+            array[free] = 1 if name == "weight" else 0
+    if (arrays["weight"] == 1.0).all():
+        del arrays["weight"]
+    return arrays
 
 
 @kernels.one_blas_thread()
@@ -125,6 +145,7 @@ def unpacked(about: Any, arrays: Arrays) -> State:
     state.place_of = {state.ids[place]: place for place in examples.in_order().tolist()}
     state.widths, state.next_id = Widths(given, row), about["next_id"]
     state.taught = about.get("taught", n)
+    state.latest = about.get("latest", LONG_AGO)
     state.corrected = {example_id: tuple(labels) for example_id, labels in about["corrected"]}
     state.consolidated = about["consolidated"]
     members = [Members(places) for places in _parted("members", arrays)]
@@ -144,6 +165,7 @@ def _frame(about: dict[str, Any], arrays: Arrays, examples: Examples) -> Frame:
         about["seen"],
         about["scattered"],
         about["exact_sums"],
+        about.get("stale_sums", False),
     )
     K = _squared("K", arrays)
     assert K is not None
@@ -151,7 +173,12 @@ def _frame(about: dict[str, Any], arrays: Arrays, examples: Examples) -> Frame:
     images = Images(geometry, arrays["images"].dtype)
     images.restore(arrays["images"], arrays["images.of"])
     at = about["schedule"]
-    schedule = Schedule(tuple(at["refresh_at"]), tuple(at["chosen_at"]), tuple(at["prior_at"]))
+    schedule = Schedule(
+        tuple(at["refresh_at"]),
+        tuple(at["chosen_at"]),
+        tuple(at["prior_at"]),
+        at.get("choose_at", NEVER),
+    )
     sketch, places = None, examples.places()
     if about["sketched"]:
         sketch = sketched(geometry, examples.table, places, examples.digests[places])
@@ -169,7 +196,9 @@ def _separators(arrays: Arrays, examples: Examples, owner: Ints) -> Separators:
     separators.make_room(room, examples.end)
     for n, pair in enumerate(pairs):
         w, b = arrays["W"][n], float(arrays["b"][n])
-        separators.put(pair, Separator(w, b, pools[n], misfits[n], Reference(), pending[n]))
+        left = int(arrays["left"][n]) if "left" in arrays else 0
+        new = Separator(w, b, pools[n], misfits[n], Reference(), pending[n], left=left)
+        separators.put(pair, new)
     if far is not None:
         for pair, places in zip(
             arrays["far.pairs"].tolist(), _parted("far.misfits", arrays), strict=True
@@ -251,7 +280,8 @@ def _pools(pools: Sequence[Pool], *, with_priors: bool) -> Arrays:
         if any(pool.prior.w.any() for pool in pools):
             arrays["prior.W"] = np.array([pool.prior.w for pool in pools])
     for number, pool in enumerate(pools):
-        factor, sums, u = pool.saved_warm_start()
+        warm = pool.saved_warm_start()
+        factor, sums, u = warm.factor, warm.sums, warm.u
         if factor is not None:
             n = int(factor.size[0])
             arrays[f"factor.{number}"] = _lower(factor.L[:n, :n])
@@ -262,6 +292,8 @@ def _pools(pools: Sequence[Pool], *, with_priors: bool) -> Arrays:
             arrays[f"newton.{number}.inside"] = sums.inside
         if u is not None:
             arrays[f"newton.{number}.u"] = u
+        if sums is not None and warm.departed is not None:
+            arrays[f"newton.{number}.departed"] = warm.departed
     return arrays
 
 
@@ -289,6 +321,7 @@ def _unpooled(arrays: Arrays, priors: list[Prior]) -> list[Pool]:
                 _factor(arrays, number, len(own)),
                 _newton(arrays, number),
                 arrays.get(f"newton.{number}.u"),
+                arrays.get(f"newton.{number}.departed"),
             )
         )
     return pools

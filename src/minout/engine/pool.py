@@ -41,6 +41,8 @@ class WarmStart(NamedTuple):
     If solved for α: inner products of the first `known` members, and the factor. If solved for w:
     the sums, and u. r holds the target margins minus those of the prior, for the first members.
     `products` are the inner products of a small pool's first members: the lower half, row by row.
+    `departed` (k, d + 1) are rows (x - origin, 1) that left the pool, but not yet the factor of the
+    sums.
     """
 
     r: Floats | None = None
@@ -50,6 +52,7 @@ class WarmStart(NamedTuple):
     sums: Sums | None = None
     u: Floats | None = None
     products: Floats | None = None
+    departed: Floats | None = None
 
 
 NOTHING = WarmStart()
@@ -92,16 +95,17 @@ class Pool:
         factor: Factor | None,
         sums: Sums | None,
         u: Floats | None,
+        departed: Floats | None,
     ) -> "Pool":
         """Return a pool restored from saved values."""
         pool = cls(prior)
         pool.places, pool.signs, pool.alpha, pool.idle = places, signs, alpha, idle
-        pool._warm_start = WarmStart(factor=factor, sums=sums, u=u)
+        pool._warm_start = WarmStart(factor=factor, sums=sums, u=u, departed=departed)
         return pool
 
-    def saved_warm_start(self) -> tuple[Factor | None, Sums | None, Floats | None]:
-        """Return the warm-start data whose rounding depends on all earlier solves."""
-        return self._warm_start.factor, self._warm_start.sums, self._warm_start.u
+    def saved_warm_start(self) -> WarmStart:
+        """Return the warm-start data, of which factors and sums depend on all earlier solves."""
+        return self._warm_start
 
     def solved_by_alpha(self) -> bool:
         """Return whether the weights are computed from α and images, not solved for directly."""
@@ -164,10 +168,28 @@ class Pool:
             sums = sums._replace(inside=np.concatenate([sums.inside, outside]))
             self._warm_start = self._warm_start._replace(sums=sums)
 
-    def leave(self, places: Ints) -> None:
-        """Remove rows, whatever their α."""
-        self._keep(~np.isin(self.places, places))
-        self._warm_start = self._warm_start._replace(factor=None, sums=None)
+    def without(self, places: Ints, table: Floats, origin: Floats) -> "Pool":
+        """Return a pool without some rows, whatever their α; this one stays as it is.
+
+        Factors and sums are those without these rows, so that the next solve need not start anew.
+        """
+        twin, leaving = self.with_prior(self.prior), np.isin(self.places, places)
+        warm = self._warm_start
+        factor, sums, departed = warm.factor, warm.sums, warm.departed
+        if factor is not None:
+            factor = Factor(factor.L.copy(), factor.order.copy(), factor.size.copy())
+            kernels.drop_members(factor, leaving)
+        if sums is not None:
+            which = np.flatnonzero(leaving & sums.inside)
+            Z = np.column_stack([table[self.places[which]] - origin, np.ones(len(which))])
+            f0 = np.empty(len(which))
+            kernels.activations(self.prior.w, self.prior.b, table, self.places[which], origin, f0)
+            signs = self.signs[which]
+            sums = sums._replace(q=sums.q - (signs * (1.0 - signs * f0)) @ Z)
+            departed = Z if departed is None else np.concatenate([departed, Z])
+        twin._warm_start = warm._replace(factor=factor, sums=sums, departed=departed)
+        twin._keep(~leaving)
+        return twin
 
     def is_small(self, problem: Problem) -> bool:
         """Return whether it is solved for α and its inner products are cheap to compute."""
@@ -275,6 +297,8 @@ class Pool:
         rows = Rows(problem.table, self.places, problem.geometry.origin, self.signs, r)
         start = np.zeros(size) if warm.u is None else warm.u
         sums = kernels.no_sums(len(r), size) if warm.sums is None else warm.sums
+        if warm.departed is not None and not kernels.take_out(sums.U, warm.departed.copy()):
+            sums = kernels.no_sums(len(r), size)
         try:
             u = start.copy()
             residual, alpha = kernels.newton_primal(rows, P, problem.lam, u, sums)
@@ -295,7 +319,7 @@ class Pool:
         return twin
 
     def _keep(self, stays: Bools) -> None:
-        r, gram, known, factor, sums, u, _ = self._warm_start
+        r, gram, known, factor, sums, u, _, departed = self._warm_start
         if gram is not None and known == len(self.places):
             gram = np.ascontiguousarray(gram[np.ix_(stays.nonzero()[0], stays.nonzero()[0])])
             known = len(gram)
@@ -305,7 +329,7 @@ class Pool:
         if sums is not None:
             sums = sums._replace(inside=sums.inside[stays])
         r = None if r is None else r[stays[: len(r)]]
-        self._warm_start = WarmStart(r, gram, known, factor, sums, u)
+        self._warm_start = WarmStart(r, gram, known, factor, sums, u, departed=departed)
         self.places, self.signs = self.places[stays], self.signs[stays]
         self.alpha, self.idle = self.alpha[stays], self.idle[stays]
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from minout import kernels
-from minout._typing import Floats, Ints
+from minout._typing import Floats, Ints, Words
 from minout.engine.sketch import Anchor, Sketch, rounding
 
 WORTH_DIVIDING = 500
@@ -14,28 +14,31 @@ ANCHORS = 8
 """The number of earlier weights that are kept."""
 NO_VALUES: Floats = np.empty(0)
 NO_NUMBERS: Ints = np.empty(0, dtype=np.int64)
+NO_DIGESTS: Words = np.empty(0, dtype=np.uint64)
 
 
 class Reference:
     """The last activation that was computed for each example, and the weights it was computed at.
 
-    The activation of the i-th example of side k was _values[k][i] at the weights
-    _anchors[_since[k][i]]; if _since is -1, it is not known. It is a cache: results are the same
-    without it. Arrays are replaced, not changed, because copies share them.
+    The activation of the i-th example of side k, whose digest is _digests[k][i], was _values[k][i]
+    at the weights _anchors[_since[k][i]]; if _since is -1, it is not known. It is a cache: results
+    are the same without it. Arrays are replaced, not changed, because copies share them.
     """
 
-    __slots__ = ("_anchors", "_since", "_values")
+    __slots__ = ("_anchors", "_digests", "_since", "_values")
 
     def __init__(self) -> None:
         self._anchors: list[Anchor] = []
         self._values: list[Floats] = [NO_VALUES, NO_VALUES]
         self._since: list[Ints] = [NO_NUMBERS, NO_NUMBERS]
+        self._digests: list[Words] = [NO_DIGESTS, NO_DIGESTS]
 
     def fork(self) -> "Reference":
         """Return a copy that may be changed without changing this reference."""
         twin = Reference()
         twin._anchors = list(self._anchors)
         twin._values, twin._since = list(self._values), list(self._since)
+        twin._digests = list(self._digests)
         return twin
 
     def doubtful(
@@ -43,7 +46,7 @@ class Reference:
     ) -> tuple[Ints, Ints]:
         """Return which examples of each side may have a margin below the bound at (w, b)."""
         for side in (0, 1):
-            self._make_room(side, len(sides[side]))
+            self._follow(side, sketch.digests_of(sides[side]))
         if len(self._anchors) == ANCHORS:
             self._drop_least_used()
         if not self._anchors:
@@ -78,11 +81,23 @@ class Reference:
         values[which], since[which] = activations, len(self._anchors) - 1
         self._values[side], self._since[side] = values, since
 
-    def _make_room(self, side: int, count: int) -> None:
-        more = count - len(self._values[side])
-        if more:
-            self._values[side] = np.concatenate([self._values[side], np.zeros(more)])
-            self._since[side] = np.concatenate([self._since[side], np.full(more, -1)])
+    def _follow(self, side: int, digests: Words) -> None:
+        # Bring a side up to the examples that it has now.
+        values, since, before = self._values[side], self._since[side], self._digests[side]
+        known = len(before)
+        if np.array_equal(before, digests[:known]):
+            more = len(digests) - known
+            if not more:
+                return
+            values = np.concatenate([values, np.zeros(more)])
+            since = np.concatenate([since, np.full(more, -1)])
+        else:  # some have left
+            order = np.argsort(before)
+            found = order[np.minimum(np.searchsorted(before[order], digests), known - 1)]
+            is_known = before[found] == digests
+            values = np.where(is_known, values[found], 0.0)
+            since = np.where(is_known, since[found], -1)
+        self._values[side], self._since[side], self._digests[side] = values, since, digests
 
     def _drop_least_used(self) -> None:
         known = np.concatenate(self._since)

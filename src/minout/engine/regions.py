@@ -50,6 +50,8 @@ class Members:
 
     def without(self, places: Ints) -> "Members":
         """Return the members except those at some places."""
+        if len(places) == 1:
+            return Members(self.places[self.places != places[0]])
         return Members(self.places[~np.isin(self.places, places)])
 
 
@@ -110,10 +112,12 @@ class Regions:
     def set_members(self, c: int, members: Members) -> None:
         """Replace the members of region c, in place."""
         largest, self._largest = self._largest, None
-        grows = c < len(self.members) and members.count >= self.members[c].count
+        before = self.size(self.labels[c]) if c < len(self.members) else None
         self.members[c : c + 1] = [members]
-        if grows and largest is not None:
-            self._largest = max(largest, self.size(self.labels[c]))
+        if before is not None and largest is not None:
+            size = self.size(self.labels[c])
+            if size >= before or before < largest:  # else another one may be the largest now
+                self._largest = max(largest, size)
 
     def set_label(self, c: int, label: Label) -> None:
         """Give region c, the last one or a new one, its label, in place."""

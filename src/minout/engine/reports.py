@@ -31,6 +31,9 @@ class Certificate(NamedTuple):
     pending : tuple of (label, label)
         The separators in which the new example has a margin below 0.5 and waits: they have many
         support vectors, and move when enough examples wait (or `settle()` is called).
+    forgotten : tuple of id
+        The examples that this step removed: those that fell out of the window (`keep`), or that
+        were forgotten. A new example that is older than all in the window is itself among them.
     """
 
     moved: tuple[tuple[Label, Label], ...]
@@ -39,6 +42,7 @@ class Certificate(NamedTuple):
     misfits: tuple[Id, ...]
     cleared: tuple[Id, ...]
     pending: tuple[tuple[Label, Label], ...] = ()
+    forgotten: tuple[Id, ...] = ()
 
 
 NOTHING_MOVED = Certificate((), 0, float("inf"), (), ())

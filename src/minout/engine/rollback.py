@@ -1,10 +1,11 @@
 """Go back to an earlier state, after several steps of teaching."""
 
+from minout._typing import Id, Label
 from minout.engine.far import ClassRow
 from minout.engine.regions import Members, Regions
 from minout.engine.separators import Separator, Separators, pair_count
 from minout.engine.shortfall import OwnScores
-from minout.engine.state import Delta, State
+from minout.engine.state import Delta, Restored, State
 
 
 class Rollback:
@@ -25,6 +26,7 @@ class Rollback:
             move=state.last_move,
             next_id=state.next_id,
             taught=state.taught,
+            latest=state.latest,
             widths=state.widths,
             consolidated=state.consolidated,
         )
@@ -33,11 +35,16 @@ class Rollback:
         self._separators_then: Separators | None = None
         self._regions_then: Regions | None = None
         self._discriminants: dict[int, ClassRow] = {}
+        self._restored: dict[int, Restored] = {}
+        self._corrected: dict[Id, tuple[Label, ...]] = {}
         self._violations: dict[int, int] = {}
         self._listed: dict[int, int] = {}
 
     def record(self, delta: Delta) -> None:
         """Record the values that a change will replace, unless an earlier one replaced them."""
+        self._record_places(delta)
+        for example_id in delta.corrected:
+            self._corrected.setdefault(example_id, self._state.corrected.get(example_id, ()))
         regions, separators = self._state.regions, self._state.separators
         known = self._start.region_count or 0
         if self._regions_then is None:  # they are not changed any more once they were replaced
@@ -71,4 +78,23 @@ class Rollback:
             own_scores=OwnScores.none(),
             violations=self._violations,
             listed=self._listed,
+            restored=self._restored,
+            corrected=self._corrected,
         )
+
+    def _record_places(self, delta: Delta) -> None:
+        # Rows that the change removes or whose places it uses; what was added since is not kept.
+        state, then, frame = self._state, self._start.examples, self._start.frame
+        assert then is not None
+        assert frame is not None
+        places = delta.removed.tolist()
+        if delta.examples is not None and delta.added is not None:
+            places = [*places, delta.examples.added]
+        for place in places:
+            if place >= then.end or place in self._restored:
+                continue
+            if not state.examples.stored[place]:
+                self._restored[place] = Restored()
+            else:
+                row, image = then.at(place), frame.images.at(place)
+                self._restored[place] = Restored(state.ids[place], row, image)

@@ -34,8 +34,9 @@ class Separator(NamedTuple):
     """One separator: f(x) = w·(x - origin) + b, its pool, and the places of its misfits.
 
     `pending` are places with a margin below the bound that wait for the next settle; those at 0 or
-    less are also among the misfits. For a far pair (`engine/far.py`) w is empty, and `support` is
-    stored in place of the pool.
+    less are also among the misfits. `left` is the number of support vectors that have fallen out of
+    the window since the last settle: until the next one, w still has their terms. For a far pair
+    (`engine/far.py`) w is empty, and `support` is stored in place of the pool.
     """
 
     w: Floats
@@ -45,6 +46,7 @@ class Separator(NamedTuple):
     reference: Reference
     pending: Ints = NO_PLACES
     support: Support = NO_SUPPORT
+    left: int = 0
 
     @property
     def is_far(self) -> bool:
@@ -61,11 +63,27 @@ class Separator(NamedTuple):
         rows : int
             How many rows the next settle checks: those of both regions, the new one included.
         """
-        size, waiting = len(self.pool.places), len(self.pending) + 1
+        size, waiting = len(self.pool.places), len(self.pending) + self.left + 1
         if size > LARGE_POOL and waiting < PENDING_SHARE * size:
             return True
+        return margin > 0.0 and self.may_wait(self.left + 1, rows)
+
+    def may_wait(self, left: int, rows: int) -> bool:
+        """Return whether a settle for support vectors that left, or low margins above 0, may wait.
+
+        Parameters
+        ----------
+        left : int
+            How many there are, without those that are pending.
+        rows : int
+            How many rows the next settle checks.
+        """
+        if self.is_far:
+            return False
+        size, waiting = len(self.pool.places), len(self.pending) + left
         is_costly = rows * len(self.w) >= COSTLY
-        return margin > 0.0 and is_costly and waiting < FITTED_SHARE * size
+        share = FITTED_SHARE if is_costly else PENDING_SHARE if size > LARGE_POOL else 0.0
+        return waiting < share * size
 
     def copy(self) -> "Separator":
         """Return a copy that does not share what `Separators.put` overwrites."""
@@ -139,6 +157,8 @@ class Separators:
     `listed` counts, for the digest of each such row, the places that have it. Entries beyond the
     separators and places in use mean nothing.
 
+    `left` has an entry for separators from which support vectors have fallen out of the window.
+
     `moves` counts how often a separator was replaced. `proposal` is a cache for predictions, None
     if there is none (`engine/prediction.py`), and `own_scores` one for new discriminants.
     """
@@ -150,6 +170,7 @@ class Separators:
         self.misfits: dict[int, Ints] = {}
         self.references: dict[int, Reference] = {}
         self.pending: dict[int, Ints] = {}
+        self.left: dict[int, int] = {}
         self.violations: Ints = np.zeros(8, dtype=np.int64)
         self.listed: dict[int, int] = {}
         self.moves = 0
@@ -177,6 +198,7 @@ class Separators:
             self.misfits[pair],
             self.references[pair],
             self.pending[pair],
+            left=self.left.get(pair, 0),
         )
 
     def has(self, pair: int) -> bool:
@@ -226,13 +248,27 @@ class Separators:
         self.misfits[pair] = separator.misfits
         self.references[pair] = separator.reference
         self.pending[pair] = separator.pending
+        self._put_left(pair, separator.left)
+
+    def _put_left(self, pair: int, left: int) -> None:
+        if left:
+            self.left[pair] = left
+        else:
+            self.left.pop(pair, None)
+
+    def forget_places(self, places: Ints) -> None:
+        """Drop what is known of rows that were forgotten, in place."""
+        self.violations[places] = 0
+        scored = self.own_scores.of
+        scored[places[places < len(scored)]] = -1
 
     def keep_first(self, regions: int) -> None:
         """Drop what belongs to later regions, in place."""
         if self.far is None:
             return
         self.far.count = min(self.far.count, regions)
-        for each in (self.pools, self.misfits, self.references, self.pending, self._slots):
+        parts = (self.pools, self.misfits, self.references, self.pending, self.left, self._slots)
+        for each in parts:
             for pair in [pair for pair in each if pair >= pair_count(regions)]:
                 del each[pair]
 
@@ -295,7 +331,7 @@ class Separators:
         assert self.far is not None
         if pair in self._slots:
             self._free.append(self._slots.pop(pair))
-        for each in (self.references, self.pending, self.pools):
+        for each in (self.references, self.pending, self.left, self.pools):
             each.pop(pair, None)
         self.far.put_support(*regions_of(pair), separator.support)
         if len(separator.misfits):

@@ -3,15 +3,18 @@
 import math
 import sys
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
 from minout.engine.choice import HATS, REGIONS, SHAPES, STRENGTHS, Choice
 from minout.engine.folds import Shape
+from minout.engine.window import Window, window
 from minout.errors import InvalidInputError
 
 Auto = Literal["auto"]
+Keep = str | int | dict[str, int]
 NEAR_CLASSES = 32
 """How many nearest classes of each are near, if the user does not say (`engine/far.py`)."""
 MANY_CLASSES = 200
@@ -33,6 +36,7 @@ class Settings:
     near_classes: int | Literal["auto", "all"] = "auto"
     regions: int | Auto = "auto"
     expand: int | Auto | None = "auto"
+    keep: Keep = "all"
 
     def __post_init__(self) -> None:
         """Check the settings; NumPy's numbers become Python's, which a file can hold."""
@@ -79,6 +83,19 @@ class Settings:
             raise InvalidInputError(
                 f'`expand` must be a whole number from 1, None or "auto", not {expand!r}.'
             )
+
+        try:
+            window(self.keep)
+        except ValueError:
+            raise InvalidInputError(
+                '`keep` must be "all", a whole number from 1, {"per_label": number} or a time such '
+                f'as "30d" or "12h", not {self.keep!r}.'
+            ) from None
+
+    @cached_property
+    def window(self) -> Window | None:
+        """What the setting `keep` means; None if everything is kept."""
+        return window(self.keep)
 
     def near(self, classes: int, choice: Choice) -> int | None:
         """Return how many nearest classes of each are near; None if all pairs are."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from minout import kernels
-from minout._typing import Floats, Ints
+from minout._typing import Floats, Ints, Words
 from minout.kernels import Changes
 
 Singles = NDArray[np.float32]
@@ -40,8 +40,11 @@ class Sketch:
 
     For any v, v·(x - origin) is the inner product of the components plus that of the remainders,
     which is at most ‖remainder of v‖·‖remainder of x‖. The directions are those along which a
-    sample of the rows varies most; bounds hold for any others, but are less tight. Like `Examples`,
-    a sketch has spare capacity: `extended` adds rows and returns a new object that counts them.
+    sample of the rows varies most; bounds hold for any others, but are less tight.
+
+    It describes the row at each place whose digest it has noted. `followed` describes those that
+    are new or have taken a place over, and returns a new object, which may share arrays: a step
+    writes only at places that are not in use without it.
     """
 
     def __init__(self, origin: Floats, sample: Floats) -> None:
@@ -53,24 +56,31 @@ class Sketch:
         self._halves = [np.ascontiguousarray(half) for half in np.hsplit(self._directions, 2)]
         self._rows: Singles = np.zeros((8, LEVELS[-1]), dtype=np.float32)
         self._rest: Singles = np.zeros((8, len(LEVELS)), dtype=np.float32)
-        self._seen = 0
+        self._digests: Words = np.zeros(8, dtype=np.uint64)
 
-    def extended(self, table: Floats, end: int) -> "Sketch | None":
-        """Return a sketch of the first `end` rows; None if one is too large for float32.
+    def followed(self, table: Floats, digests: Words) -> "Sketch | None":
+        """Return a sketch of all rows with these digests; None if one is too large for float32.
 
-        The sketch is then dropped.
+        The sketch is then dropped. A digest of 0 is that of no row.
         """
-        more = copy.copy(self)
+        more, end = copy.copy(self), len(digests)
         if end > len(self._rows):
             size = len(table)
             more._rows, more._rest = _resized(self._rows, size), _resized(self._rest, size)
-        blocks = [slice(start, min(start + BLOCK, end)) for start in range(self._seen, end, BLOCK)]
+            more._digests = np.zeros(size, dtype=np.uint64)
+            more._digests[: len(self._digests)] = self._digests
+        places = np.flatnonzero(more._digests[:end] != digests)
+        blocks = [places[start : start + BLOCK] for start in range(0, len(places), BLOCK)]
         if not all(kernels.in_threads(lambda block: more._describe(table, block), blocks)):
             return None
-        more._seen = end
+        more._digests[places] = digests[places]
         return more
 
-    def _describe(self, table: Floats, block: slice) -> bool:
+    def digests_of(self, places: Ints) -> Words:
+        """Return the digests of the rows at some places."""
+        return np.asarray(self._digests[places])
+
+    def _describe(self, table: Floats, block: Ints) -> bool:
         # Fill in a block of rows; False if one is too large.
         far = table[block] - self._origin
         if max(far.max(), -far.min()) > LARGEST:

@@ -1,6 +1,7 @@
 """The state of the engine, a change of it, and `apply`, the only function that changes it."""
 
 from collections.abc import Mapping
+from heapq import heappop, heappush
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -9,7 +10,7 @@ import numpy as np
 from minout import kernels, maths
 from minout._typing import Floats, Id, Ints, Label
 from minout.engine.choice import Choice
-from minout.engine.examples import Examples
+from minout.engine.examples import Examples, StoredRow
 from minout.engine.far import ClassRow, Support, lengths, pool_of
 from minout.engine.frame import Frame
 from minout.engine.pool import Problem
@@ -25,8 +26,11 @@ from minout.engine.separators import (
 )
 from minout.engine.settings import Settings
 from minout.engine.shortfall import OwnScores
+from minout.engine.window import Ages
 
 NOTHING: Mapping[Any, Any] = MappingProxyType({})
+LONG_AGO = -1e15
+"""A time before all others."""
 PIECE = 2**22
 LEAST = 64
 """Scores are divided between threads into pieces of so many products, and so many rows."""
@@ -43,15 +47,15 @@ class Move(NamedTuple):
     """The separators that the last step moved, as they were before it.
 
     `weights` has w and b by number; with far pairs, `supports` has the supports of those that
-    moved, and `row` the discriminant that was replaced. `regions`, `end` and `origin` are the
-    number of regions, the number of places and the origin before the step.
+    moved, and `row` the discriminant that was replaced. `regions` and `origin` are the number of
+    regions and the origin before the step, `added` is the place of the row that it added, or -1.
     """
 
     weights: dict[int, tuple[Floats, float]]
     supports: dict[int, Support]
     row: ClassRow | None
     regions: int
-    end: int
+    added: int
     origin: Floats
 
 
@@ -78,6 +82,8 @@ class State:
         The number from which the next free id is searched.
     taught : int
         How many examples were taught so far, forgotten ones included.
+    latest : float
+        The latest time of an example so far.
     corrected : dict
         For each corrected example, the labels that it had before.
     notes : dict
@@ -102,6 +108,45 @@ class State:
         self.notes: dict[str, Any] = {}
         self.consolidated = False
         self.last_move: Move | None = None
+        self.latest = LONG_AGO
+        self._drop_caches()
+
+    def _drop_caches(self) -> None:
+        # Ages and free places; they are computed again when they are needed.
+        self._ages: Ages | None = None
+        self._free: list[int] | None = None
+
+    def follow(self, delta: "Delta") -> None:
+        """Bring the caches of ages and free places up to a change that has been applied."""
+        if delta.region_count is not None:
+            self._drop_caches()
+        if self._free is not None:
+            for place in delta.removed.tolist():
+                heappush(self._free, place)
+        if delta.relabelled is not None or delta.settings is not None:
+            self._ages = None
+        elif delta.added is not None and self._ages is not None:
+            place = self.examples.added
+            self._ages.add(self.label_at(place), place, self.examples.about(place))
+
+    @property
+    def turnover(self) -> int:
+        """How many examples have been taught and forgotten so far."""
+        return 2 * self.taught - len(self.place_of)
+
+    def by_age(self) -> Ages:
+        """Return the stored examples by age."""
+        if self._ages is None:
+            self._ages = Ages(self)
+        return self._ages
+
+    def free_place(self) -> int:
+        """Return the lowest place that is not in use."""
+        if self._free is None:
+            self._free = self.examples.free().tolist()  # sorted, so a heap
+        while self._free and self.examples.stored[self._free[0]]:
+            heappop(self._free)
+        return self._free[0] if self._free else self.examples.end
 
     @property
     def labels(self) -> list[Label]:
@@ -247,10 +292,14 @@ class Delta(NamedTuple):
     ----------
     certificate, refresh : Certificate and Refresh or None
         The reports for the caller.
+    settings : Settings or None
+        Other settings of the user.
     examples : Examples or None
-        The examples with one more row, which is already written in their spare capacity.
+        The examples with one more row, which is already written to a place that is not in use.
     added : id or None
         The id of that row.
+    restored : dict of place to Restored
+        Rows that are put back after others have taken their places.
     relabelled : (place, region) or None
         A stored row that has another region.
     removed : array of int
@@ -281,7 +330,7 @@ class Delta(NamedTuple):
         What `partition` needs; None if this step moved nothing or removed examples.
     corrected : dict of id to labels
         The earlier labels of examples; an empty tuple removes the id.
-    next_id, taught, widths : int, int and Widths or None
+    next_id, taught, latest, widths : int, int, float and Widths or None
     consolidated : bool
         Whether the state is consolidated afterwards.
     was_right : bool or None
@@ -290,8 +339,10 @@ class Delta(NamedTuple):
 
     certificate: Certificate = NOTHING_MOVED
     refresh: Refresh | None = None
+    settings: Settings | None = None
     examples: Examples | None = None
     added: Id | None = None
+    restored: Mapping[int, "Restored"] = NOTHING
     relabelled: tuple[int, int] | None = None
     removed: Ints = NO_PLACES
     label: tuple[int, Label] | None = None
@@ -310,9 +361,18 @@ class Delta(NamedTuple):
     corrected: Mapping[Id, tuple[Label, ...]] = NOTHING
     next_id: int | None = None
     taught: int | None = None
+    latest: float | None = None
     widths: Widths | None = None
     consolidated: bool = False
     was_right: bool | None = None
+
+
+class Restored(NamedTuple):
+    """What was at a place: an id, a row and its image, if it had one; no row if it was free."""
+
+    id: Id = ""
+    row: StoredRow | None = None
+    image: Floats | None = None
 
 
 class Reduced(NamedTuple):
@@ -354,13 +414,28 @@ def apply(state: State, delta: Delta) -> None:
     make_room(state, delta)
     if delta.reduced is not None:
         state.examples, state.regions, state.separators = delta.reduced
-    if delta.all_separators is not None:
-        state.separators = delta.all_separators
-    if delta.examples is not None:
-        state.examples = delta.examples
+    for name, new in (("separators", delta.all_separators), ("examples", delta.examples)):
+        if new is not None:
+            setattr(state, name, new)
+    if delta.added is not None:
         _name(state, delta.added)
     if delta.relabelled is not None:
         state.examples.relabel(*delta.relabelled)
+    _write_regions(state, delta)
+    _write_separators(state, delta)
+    _put(state.corrected, delta.corrected)
+    state.last_move, state.consolidated = delta.move, delta.consolidated
+    for name in ("frame", "next_id", "taught", "latest", "widths", "settings"):
+        if getattr(delta, name) is not None:
+            setattr(state, name, getattr(delta, name))
+    if len(delta.removed):
+        _wipe(state, delta.removed)
+    if delta.region_count is not None:
+        _restore(state, delta.restored)
+    state.follow(delta)
+
+
+def _write_regions(state: State, delta: Delta) -> None:
     if delta.all_regions is not None:
         state.regions = delta.all_regions
     if delta.region_count is not None:
@@ -370,16 +445,6 @@ def apply(state: State, delta: Delta) -> None:
         state.regions.set_label(*delta.label)
     for c, members in delta.members.items():
         state.regions.set_members(c, members)
-    _write_separators(state, delta)
-    if delta.frame is not None:
-        state.frame = delta.frame
-    _put(state.corrected, delta.corrected)
-    state.last_move, state.consolidated = delta.move, delta.consolidated
-    for name in ("next_id", "taught", "widths"):
-        if getattr(delta, name) is not None:
-            setattr(state, name, getattr(delta, name))
-    if len(delta.removed):
-        _wipe(state, delta.removed)
 
 
 def _write_separators(state: State, delta: Delta) -> None:
@@ -392,21 +457,32 @@ def _write_separators(state: State, delta: Delta) -> None:
     for pair, separator in delta.separators.items():
         separators.put(pair, separator)
     if delta.added is not None:
-        separators.violations[state.examples.end - 1] = 0
+        separators.violations[state.examples.added] = 0
     for place, count in delta.violations.items():
         separators.violations[place] = count
     _put(separators.listed, delta.listed)
 
 
-def _name(state: State, added: Id | None) -> None:
-    # Drop ids after the last place, and append that of a new row.
-    end = state.examples.end - (added is not None)
-    for example_id in state.ids[end:]:
-        state.place_of.pop(example_id, None)
-    del state.ids[end:]
-    if added is not None:
-        state.ids.append(added)
-        state.place_of[added] = end
+def _name(state: State, added: Id) -> None:
+    # Count the row that was added, under its id.
+    place = state.examples.added
+    state.examples.keep_added()
+    state.ids[place : place + 1] = [added]
+    state.place_of[added] = place
+
+
+def _restore(state: State, restored: Mapping[int, Restored]) -> None:
+    # Put rows back, and drop those that were added after the last place.
+    del state.ids[state.examples.end :]
+    for place, (example_id, row, image) in restored.items():
+        state.ids[place] = example_id
+        if row is None:
+            state.examples.wipe(np.array([place]))
+        else:
+            state.examples.put(place, row)
+        if image is not None:
+            state.frame.images.put(place, image)
+    state.place_of = {state.ids[place]: place for place in state.examples.in_order().tolist()}
 
 
 def _put(old: dict[Any, Any], new: Mapping[Any, Any]) -> None:
@@ -424,3 +500,4 @@ def _wipe(state: State, places: Ints) -> None:
         state.ids[place] = ""
     state.examples.wipe(places)
     state.frame.images.wipe(places)
+    state.separators.forget_places(places)

@@ -1,13 +1,14 @@
 """The steps: teach, relabel, forget. Each reads a state and returns a change of it."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from minout import kernels
 from minout._typing import Floats, Id, Ints, Label
+from minout.engine.check import among
 from minout.engine.draft import Draft
 from minout.engine.examples import About
 from minout.engine.frame import chosen, divided, expansion_of, measured, next_priors
@@ -16,8 +17,9 @@ from minout.engine.images import Images
 from minout.engine.pool import Pool
 from minout.engine.prediction import winners
 from minout.engine.reference import Reference
-from minout.engine.reports import Certificate, Refresh
+from minout.engine.reports import NOTHING_MOVED, Certificate, Refresh
 from minout.engine.separators import (
+    NO_PLACES,
     SUFFICIENT_MARGIN,
     carried,
     pair_count,
@@ -25,8 +27,10 @@ from minout.engine.separators import (
     pairs_between,
     regions_of,
 )
+from minout.engine.settings import Settings
 from minout.engine.settle import Job
 from minout.engine.state import Delta, State
+from minout.engine.window import falling_out, outside
 from minout.errors import NotConverged
 
 
@@ -39,27 +43,39 @@ class New(NamedTuple):
     about: About
 
 
-def renewal_due(state: State, c: int | None) -> bool:
+def renewal_due(state: State, c: int | None, out: Ints = NO_PLACES) -> bool:
     """Return whether one more example in region c brings a refresh or priors.
 
-    None stands for the region of a new label.
+    None stands for the region of a new label; `out` are the places that fall out of the window.
     """
     settings, schedule = state.settings, state.frame.schedule
     if len(state.regions.names) == (c is not None):  # with a single label there is no separator
         return False
-    if _refresh_due(state, c):
+    if _refresh_due(state, c, out):
         return True
     if c is None and settings.turns_far(len(state.regions) + 1):
         return True
     if c is None or not state.frame.choice.lda_prior:
         return False
-    return schedule.priors_due(settings, c, state.regions.members[c].count + 1)
+    members = state.regions.members[c].count + 1
+    if len(out):
+        members -= int(np.count_nonzero(state.examples.regions[out] == c))
+    return schedule.priors_due(settings, c, members)
 
 
-def _refresh_due(state: State, c: int | None) -> bool:
-    own = 1 if c is None else 1 + state.regions.size(state.regions.labels[c])
-    largest = max(state.regions.largest, own)
-    return state.frame.schedule.refresh_due(state.settings, len(state.place_of) + 1, largest)
+def _refresh_due(state: State, c: int | None, out: Ints) -> bool:
+    regions, due = state.regions, state.frame.schedule.refresh_due
+    own = 1 if c is None else 1 + regions.size(regions.labels[c])
+    largest, count = max(regions.largest, own), len(state.place_of) + 1 - len(out)
+    turnover, least = state.turnover + 1 + len(out), largest - len(out)
+    if not len(out) or not due(state.settings, turnover, count - least):
+        return due(state.settings, turnover, count - least)
+    sizes = {label: regions.size(label) for label in regions.names}
+    if c is not None:
+        sizes[regions.labels[c]] += 1
+    for place in out.tolist():
+        sizes[state.label_at(place)] -= 1
+    return due(state.settings, turnover, count - max(1, *sizes.values()))
 
 
 def teach(
@@ -94,7 +110,13 @@ def teach(
     """
     new = New(x, label, example_id, About(weight, time, state.taught))
     delta, was_right = _learned(state, new)
-    delta = delta._replace(next_id=next_id, taught=state.taught + 1, was_right=was_right)
+    delta = delta._replace(
+        next_id=next_id,
+        taught=state.taught + 1,
+        latest=max(state.latest, time),
+        was_right=was_right,
+        corrected={name: () for name in delta.certificate.forgotten if name in state.corrected},
+    )
     return _with_sums(state, delta)
 
 
@@ -108,51 +130,68 @@ def relabel(state: State, place: int, label: Label) -> Delta:
 
 
 def _relabelled(state: State, place: int, label: Label, *, put_off: bool = False) -> Delta:
-    old = int(state.examples.regions[place])
-    emptied = [old] if state.regions.members[old].count == 1 else []
+    out, is_out, limits = NO_PLACES, False, state.settings.window
+    if limits is not None and limits.per_label is not None:
+        out, is_out = falling_out(state, label, state.examples.about(place))
+    if is_out:  # the new label has enough later ones
+        return forget(state, np.sort(np.append(out, place)))
+    one = np.array([place])
     found, _ = state.placed(state.examples.table[place], label)
+    emptied = _emptied(state, np.sort(np.append(out, place)), found)
     draft = Draft(state, emptied=emptied, label=label)
-    c, one = len(draft.labels) - 1 if found is None else draft.number(found), np.array([place])
-    _take_out(draft, one, emptied)
+    c = len(draft.labels) - 1 if found is None else draft.number(found)
+    draft.drop_sums(one)
     left = draft.leave(one)
     draft.relabel(place, c)
     if len(draft.labels) == 1 and draft.far is not None:  # it knows no region of this label
         draft.replace_all(None)
-    moments = draft.frame.moments.for_classes(len(draft.labels))
-    seen = one[one < moments.seen]
-    moments = moments.with_rows(state.examples.table, seen, np.full(len(seen), c))
-    draft.frame = draft.frame._replace(moments=moments)
     draft.settle(_jobs_of(draft, left), SUFFICIENT_MARGIN)
+    left = draft.evict(out)
     if put_off:
         _put_off(draft)
-    return draft.delta(_settle_around(draft, place, c, at_once=True, may_refresh=not put_off))
+    return draft.delta(
+        _settle_around(draft, place, c, at_once=True, may_refresh=not put_off, left=left)
+    )
+
+
+def _emptied(state: State, places: Ints, but: int | None = None) -> list[int]:
+    # The regions that have no example when these leave, except one that gets another.
+    regions, counts = np.unique(state.examples.regions[places], return_counts=True)
+    return [
+        c
+        for c, count in zip(regions.tolist(), counts.tolist(), strict=True)
+        if c != but and state.regions.members[c].count == count
+    ]
 
 
 @kernels.one_blas_thread()
 def forget(state: State, places: Ints) -> Delta:
     """Return the change that removes examples, at ascending places."""
-    regions, counts = np.unique(state.examples.regions[places], return_counts=True)
-    emptied = [
-        c
-        for c, count in zip(regions.tolist(), counts.tolist(), strict=True)
-        if state.regions.members[c].count == count
-    ]
-    draft = Draft(state, emptied=emptied)
-    _take_out(draft, places, emptied)
-    moments = draft.frame.moments.without_scatter_of(places)
-    draft.frame = draft.frame._replace(moments=moments)
-    left = draft.leave(places)
-    draft.remove(places)
+    draft = Draft(state, emptied=_emptied(state, places))
+    left = draft.evict(places, may_wait=False)
     draft.settle(_jobs_of(draft, left), SUFFICIENT_MARGIN)
     return draft.delta()
 
 
+def rewindow(state: State, settings: Settings) -> Delta:
+    """Return the change to other settings, of which only `keep` differs."""
+    delta = forget(state, outside(state, settings.window))
+    return delta._replace(
+        settings=settings,
+        corrected={name: () for name in delta.certificate.forgotten if name in state.corrected},
+    )
+
+
 @kernels.one_blas_thread()
 def settle_pending(state: State) -> Delta:
-    """Return the change that settles every separator with pending examples."""
+    """Return the change that settles every separator with pending examples.
+
+    Also those that support vectors have left since they were settled.
+    """
     draft, known = Draft(state), pair_count(len(state.regions))
     pending = state.separators.pending.items()
-    pairs = [pair for pair, places in pending if len(places) and pair < known]
+    waiting = {*(pair for pair, places in pending if len(places)), *state.separators.left}
+    pairs = [pair for pair in waiting if pair < known]
     draft.settle(_jobs_of(draft, pairs), SUFFICIENT_MARGIN)
     return draft.delta()
 
@@ -188,7 +227,8 @@ def settle_all(draft: Draft, bound: float, old: dict[int, Pool]) -> None:
         images.of(draft.examples.table, np.unique(np.concatenate([j.pool.places for j in jobs])))
         draft.frame = draft.frame._replace(images=images)
     draft.settle(jobs, bound)
-    schedule = draft.frame.schedule.refreshed(draft.count, draft.largest)
+    others = draft.count - draft.largest
+    schedule = draft.frame.schedule.refreshed(draft.turnover, draft.count, others)
     draft.set_schedule(
         refresh_at=schedule.refresh_at,
         prior_at=tuple(next_priors(draft.members(c).count) for c in range(len(draft.labels))),
@@ -208,17 +248,36 @@ def _learned(state: State, new: New) -> tuple[Delta, bool | None]:
     least, was_right = float(margins.min(initial=np.inf)), None
     if c is not None:
         was_right = least > 0.0 or _winner(state, new.x) == new.label
-    if c is not None and not renewal_due(state, c) and least >= SUFFICIENT_MARGIN:
-        return _stored(state, new, c, least), was_right
+    out, is_out = falling_out(state, new.label, new.about)
+    if is_out:
+        return Delta(certificate=NOTHING_MOVED._replace(forgotten=(new.id,))), was_right
+    suffices = c is not None and least >= SUFFICIENT_MARGIN and not renewal_due(state, c, out)
+    if c is not None and suffices and all(_is_unused(state, place) for place in out.tolist()):
+        return _stored(state, new, c, least, out), was_right
     with kernels.one_blas_thread():
         try:
-            return _taught(state, new, c, margins), was_right
+            return _taught(state, new, c, margins, out), was_right
         except NotConverged:
             turns_far = c is None and state.settings.turns_far(len(state.regions) + 1)
-            if not (turns_far or _refresh_due(state, c)):
+            if not (turns_far or _refresh_due(state, c, out)):
                 raise
         # A refresh that fails is postponed; the example is learned without it.
-        return _taught(state, new, c, margins, put_off=True), was_right
+        return _taught(state, new, c, margins, out, put_off=True), was_right
+
+
+def _is_unused(state: State, place: int) -> bool:
+    # Whether an example can leave without a change of its separators; its region has others.
+    separators, c = state.separators, int(state.examples.regions[place])
+    if separators.violations[place] or state.regions.members[c].count < 2:
+        return False
+    if separators.far is not None:
+        return False
+    owner = state.regions.order.owner
+    for o in np.flatnonzero(owner != owner[c]).tolist():
+        pair = pair_number(c, o)
+        if place in separators.pools[pair].places or place in separators.pending[pair]:
+            return False
+    return True
 
 
 def _winner(state: State, x: Floats) -> Label:
@@ -228,67 +287,76 @@ def _winner(state: State, x: Floats) -> Label:
 def _with_sums(state: State, delta: Delta) -> Delta:
     # Add rows to the sums of the metric in blocks, so that a refresh need not add all of them.
     examples, frame = delta.examples or state.examples, delta.frame or state.frame
-    moments, settings = frame.moments, state.settings
-    if not (frame.choice.whiten and settings.refresh == "auto" and moments.lacks(examples.end)):
+    moments, settings, taught = frame.moments, state.settings, state.taught + 1
+    if not (frame.choice.whiten and settings.refresh == "auto" and moments.lacks(taught)):
         return delta
     regions = state.regions if delta.all_regions is None else delta.all_regions
     places, count = examples.places(), len(regions) + (delta.label is not None)
-    late = places[places >= moments.seen]
+    places = places[~among(places, delta.removed)]
+    late = places[examples.serials[places] >= moments.seen]
     with kernels.one_blas_thread():
         moments = moments.for_classes(count)
         moments = moments.with_rows(examples.table, late, examples.regions[late])
-        moments = moments.seen_to(examples.end).with_scatter(examples.table, places)
+        moments = moments.seen_to(taught)
+        moments = moments.with_scatter(examples.table, places, examples.serials)
     return delta._replace(frame=frame._replace(moments=moments))
 
 
-def _stored(state: State, new: New, c: int, least: float) -> Delta:
+def _stored(state: State, new: New, c: int, least: float, out: Ints) -> Delta:
     # The fast path: all margins of the row are large enough, so nothing moves.
-    place, examples = state.examples.end, state.examples.staged(new.x, c, new.about)
+    place = state.free_place()
+    examples = state.examples.staged(new.x, c, new.about, place)
+    members, frame = {c: state.regions.members[c].appended(place)}, None
+    for leaving in out.tolist():
+        region = int(examples.regions[leaving])
+        mine = members.get(region, state.regions.members[region])
+        members[region] = mine.without(np.array([leaving]))
+    if len(out):
+        moments = state.frame.moments.without(examples.serials[out])
+        if moments is not state.frame.moments:
+            frame = state.frame._replace(moments=moments)
     digest = int(examples.digests[place])
     misfits = (new.id,) if digest in state.separators.listed else ()
     return Delta(
-        certificate=Certificate((), 0, least, misfits, ()),
+        certificate=Certificate((), 0, least, misfits, (), forgotten=state.names(out)),
         examples=examples,
         added=new.id,
-        members={c: state.regions.members[c].appended(place)},
+        removed=out,
+        members=members,
+        frame=frame,
     )
 
 
 def _taught(
-    state: State, new: New, c: int | None, margins: Floats, *, put_off: bool = False
+    state: State,
+    new: New,
+    c: int | None,
+    margins: Floats,
+    out: Ints,
+    *,
+    put_off: bool = False,
 ) -> Delta:
-    # Region c of the label, None for a new one, with the margins that the row has in it.
-    draft = Draft(state, label=new.label)
-    if not len(state.regions):
+    # Region c of the label, None for a new one, with the margins that the row has in it. The
+    # examples at the places `out` fall out of the window.
+    emptied = _emptied(state, out, c)
+    draft = Draft(state, emptied=emptied, label=new.label)
+    if not len(draft.labels) > 1 and c is None:
         draft.begin(new.x)
+    region = len(draft.labels) - 1 if c is None else draft.number(c)
+    place = draft.add(new.x, region, new.id, new.about)
+    left = draft.evict(out)
     if put_off:
         _put_off(draft)
-    if c is None:
-        place = draft.add(new.x, len(draft.labels) - 1, new.id, new.about)
-        refresh = _settle_around(draft, place, len(draft.labels) - 1, may_refresh=not put_off)
-    else:
-        place = draft.add(new.x, c, new.id, new.about)
-        refresh = _settle_around(draft, place, c, margins, may_refresh=not put_off)
+    known = None if c is None or emptied else margins
+    refresh = _settle_around(draft, place, region, known, may_refresh=not put_off, left=left)
     return draft.delta(refresh)
 
 
 def _put_off(draft: Draft) -> None:
-    examples, others = draft.frame.schedule.refresh_at
-    draft.set_schedule(refresh_at=(2 * examples, 2 * others))
+    draft.set_schedule(**draft.frame.schedule.postponed(draft.turnover, draft.count)._asdict())
 
 
-def _take_out(draft: Draft, places: Ints, emptied: list[int]) -> None:
-    # Subtract rows from the sums, under the regions that they have in the state.
-    state, moments = draft.state, draft.frame.moments
-    seen = places[places < moments.seen]
-    regions = state.examples.regions[seen]
-    moments = moments.with_rows(state.examples.table, seen, regions, -1.0)
-    if emptied:
-        moments = moments.only_classes([c for c in range(len(state.regions)) if c not in emptied])
-    draft.frame = draft.frame._replace(moments=moments)
-
-
-def _jobs_of(draft: Draft, pairs: list[int]) -> list[Job]:
+def _jobs_of(draft: Draft, pairs: Iterable[int]) -> list[Job]:
     return [draft.job_from(pair, draft.separator(pair)) for pair in sorted(pairs)]
 
 
@@ -300,9 +368,10 @@ def _settle_around(
     *,
     at_once: bool = False,
     may_refresh: bool = True,
+    left: Sequence[int] = (),
 ) -> Refresh | None:
-    # Settle the separators in which a new member has a low margin, now or when it pays, or all if
-    # a refresh is due.
+    # Settle the separators in which a new member has a low margin, now or when it pays, and those
+    # in `left`, which have lost support vectors; or all if a refresh is due.
     if not draft.others(c):
         return None
     settings, is_new = draft.state.settings, draft.members(c).count == 1
@@ -310,6 +379,9 @@ def _settle_around(
     due = turns_far or _is_refresh_due_after(draft)
     if due and may_refresh:
         return _refresh(draft, begins_far=turns_far)
+    if draft.far is not None and left:
+        draft.settle(_jobs_of(draft, left), SUFFICIENT_MARGIN)
+        margins, left = None, ()
     if draft.far is not None and (is_new or _priors_due(draft, c)):
         _renew(draft, place, c)
         return None
@@ -325,10 +397,11 @@ def _settle_around(
         short = margins[o] < SUFFICIENT_MARGIN
         old = draft.separator(pair)
         fresh = draft.is_new(pair)
-        if not (short or renewed or fresh):
+        if not (short or renewed or fresh or pair in left):
             continue
         rows = draft.members(c).count + draft.members(o).count
-        if not (at_once or renewed or fresh or old.is_far) and old.waits(margins[o], rows):
+        waits = not (at_once or renewed or fresh or old.is_far or pair in left)
+        if waits and old.waits(margins[o], rows):
             draft.postpone(pair, place, margins[o])
             continue
         job = draft.job_from(pair, old)
@@ -338,16 +411,18 @@ def _settle_around(
         if (short or fresh) and place not in job.pool.places:
             job.pool.join(np.array([place]), np.array([1.0 if c < o else -1.0]))
         jobs.append(job)
+    settled = {job.pair for job in jobs}
+    jobs += _jobs_of(draft, [pair for pair in left if pair not in settled])
     draft.settle(jobs, SUFFICIENT_MARGIN)
     return None
 
 
 def _is_refresh_due_after(draft: Draft) -> bool:
     settings, schedule = draft.state.settings, draft.frame.schedule
-    least = draft.state.regions.largest - 1  # the largest label has lost one example at most
-    if not schedule.refresh_due(settings, draft.count, least):
+    least = draft.state.regions.largest - 1 - draft.removed  # what the largest label has left
+    if not schedule.refresh_due(settings, draft.turnover, draft.count - least):
         return False
-    return schedule.refresh_due(settings, draft.count, draft.largest)
+    return schedule.refresh_due(settings, draft.turnover, draft.count - draft.largest)
 
 
 def _renew_priors(draft: Draft, c: int) -> bool:
@@ -393,15 +468,16 @@ def _refresh(draft: Draft, *, begins_far: bool) -> Refresh:
     start, settings = time.perf_counter(), draft.state.settings
     draft.catch_up()
     rows, owner, frame = draft.rows(), draft.owner, None
-    labels = len(set(owner.tolist()))
+    labels, turnover, count = len(set(owner.tolist())), draft.turnover, draft.count
     # Far pairs need the prior, so settings without it are not to stay.
-    if begins_far or draft.frame.schedule.choice_due(draft.count, labels, draft.largest):
-        frame = chosen(draft.frame, settings, draft.examples.given, rows, owner)
+    schedule, others = draft.frame.schedule, count - draft.largest
+    if begins_far or schedule.choice_due(turnover, count, labels, others):
+        frame = chosen(draft.frame, settings, draft.examples.given, rows, owner, turnover)
         draft.frame = frame or draft.frame
     trim_heap()  # each of these steps needs much memory, not at the same time
     old = draft.supports()
     if draft.frame.choice.hats or len(draft.examples.expansion.of):
-        draft.expand(expansion_of(draft.frame, draft.examples))
+        draft.expand(expansion_of(draft.frame, draft.examples, rows.order))
         rows = draft.rows()
     draft.frame = measured(draft.frame, rows, owner)
     if draft.frame.choice.regions > 1 or labels < len(owner):

@@ -87,6 +87,8 @@ def validate(about: Any, arrays: Arrays) -> None:
     _lists(arrays, stored, classes, pairs)
     _expect(bool(np.isin(places, stored).all() and (np.diff(places) > 0).all()), "images.of")
     _carried(arrays, d)
+    if "left" in arrays:
+        _expect(bool((_array(arrays, "left", INT, (len(pairs),)) >= 0).all()), "left")
 
 
 def _hats(arrays: Arrays, width: int) -> int:
@@ -123,8 +125,16 @@ def _about(about: Any) -> None:
     _expect(len({type(each) for each in labels}) <= 1, "labels")
     _settings(about["settings"], about["choice"])
     schedule = about["schedule"]
-    _expect(set(schedule) == set(Schedule._fields), "schedule")
-    refresh_at, chosen_at, prior_at = (schedule[each] for each in Schedule._fields)
+    _expect(set(schedule) | {"choose_at"} == set(Schedule._fields), "schedule")
+    refresh_at, chosen_at, prior_at = (
+        schedule["refresh_at"],
+        schedule["chosen_at"],
+        schedule["prior_at"],
+    )
+    _expect(_is_count(schedule.get("choose_at", 0)), "schedule")
+    _expect(isinstance(about.get("stale_sums", False), bool), "stale_sums")
+    _expect(isinstance(about.get("latest", 0.0), float), "latest")
+    _expect(bool(np.isfinite(about.get("latest", 0.0))), "latest")
     _expect(isinstance(refresh_at, list) and len(refresh_at) == 2, "schedule")
     _expect(isinstance(chosen_at, list) and len(chosen_at) == 3, "schedule")
     _expect(isinstance(prior_at, list) and len(prior_at) == len(labels), "schedule")
@@ -140,7 +150,8 @@ def _settings(settings: Any, choice: Any) -> None:
     # What the user set, and the choice: a shape, C as a user could set it, and a sharpness.
     switches = ("whiten", "lda_prior", "standardize")
     names = {"C", *switches, "refresh"}
-    _expect(names <= set(settings) <= {*names, "near_classes", "regions", "expand"}, "settings")
+    later = {"near_classes", "regions", "expand", "keep"}
+    _expect(names <= set(settings) <= names | later, "settings")
     names = {"C", "sharpness", *switches}
     _expect(names <= set(choice) <= {*names, "regions", "hats"}, "choice")
     _expect(all(isinstance(choice[name], bool) for name in switches), "choice")
@@ -161,7 +172,7 @@ def _ids(about: Any, stored: NDArray[Any], n: int, d: int) -> None:
     ids = {about["ids"][place] for place in stored.tolist()}
     _expect(len(ids) == len(stored), "ids")
     _expect(all(example_id in ids for example_id, _ in about["corrected"]), "corrected")
-    _expect(about["scattered"] <= about["seen"] <= n, "seen")
+    _expect(about["scattered"] <= about["seen"] <= about.get("taught", n), "seen")
     _expect(len(about["widths"]) == 2, "widths")
     given, row = about["widths"]
     _expect(given is None or (_is_count(given) and given > 0), "widths")
@@ -271,6 +282,8 @@ def _carried(arrays: Arrays, d: int) -> None:
             _array(arrays, f"newton.{pair}.L", REAL, ((d + 1) * (d + 2) // 2,))
             _array(arrays, f"newton.{pair}.q", REAL, (d + 1,))
             _array(arrays, f"newton.{pair}.inside", FLAG, (members,))
+        if f"newton.{pair}.departed" in arrays:
+            _array(arrays, f"newton.{pair}.departed", REAL, (None, d + 1))
         if f"newton.{pair}.u" in arrays:
             _array(arrays, f"newton.{pair}.u", REAL, (d + 1,))
 

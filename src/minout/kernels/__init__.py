@@ -24,9 +24,9 @@ from minout.kernels.far import (
 from minout.kernels.grams import combine, gram
 from minout.kernels.interrupts import restoring_interrupts
 from minout.kernels.margins import activations, region_margins, scores
-from minout.kernels.newton import Factor, empty_factor, newton
+from minout.kernels.newton import Factor, drop_members, empty_factor, newton
 from minout.kernels.pairs import ClassPriors, Divided, Products, pair_scores
-from minout.kernels.primal import Rows, Sums, newton_primal, no_sums
+from minout.kernels.primal import Rows, Sums, newton_primal, no_sums, take_out
 from minout.kernels.products import add_multiples, products, products_by_column
 from minout.kernels.rows import digest
 from minout.kernels.settling import (
@@ -85,6 +85,7 @@ __all__ = [
     "digest",
     "discriminant_margins",
     "doubtful",
+    "drop_members",
     "empty_factor",
     "far_margins",
     "far_scores",
@@ -112,6 +113,7 @@ __all__ = [
     "restoring_interrupts",
     "scores",
     "settle_pools",
+    "take_out",
     "tally",
     "write",
 ]

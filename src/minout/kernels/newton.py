@@ -255,6 +255,17 @@ def _follow(factor: Factor, G: Floats, lam: float, wanted: Bools) -> None:
             count = 0
 
 
+@compiled
+def drop_members(factor: Factor, leaving: Bools) -> None:
+    """Take members out of a factor: those for which leaving (n,) is true."""
+    place = 0
+    while place < factor.size[0]:
+        if leaving[factor.order[place]]:
+            _remove(factor, place)
+        else:
+            place += 1
+
+
 @inlined
 def _gather(factor: Factor, G: Floats, members: Ints, count: int) -> int:
     # Write the present columns of the rows that some members will have in L; return how many.

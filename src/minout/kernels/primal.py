@@ -222,6 +222,15 @@ def _rotate(U: Floats, Z: Floats, count: int, enters: bool) -> bool:
     return True
 
 
+@compiled
+def take_out(U: Floats, Z: Floats) -> bool:
+    """Change the factor U of U'U to that of U'U - Z'Z; False if too few digits of it are left.
+
+    Z (k, d + 1) is overwritten.
+    """
+    return _rotate(U, Z, Z.shape[0], False)
+
+
 @inlined
 def _factor_anew(rows: Rows, P: Floats, lam: float, sums: Sums, wanted: Bools) -> None:
     n, size, count = wanted.shape[0], sums.q.shape[0], 0

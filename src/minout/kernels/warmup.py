@@ -22,7 +22,7 @@ from minout.kernels import (
 )
 from minout.kernels._compiled import kernels, notice
 from minout.kernels.best_first import Order, best_first, play_offs, proposals
-from minout.kernels.newton import empty_factor, newton
+from minout.kernels.newton import drop_members, empty_factor, newton
 from minout.kernels.products import add_multiples, products, products_by_column
 from minout.kernels.tally import Sets, Tally, tally
 
@@ -78,6 +78,8 @@ def _engine() -> list[tuple[Any, ...]]:
     sums, changes = primal.Sums(A, v, bools), bounds.Changes(A32, A, v, v)
     jobs: list[tuple[Any, ...]] = [
         (newton, A, v, 0.0, v, empty_factor(1)),
+        (drop_members, empty_factor(1), bools),
+        (primal.take_out, A, A),
         (pairs.pair_scores, products, regions, pairs.ClassPriors(A, A, A, A), v, cube),
         (bounds.doubtful, v, ints, ints, A32, A32, changes, 0.0, 0.0, ints),
         (rows.digest, words),

@@ -1,0 +1,156 @@
+"""The window: which stored examples fall out when another one is taught.
+
+Examples are ordered by time, and by the order of teaching where times are equal. The oldest fall
+out first.
+"""
+
+import re
+from collections.abc import Iterable
+from heapq import heapify, heappop, heappush
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from minout._typing import Ints, Label
+from minout.engine.examples import About, Examples
+
+if TYPE_CHECKING:
+    from minout.engine.state import State
+
+SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 7 * 86_400}
+MOST = 2**31
+NO_PLACES: Ints = np.empty(0, dtype=np.int64)
+
+
+class Window(NamedTuple):
+    """How much is kept: so many examples, so many of each label, or those of so many seconds.
+
+    One of the three is a number, the others are None.
+    """
+
+    examples: int | None = None
+    per_label: int | None = None
+    seconds: float | None = None
+
+
+def window(keep: Any) -> Window | None:
+    """Return what the setting `keep` means: None for "all".
+
+    Raises
+    ------
+    ValueError
+        If it is not a valid setting.
+    """
+    if isinstance(keep, str):
+        if keep == "all":
+            return None
+        found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?) ?([smhdw])", keep, re.ASCII)
+        if found and float(found[1]) > 0.0:
+            return Window(seconds=float(found[1]) * SECONDS[found[2]])
+    elif _is_number(keep):
+        return Window(examples=int(keep))
+    elif isinstance(keep, dict) and list(keep) == ["per_label"] and _is_number(keep["per_label"]):
+        return Window(per_label=int(keep["per_label"]))
+    raise ValueError(keep)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MOST
+
+
+class Ages:
+    """The stored examples by age, all together or label by label: the oldest is found at once.
+
+    A cache. Entries of examples that are no longer stored, or have another label, stay in it until
+    they come first.
+    """
+
+    def __init__(self, state: "State") -> None:
+        self._by_label = state.settings.window is not None and (
+            state.settings.window.per_label is not None
+        )
+        self._heaps: dict[Label | None, list[tuple[float, int, int]]] = {}
+        examples = state.examples
+        for place in examples.places().tolist():
+            heap = self._heaps.setdefault(self._key(state.label_at(place)), [])
+            heap.append((float(examples.times[place]), int(examples.serials[place]), place))
+        for heap in self._heaps.values():
+            heapify(heap)
+
+    def add(self, label: Label, place: int, about: About) -> None:
+        """Add an example, in place."""
+        heap = self._heaps.setdefault(self._key(label), [])
+        heappush(heap, (about.time, about.serial, place))
+
+    def oldest(self, state: "State", label: Label) -> tuple[float, int, int] | None:
+        """Return time, serial number and place of the oldest, of a label if they go by label."""
+        heap, examples = self._heaps.get(self._key(label), []), state.examples
+        while heap:
+            _, serial, place = heap[0]
+            is_stored = examples.stored[place] and examples.serials[place] == serial
+            if is_stored and (not self._by_label or state.label_at(place) == label):
+                return heap[0]
+            heappop(heap)
+        return None
+
+    def _key(self, label: Label) -> Label | None:
+        return label if self._by_label else None
+
+
+def falling_out(state: "State", label: Label, about: About) -> tuple[Ints, bool]:
+    """Return the places that fall out when an example of a label is added, ascending.
+
+    Also whether the example itself does, because it is older than all that is kept.
+    """
+    limits = state.settings.window
+    if limits is None:
+        return NO_PLACES, False
+    if limits.seconds is not None:
+        return _too_old(state, label, about, limits.seconds)
+    most, size = limits.examples, len(state.place_of)
+    if limits.per_label is not None:
+        most, size = limits.per_label, state.regions.size(label)
+    assert most is not None
+    excess = size + 1 - most
+    if excess <= 0:
+        return NO_PLACES, False
+    if excess == 1:
+        first = state.by_age().oldest(state, label)
+        assert first is not None
+        is_out = (about.time, about.serial) < first[:2]
+        return (NO_PLACES, True) if is_out else (np.array([first[2]]), False)
+    places = state.examples.places() if limits.per_label is None else state.regions.places_of(label)
+    oldest = by_age(state.examples, places)[:excess]
+    newest = state.examples.about(int(oldest[-1]))
+    is_out = (about.time, about.serial) < (newest.time, newest.serial)
+    return np.sort(oldest[:-1] if is_out else oldest), is_out
+
+
+def _too_old(state: "State", label: Label, about: About, seconds: float) -> tuple[Ints, bool]:
+    since = max(state.latest, about.time) - seconds
+    first, out = state.by_age().oldest(state, label), NO_PLACES
+    if first is not None and first[0] < since:
+        places = state.examples.places()
+        out = places[state.examples.times[places] < since]
+    return out, about.time < since
+
+
+def outside(state: "State", limits: Window | None) -> Ints:
+    """Return the stored places that a window does not hold, ascending."""
+    if limits is None:
+        return NO_PLACES
+    examples, places = state.examples, state.examples.places()
+    if limits.seconds is not None:
+        return places[examples.times[places] < state.latest - limits.seconds]
+    groups: Iterable[Ints] = [places]
+    most = limits.examples
+    if limits.per_label is not None:
+        groups, most = map(state.regions.places_of, state.regions.names), limits.per_label
+    assert most is not None
+    found = [by_age(examples, each)[: max(len(each) - most, 0)] for each in groups]
+    return np.sort(np.concatenate([NO_PLACES, *found]))
+
+
+def by_age(examples: Examples, places: Ints) -> Ints:
+    """Return some places in the order of age, the oldest first."""
+    return np.asarray(places[np.lexsort((examples.serials[places], examples.times[places]))])
