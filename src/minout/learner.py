@@ -250,7 +250,7 @@ class Learner:
         return reports
 
     @reads
-    def what_if(self, x: Any, y: Label) -> WhatIf:
+    def what_if(self, x: Any, y: Label, at: Time | None = None) -> WhatIf:
         """Return which stored examples could be disturbed by teaching x as y; learn nothing.
 
         Parameters
@@ -259,6 +259,8 @@ class Learner:
             An example.
         y : int or str
             The label that it would have.
+        at : float or datetime, optional
+            When it happened: see `teach`.
 
         Returns
         -------
@@ -266,9 +268,10 @@ class Learner:
             Its `interfered` lists the ids of the examples whose scores, clipped at 0, could change.
         """
         label, row = self._label(y), self._inputs.row(x, self._state.widths)
+        when = clock() if at is None else checked_time(at)
         if self._state.widths.row is None:
             return WhatIf.nothing()
-        return engine.what_if(self._state, row, label)
+        return engine.what_if(self._state, row, label, when)
 
     @writes
     def correct(self, id: Id, y: Label) -> StepReport:

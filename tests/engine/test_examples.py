@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minout import kernels
-from minout.engine.examples import Examples
+from minout.engine.examples import About, Examples
 from oracle.eighths import arrays
 
 STEPS = st.lists(
@@ -18,7 +18,14 @@ STEPS = st.lists(
 def three():
     examples = Examples(2)
     for number in (1.0, 2.0, 3.0):
-        examples = examples.staged(np.array([number, -number]), int(number))
+        examples = added(examples, np.array([number, -number]), int(number))
+    return examples
+
+
+def added(examples, row, c, **more):
+    """Return examples with one more row that is stored."""
+    examples = examples.staged(row, c, **more)
+    examples.keep_added()
     return examples
 
 
@@ -44,7 +51,7 @@ def test_examples_hold_what_a_dictionary_would(steps):
     for step in steps:
         if len(step) == 2:
             row, label = step
-            examples = examples.staged(row, label)
+            examples = added(examples, row, label)
             known[end] = row.tolist(), label
             row[:] = 99.0
             end += 1
@@ -61,12 +68,32 @@ def test_examples_hold_what_a_dictionary_would(steps):
     assert examples.stored[:end].tolist() == [place in known for place in range(end)]
 
 
-def test_a_place_is_never_used_twice():
+def test_a_place_that_is_free_can_be_used_again():
     examples = three()
-    wipe(examples, 2)
-    more = examples.staged(np.zeros(2), 5)
-    assert more.end == 4
-    assert more.places().tolist() == [0, 1, 3]
+    wipe(examples, 1)
+    assert examples.free().tolist() == [1]
+    before = examples.stored[:3].tolist(), examples.places().tolist()
+    more = examples.staged(np.full(2, 7.0), 5, place=1)
+    assert (more.end, more.added) == (3, 1)
+    assert more.places().tolist() == [0, 1, 2]
+    assert (examples.stored[:3].tolist(), examples.places().tolist()) == before
+    more.keep_added()
+    assert more.places().tolist() == [0, 1, 2]
+    assert more.table[:3].tolist() == [[1.0, -1.0], [7.0, 7.0], [3.0, -3.0]]
+    assert more.free().tolist() == []
+    wipe(more, 1)
+    assert more.places().tolist() == [0, 2]
+
+
+def test_a_row_can_be_put_back_after_its_place_was_used_again():
+    examples = added(three(), np.full(2, 4.0), 4, about=About(2.5, 9.0, 8))
+    before, row = contents(examples), examples.at(3)
+    wipe(examples, 3)
+    more = added(examples, np.full(2, 5.0), 1, place=3)
+    assert contents(more) != before
+    more.put(3, row)
+    assert contents(more) == before
+    assert more.about(3) == (2.5, 9.0, 8)
 
 
 @pytest.mark.parametrize("count", [1, 5, 30], ids=["in spare room", "at the end", "in more room"])
@@ -74,7 +101,7 @@ def test_staged_rows_do_not_show_in_the_examples_that_they_were_added_to(count):
     examples = three()
     before, more = contents(examples), examples
     for _ in range(count):
-        more = more.staged(np.full(2, 5.0), 9)
+        more = added(more, np.full(2, 5.0), 9)
     assert contents(examples) == before
     assert more.end == 3 + count
     other = examples.staged(np.zeros(2), 4)  # the others were given up
@@ -96,7 +123,7 @@ def test_examples_without_gaps_hold_the_same_rows_counted_from_0(steps, dtype):
     examples, known, end = Examples(2, dtype), {}, 0
     for step in steps:
         if isinstance(step, tuple):
-            examples = examples.staged(step[0].astype(dtype), step[1])
+            examples = added(examples, step[0].astype(dtype), step[1])
             known[end] = step[0].tolist(), step[1]
             end += 1
         elif known:
@@ -112,7 +139,7 @@ def test_examples_without_gaps_hold_the_same_rows_counted_from_0(steps, dtype):
     assert twin.regions[: twin.end].tolist() == [number[known[e][1]] for e in sorted(known)]
     assert twin.digests[: twin.end].tolist() == examples.digests[places].tolist()
     for _ in range(9):
-        twin = twin.staged(np.ones(2, dtype=dtype), 1)
+        twin = added(twin, np.ones(2, dtype=dtype), 1)
     assert len(twin.places()) == len(known) + 9
     assert twin.damaged().tolist() == []
     assert contents(examples) == before
@@ -130,7 +157,7 @@ def test_rows_are_kept_in_the_precision_asked_for(dtype):
 def test_any_bit_that_turns_in_a_row_is_noticed(dtype):
     examples = Examples(3, dtype)
     for number in range(5):
-        examples = examples.staged(np.full(3, 0.1 * number), 0)
+        examples = added(examples, np.full(3, 0.1 * number), 0)
     wipe(examples, 1)
     assert examples.damaged().tolist() == []
     for bit in range(3 * 8 * examples.dtype.itemsize):
@@ -169,7 +196,7 @@ def test_a_wiped_row_leaves_zeros_behind():
 def test_equal_rows_find_each_other(rows, gone):
     examples = Examples(1)
     for row in rows:
-        examples = examples.staged(row + 0.0, 0)
+        examples = added(examples, row + 0.0, 0)
     for place in gone:
         wipe(examples, place)
     places = examples.places()

@@ -48,7 +48,7 @@ PLACES = {
     "solve": (Pool, "solve"),
     "fork": (Pool, "fork"),
     "join": (Pool, "join"),
-    "leave": (Pool, "leave"),
+    "without": (Pool, "without"),
     "take": (Pool, "take"),
     "trim": (Pool, "trim"),
     "weights": (Pool, "weights"),

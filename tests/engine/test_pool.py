@@ -41,7 +41,7 @@ def walked(operations, made, here, rng, prior, *, first):
             joined += len(more)
             made.join(more, np.where(more % 2, 1.0, -1.0))
         elif operation == "leave":
-            made.leave(made.places[:1])
+            made = made.without(made.places[:1], here.table, here.geometry.origin)
         elif operation == "restart":
             made.restart(prior)
         elif operation == "fork":
@@ -115,7 +115,7 @@ def test_a_fork_goes_on_as_the_pool_would_have_and_the_pool_does_not_change(firs
     twin = made.fork()
     twin.join(np.arange(first, first + 4), np.ones(4))
     twin.solve(here)
-    twin.leave(np.array([0, 1]))
+    twin = twin.without(np.array([0, 1]), here.table, here.geometry.origin)
     twin.solve(here)
     assert (made.places.tolist(), made.alpha.tolist(), made.idle.tolist()) == before
     for each in (twin, made):
@@ -202,7 +202,7 @@ def test_a_pool_keeps_what_there_is_room_for(monkeypatch, cheap, separators, is_
     made.solve(here)
     assert made.is_small(here) == (cheap > 0)
     made.trim(here._replace(separators=separators))
-    assert [each is not None for each in made.saved_warm_start()] == [is_kept, False, False]
+    assert [each is not None for each in made.saved_warm_start()] == [is_kept, *[False] * 3]
     made.join(np.arange(6, 9), np.ones(3))
     made.solve(here)
     assert_optimal(made, here)

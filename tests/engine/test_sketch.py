@@ -66,7 +66,7 @@ def test_every_margin_below_the_bound_is_in_doubt(seed, dtype, offset, size, ran
         examples = table(rng, 30, 40, rank=rank, offset=offset, size=size, dtype=dtype)
         X = examples.table[:30].astype(float)
         origin = X.mean(axis=0)
-        made = Sketch(origin, X).extended(examples.table, 30)
+        made = Sketch(origin, X).followed(examples.table, examples.digests[:30])
         v = (X - origin)[:5].T @ rng.normal(size=5) / size**2
         shift, known = rng.normal(), 0.1 * rng.normal(size=30)
         margins = sign * (known + shift + (X - origin) @ v)
@@ -98,7 +98,7 @@ def test_a_check_finds_the_same_with_and_without_the_sketch(seed, dtype, offset,
         w = rng.normal(size=24) * 0.3
         for turn in range(12):
             count = min(20 + 4 * turn, 40)  # more come between two checks
-            made = made.extended(examples.table, count)
+            made = made.followed(examples.table, examples.digests[:count])
             sides = np.arange(0, count, 2), np.arange(1, count, 2)
             w = w + 0.1 ** (turn % 3) * 0.3 * rng.normal(size=24)
             b = float(rng.normal())
@@ -212,14 +212,14 @@ def test_a_row_taken_back_is_described_anew(small):
     examples = table(rng, 15, 24, rank=24, offset=0.0, size=1.0, dtype="f8")
     X = examples.table[:15].copy()
     origin = X.mean(axis=0)
-    short, given_up = Sketch(origin, X).extended(examples.table, 15), examples
+    short, given_up = Sketch(origin, X).followed(examples.table, examples.digests[:15]), examples
     for _ in range(5):
         given_up = given_up.staged(rng.normal(size=24), 0)
-    short.extended(given_up.table, 20)
+    short.followed(given_up.table, given_up.digests[:20])
     for _ in range(9):
         examples = examples.staged(rng.normal(size=24), 0)
-    after = short.extended(examples.table, 24)
-    afresh = Sketch(origin, X).extended(examples.table, 24)
+    after = short.followed(examples.table, examples.digests[:24])
+    afresh = Sketch(origin, X).followed(examples.table, examples.digests[:24])
     places = np.arange(24)
     for _ in range(20):
         v, known = rng.normal(size=24), rng.normal(size=24)

@@ -162,6 +162,7 @@ def _print(learner: Learner, found: _Row, explanation: Explanation, count: int) 
             "margin": explanation.margin,
             "prior": explanation.prior,
             "bias": explanation.bias,
+            **({"forgotten": explanation.forgotten} if explanation.forgotten else {}),
             "supports": len(explanation.supports),
         }
     )

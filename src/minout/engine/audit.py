@@ -217,7 +217,7 @@ def _weights(state: State) -> list[str]:
     exact = state.examples.dtype == np.float64
     for pair in state.separators.stored(state.regions.order.owner):
         separator, (low, high) = state.separators[pair], regions_of(pair)
-        if separator.is_far:
+        if separator.is_far or separator.left:  # support vectors have left: it is to be solved
             continue
         w, b, pool, *_ = separator
         used = pool.alpha > 0.0

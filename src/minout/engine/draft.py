@@ -181,7 +181,7 @@ class Draft:
         return self.leave(places, may_wait=may_wait)
 
     def drop_sums(self, places: Ints) -> None:
-        """Let the sums be computed anew, because some rows leave their regions."""
+        """Let the sums be computed anew, because rows leave their regions, some for good."""
         moments = self.frame.moments
         if self._dropped and len(moments.counts) > len(self._kept):
             moments = moments.only_classes(list(self._kept))

@@ -31,13 +31,17 @@ class Explanation(NamedTuple):
     region, runner_up_region : int
         The regions of the two labels that the separator stands between, numbered from 0.
     margin : float
-        The margin against the runner-up: the sum of `prior`, `bias` and the weights of `supports`.
+        The margin against the runner-up: the sum of `prior`, `bias`, `forgotten` and the weights of
+        `supports`.
     prior : float
         The term of the linear discriminant; 0 without `lda_prior`.
     bias : float
         The term of the bias.
     supports : tuple of Support
         The support vectors of the separator, the largest absolute weight first.
+    forgotten : float
+        The term of support vectors that have fallen out of the window since the separator was last
+        solved; 0 without a window, and after `settle()`.
     scores : dict of label to float
         The smallest margin that the row would have with each label.
     separator : ndarray of shape (d,)
@@ -54,6 +58,7 @@ class Explanation(NamedTuple):
     prior: float
     bias: float
     supports: tuple[Support, ...]
+    forgotten: float
     scores: dict[Label, float]
     separator: Floats
 
@@ -116,7 +121,8 @@ def explain(state: State, x: Floats) -> Explanation:
     by_label = {label: float(scores[c]) for label, c in winner_of.items()}
     label = max(by_label, key=lambda each: by_label[each])
     if len(by_label) == 1:
-        return Explanation(label, None, 0, 0, np.inf, 0.0, 0.0, (), by_label, np.zeros(len(given)))
+        nothing = np.zeros(len(given))
+        return Explanation(label, None, 0, 0, np.inf, 0.0, 0.0, (), 0.0, by_label, nothing)
     winner = winner_of[label]
     margins = state.margins(x, winner)
     other = int(margins.argmin())
@@ -135,15 +141,20 @@ def explain(state: State, x: Floats) -> Explanation:
         Support(state.ids[place], state.label_at(place), float(weight))
         for place, weight in zip(pool.places[used][order].tolist(), weights[order], strict=True)
     )
+    prior, bias = side * float(pool.prior.w @ z + pool.prior.b), float(parts.sum())
+    rest = 0.0
+    if pair in state.separators.left:
+        rest = float(margins[other]) - prior - bias - float(weights.sum())
     return Explanation(
         label,
         regions.labels[other],
         regions.index(winner),
         regions.index(other),
         float(margins[other]),
-        side * float(pool.prior.w @ z + pool.prior.b),
-        float(parts.sum()),
+        prior,
+        bias,
         supports,
+        rest,
         by_label,
         side * slopes(state.examples.expansion, w, given),
     )

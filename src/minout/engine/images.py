@@ -84,8 +84,7 @@ class Images:
         slots, known = self._known(places)
         for slot in slots[known].tolist():
             self._images[slot] = 0.0
-            self._slot[self._place[slot]] = -1
-            self._place[slot] = -1 - slot
+            self._place[slot] = -1 - slot  # last: after an interruption this is done again
         if known.any() and self.count > FEW:
             alive = np.flatnonzero(self._place[: self.count] >= 0)
             if 2 * len(alive) < self.count:
@@ -100,6 +99,8 @@ class Images:
 
     def put(self, place: int, image: Floats) -> None:
         """Put back an image that was wiped, in place."""
+        if self.at(place) is not None:
+            return
         slot = self.count
         self._make_room(slot + 1)
         self._images[slot], self._place[slot], self._slot[place] = image, place, slot

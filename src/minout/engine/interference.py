@@ -10,9 +10,12 @@ import numpy as np
 
 from minout import kernels
 from minout._typing import Bools, Floats, Id, Ints, Label
+from minout.engine.check import among
+from minout.engine.examples import About
 from minout.engine.separators import NO_PLACES, SUFFICIENT_MARGIN, pair_number, regions_of
 from minout.engine.state import Move, State
 from minout.engine.step import renewal_due
+from minout.engine.window import falling_out
 from minout.errors import InvalidInputError
 from minout.maths import interfered as interfered_by
 
@@ -59,12 +62,15 @@ class WhatIf(NamedTuple):
     refresh : bool
         Whether origin, scale, metric or priors would also be computed again, which moves more
         separators.
+    forgotten : tuple of id
+        The examples that would fall out of the window (`keep`).
     """
 
     neurons: dict[Neuron, tuple[Id, ...]]
     interfered: tuple[Id, ...]
     pending: tuple[Neuron, ...]
     refresh: bool
+    forgotten: tuple[Id, ...] = ()
 
     @classmethod
     def nothing(cls) -> "WhatIf":
@@ -72,7 +78,7 @@ class WhatIf(NamedTuple):
         return cls({}, (), (), refresh=False)
 
 
-def what_if(state: State, x: Floats, label: Label) -> WhatIf:
+def what_if(state: State, x: Floats, label: Label, time: float = 0.0) -> WhatIf:
     """Find the neurons that teaching x as label would move, and the examples this can disturb.
 
     A fitted example is clipped in every region of another label by the neuron against its own
@@ -81,45 +87,69 @@ def what_if(state: State, x: Floats, label: Label) -> WhatIf:
     neurons that move, and the misfits.
     """
     regions = state.regions
+    out, is_out = falling_out(state, label, About(time=time, serial=state.taught))
+    if is_out:
+        return WhatIf.nothing()
     c, margins = state.placed(state.expanded(x[None])[0], label)
-    due = renewal_due(state, c)
+    due = renewal_due(state, c, out)
+    pending, moving = [], _losing(state, out)
+    if c is not None:
+        others = _others(state, c, len(regions))
+        for o in [o for o in others if due or margins[o] < SUFFICIENT_MARGIN]:
+            if not due and (c, o) not in moving and _waits(state, c, o, margins[o]):
+                pending.append((regions.labels[min(c, o)], regions.labels[max(c, o)]))
+            else:
+                moving.add((c, o))
+    neurons, disturbed = _disturbed(state, moving)
     if c is None:
-        gained = {name: [_unclipped(state, o) for o in regions.of(name)] for name in regions.names}
-        neurons = {(name, label): _names(state, each) for name, each in gained.items()}
-        everybody = [places for each in gained.values() for places in each]
-        return WhatIf(neurons, _names(state, everybody), (), due)
-    waiting, moving = [], _others(state, c, len(regions))
-    if not due:
-        low = [o for o in moving if margins[o] < SUFFICIENT_MARGIN]
-        waiting = [o for o in low if _waits(state, c, o, margins[o])]
-        moving = [o for o in low if o not in waiting]
-    neurons, disturbed = _disturbed(state, c, moving) if moving else ({}, [])
-    pending = dict.fromkeys((regions.labels[min(c, o)], regions.labels[max(c, o)]) for o in waiting)
-    return WhatIf(neurons, _names(state, disturbed), tuple(pending), due)
+        for name in regions.names:
+            gained = [_unclipped(state, o) for o in regions.of(name)]
+            neurons[name, label], disturbed = gained, disturbed + gained
+    return WhatIf(
+        {neuron: _names(state, each, out) for neuron, each in neurons.items()},
+        _names(state, disturbed, out),
+        tuple(dict.fromkeys(pending)),
+        due,
+        state.names(out),
+    )
+
+
+def _losing(state: State, out: Ints) -> set[tuple[int, int]]:
+    # The pairs of regions whose separators move, or are dropped, when examples leave.
+    regions, found = state.regions, set()
+    for c in np.unique(state.examples.regions[out]).tolist():
+        is_emptied = np.isin(regions.members[c].places, out).all()
+        for o in _others(state, c, len(regions)):
+            separator = state.separators[pair_number(c, o)]
+            pool = separator.pool
+            lost = int(np.count_nonzero(np.isin(pool.places, out) & (pool.alpha > 0.0)))
+            rows = regions.members[c].count + regions.members[o].count
+            waits = separator.may_wait(separator.left + lost, rows)
+            if is_emptied or (lost and not waits):
+                found |= {(c, o), (o, c)}
+    return found
 
 
 def _disturbed(
-    state: State, c: int, moving: list[int]
-) -> tuple[dict[Neuron, tuple[Id, ...]], list[Ints]]:
+    state: State, moving: set[tuple[int, int]]
+) -> tuple[dict[Neuron, list[Ints]], list[Ints]]:
     # The examples that the neurons of each pair of labels can disturb, and those that all can.
-    labels, neurons = state.regions.labels, {}
-    places, clipped = _clipped(state, c, moving)
-    at = {o: n for n, o in enumerate(_others(state, c, len(labels)))}
-    disturbed = [places[interfered_by(clipped, [at[o] for o in moving])]]
-    for other in dict.fromkeys(labels[o] for o in moving):
-        theirs = [o for o in moving if labels[o] == other]
-        alone = places[interfered_by(clipped, [at[o] for o in theirs])]
-        neurons[labels[c], other] = state.names(alone)
-        found = [_disturbed_by_one(state, o, c) for o in theirs]
-        neurons[other, labels[c]] = _names(state, found)
-        disturbed += found
-    return neurons, disturbed
-
-
-def _disturbed_by_one(state: State, unit: int, neuron: int) -> Ints:
-    places, clipped = _clipped(state, unit, [neuron])
-    which = _others(state, unit, len(state.regions)).index(neuron)
-    return np.asarray(places[interfered_by(clipped, [which])])
+    labels = state.regions.labels
+    neurons: dict[Neuron, list[Ints]] = {}
+    everybody = []
+    of_unit: dict[int, set[int]] = {}
+    for a, b in moving:
+        of_unit.setdefault(a, set()).add(b)
+        of_unit.setdefault(b, set()).add(a)
+    for unit, others in sorted(of_unit.items()):
+        places, clipped = _clipped(state, unit, sorted(others))
+        at = {o: n for n, o in enumerate(_others(state, unit, len(labels)))}
+        everybody.append(places[interfered_by(clipped, [at[o] for o in others])])
+        for other in {labels[o] for o in others}:
+            theirs = [at[o] for o in others if labels[o] == other]
+            alone = places[interfered_by(clipped, theirs)]
+            neurons.setdefault((labels[unit], other), []).append(alone)
+    return neurons, everybody
 
 
 def _others(state: State, unit: int, count: int) -> list[int]:
@@ -128,8 +158,9 @@ def _others(state: State, unit: int, count: int) -> list[int]:
     return np.flatnonzero(owner != owner[unit]).tolist()
 
 
-def _names(state: State, places: list[Ints]) -> tuple[Id, ...]:
-    return state.names(np.unique(np.concatenate([NO_PLACES, *places])))
+def _names(state: State, places: list[Ints], but: Ints) -> tuple[Id, ...]:
+    found = np.unique(np.concatenate([NO_PLACES, *places]))
+    return state.names(found[~among(found, but)])
 
 
 def _waits(state: State, c: int, o: int, margin: float) -> bool:

@@ -280,8 +280,7 @@ def _pools(pools: Sequence[Pool], *, with_priors: bool) -> Arrays:
         if any(pool.prior.w.any() for pool in pools):
             arrays["prior.W"] = np.array([pool.prior.w for pool in pools])
     for number, pool in enumerate(pools):
-        warm = pool.saved_warm_start()
-        factor, sums, u = warm.factor, warm.sums, warm.u
+        factor, sums, u, departed = pool.saved_warm_start()
         if factor is not None:
             n = int(factor.size[0])
             arrays[f"factor.{number}"] = _lower(factor.L[:n, :n])
@@ -292,8 +291,8 @@ def _pools(pools: Sequence[Pool], *, with_priors: bool) -> Arrays:
             arrays[f"newton.{number}.inside"] = sums.inside
         if u is not None:
             arrays[f"newton.{number}.u"] = u
-        if sums is not None and warm.departed is not None:
-            arrays[f"newton.{number}.departed"] = warm.departed
+        if departed is not None:
+            arrays[f"newton.{number}.departed"] = departed
     return arrays
 
 

@@ -103,9 +103,10 @@ class Pool:
         pool._warm_start = WarmStart(factor=factor, sums=sums, u=u, departed=departed)
         return pool
 
-    def saved_warm_start(self) -> WarmStart:
-        """Return the warm-start data, of which factors and sums depend on all earlier solves."""
-        return self._warm_start
+    def saved_warm_start(self) -> tuple[Factor | None, Sums | None, Floats | None, Floats | None]:
+        """Return the warm-start data whose rounding depends on all earlier solves."""
+        warm = self._warm_start
+        return warm.factor, warm.sums, warm.u, warm.departed
 
     def solved_by_alpha(self) -> bool:
         """Return whether the weights are computed from α and images, not solved for directly."""
@@ -154,7 +155,7 @@ class Pool:
     def restart(self, prior: Prior) -> None:
         """Replace the prior; the inner products stay as they are."""
         self.prior = prior
-        self._warm_start = self._warm_start._replace(r=None, sums=None, u=None)
+        self._warm_start = self._warm_start._replace(r=None, sums=None, u=None, departed=None)
 
     def join(self, places: Ints, signs: Floats) -> None:
         """Add rows, with α = 0."""
@@ -323,9 +324,10 @@ class Pool:
         if gram is not None and known == len(self.places):
             gram = np.ascontiguousarray(gram[np.ix_(stays.nonzero()[0], stays.nonzero()[0])])
             known = len(gram)
-            factor = None if factor is None else _renumbered(factor, stays)
         else:
-            gram, known, factor = None, 0, None
+            gram, known = None, 0
+        if factor is not None:
+            factor = _renumbered(factor, stays)
         if sums is not None:
             sums = sums._replace(inside=sums.inside[stays])
         r = None if r is None else r[stays[: len(r)]]

@@ -140,7 +140,7 @@ def _relabelled(state: State, place: int, label: Label, *, put_off: bool = False
     emptied = _emptied(state, np.sort(np.append(out, place)), found)
     draft = Draft(state, emptied=emptied, label=label)
     c = len(draft.labels) - 1 if found is None else draft.number(found)
-    draft.drop_sums(one)
+    draft.drop_sums(NO_PLACES)  # it stays in the scatter, which does not know labels
     left = draft.leave(one)
     draft.relabel(place, c)
     if len(draft.labels) == 1 and draft.far is not None:  # it knows no region of this label
