@@ -104,7 +104,8 @@ def _divide(new: State, order: Ints, labels: list[Label], regions: Ints) -> None
     examples, frame = new.examples.in_regions(regions), new.frame
     members = [Members(order[regions[order] == c]) for c in range(len(labels))]
     new.examples, new.regions = examples, Regions(labels, members)
-    moments = frame.moments.regrouped(examples.table, order, regions[order], len(labels))
+    table, weights = examples.table, examples.weights
+    moments = frame.moments.regrouped(table, weights, order, regions[order], len(labels))
     schedule = frame.schedule._replace(prior_at=(FIRST_PRIORS,) * len(labels))
     new.frame = frame._replace(moments=moments, schedule=schedule)
     new.separators = Separators(examples.width)
@@ -123,7 +124,7 @@ def _without_model(old: State) -> tuple[State, Ints]:
     new.corrected, new.notes = dict(old.corrected), old.notes
     end = new.examples.end
     regions = new.examples.regions[:end]
-    order = np.lexsort((regions, new.examples.digests[:end]))
+    order = np.lexsort((new.examples.weights[:end], regions, new.examples.digests[:end]))
     members = [Members(order[regions[order] == c]) for c in range(len(labels))]
     new.regions = Regions(labels, members)
     new.separators.make_room(0, end)
@@ -133,7 +134,8 @@ def _without_model(old: State) -> tuple[State, Ints]:
 def _frame(new: State, order: Ints) -> None:
     # Choose settings, divide labels into regions, and measure.
     examples, labels = new.examples, new.regions.labels
-    rows = Rows(examples.table, order, examples.regions[order], examples.digests[order])
+    digests = examples.digests[order]
+    rows = Rows(examples.table, examples.weights, order, examples.regions[order], digests)
     frame = Frame.first(new.settings, examples.table[0], examples.end)
     frame = frame._replace(moments=_sums(rows, len(labels), examples.end))
     owner = np.arange(len(labels))
@@ -158,7 +160,7 @@ def _frame(new: State, order: Ints) -> None:
 
 def _sums(rows: Rows, regions: int, end: int) -> RunningMoments:
     moments = RunningMoments.about(rows.table[rows.order[0]], exact=True).for_classes(regions)
-    return moments.with_rows(rows.table, rows.order, rows.regions).seen_to(end)
+    return moments.with_rows(rows.table, rows.weights, rows.order, rows.regions).seen_to(end)
 
 
 def _carried_pools(old: State, new: State) -> dict[int, Pool]:
@@ -186,7 +188,7 @@ def _sorted_pools(new: State, order: Ints) -> dict[int, Pool]:
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
     separators = new.separators
-    least_alpha = CERTAIN_SLACK / new.frame.choice.lam
+    least_alpha = CERTAIN_SLACK / new.frame.choice.lam * new.examples.weights
     stored = separators.stored(new.regions.order.owner)
     pools = {pair: separators.support_of(pair).sorted_by(rank, least_alpha) for pair in stored}
     images = Images(new.frame.geometry, np.dtype(np.float64))

@@ -100,7 +100,7 @@ class Draft:
         rows, end = self.rows(), self.examples.end
         moments = RunningMoments.about(rows.table[rows.order[0]], seen=end)
         moments = moments.for_classes(len(self.labels))
-        moments = moments.with_rows(rows.table, rows.order, rows.regions)
+        moments = moments.with_rows(rows.table, rows.weights, rows.order, rows.regions)
         self.frame = self.frame._replace(moments=moments)
         self._expanded = True
         self.replace_all(None)
@@ -144,7 +144,8 @@ class Draft:
         self.examples = self.examples.in_regions(regions)
         self._regrouped, self._relabelled = True, None
         rows = self.rows()
-        moments = self.frame.moments.regrouped(rows.table, rows.order, rows.regions, len(labels))
+        moments, weights, order = self.frame.moments, rows.weights, rows.order
+        moments = moments.regrouped(rows.table, weights, order, rows.regions, len(labels))
         self.frame = self.frame._replace(moments=moments)
         self.replace_all(None)
 
@@ -160,6 +161,13 @@ class Draft:
         """Move a stored row, which has left its region, to region c."""
         self._relabelled = (place, c)
         self._members[c] = self.members(c).appended(place)
+
+    def weigh(self, place: int, weight: float) -> None:
+        """Give a stored row, which has left all pools, another weight."""
+        if weight != self.examples.weights[place]:
+            self.examples = self.examples.weighed(place, weight)
+            moments = self.frame.moments.without_scatter_of(np.array([place]))
+            self.frame = self.frame._replace(moments=moments)
 
     def remove(self, places: Ints) -> None:
         """Overwrite rows, which have left their regions, when this change is applied."""
@@ -295,7 +303,9 @@ class Draft:
             moments = self.frame.moments
             means = moments.means()
             geometry, owner = self.frame.geometry, self.owner
-            self.far = FarPairs.of(geometry, means, moments.counts, owner, near_classes)
+            different = len(self.rows().distinct(owner).first)
+            counts = moments.counts
+            self.far = FarPairs.of(geometry, means, counts, different, owner, near_classes)
 
     def supports(self) -> dict[int, Pool]:
         """Return pools with the support vectors of all pairs; their priors are placeholders."""
@@ -341,14 +351,16 @@ class Draft:
         """Return all stored rows, in the order of their places or in a given order."""
         order = self.examples.places() if order is None else order
         digests: Words = self.examples.digests[order]
-        return Rows(self.examples.table, order, self._regions_at(order), digests)
+        table, weights = self.examples.table, self.examples.weights
+        return Rows(table, weights, order, self._regions_at(order), digests)
 
     def catch_up(self) -> None:
         """Add all rows that are not in the sums yet."""
         moments, end = self.frame.moments.for_classes(len(self.labels)), self.examples.end
         late = np.arange(moments.seen, end)
         late = late[self.examples.stored[late]]
-        moments = moments.with_rows(self.examples.table, late, self._regions_at(late))
+        table, weights = self.examples.table, self.examples.weights
+        moments = moments.with_rows(table, weights, late, self._regions_at(late))
         self.frame = self.frame._replace(moments=moments.seen_to(end))
 
     def job(self, pair: int, pool: Pool, reference: Reference) -> Job:
@@ -388,7 +400,8 @@ class Draft:
             sketch = sketch.extended(examples.table, examples.end)
         images = frame.images.fork()
         pairs = pair_count(len(self.labels)) if self.far is None else self.far.near_count
-        problem = Problem(examples.table, frame.geometry, images, frame.choice.lam, pairs)
+        table, weights, lam = examples.table, examples.weights, frame.choice.lam
+        problem = Problem(table, weights, frame.geometry, images, lam, pairs)
         for job, w, b, found in settle(jobs, problem, bound, sketch):
             if not (np.isfinite(b) and np.isfinite(w).all()):
                 raise NotConverged("a separator overflowed")

@@ -29,6 +29,9 @@ from minout.engine.settle import Job
 from minout.engine.state import Delta, State
 from minout.errors import NotConverged
 
+LOST = 1e-6
+"""If less than this is left of the weights in a sum, its rounding errors are too large a part."""
+
 
 class New(NamedTuple):
     """An example to learn."""
@@ -99,15 +102,19 @@ def teach(
 
 
 @kernels.one_blas_thread()
-def relabel(state: State, place: int, label: Label) -> Delta:
-    """Return the change that gives a stored example another label."""
+def relabel(state: State, place: int, label: Label, weight: float | None = None) -> Delta:
+    """Return the change that gives a stored example another label, and another weight if given."""
+    if weight is None:
+        weight = float(state.examples.weights[place])
     try:
-        return _relabelled(state, place, label)
+        return _relabelled(state, place, label, weight)
     except NotConverged:  # a refresh that fails is postponed
-        return _relabelled(state, place, label, put_off=True)
+        return _relabelled(state, place, label, weight, put_off=True)
 
 
-def _relabelled(state: State, place: int, label: Label, *, put_off: bool = False) -> Delta:
+def _relabelled(
+    state: State, place: int, label: Label, weight: float, *, put_off: bool = False
+) -> Delta:
     old = int(state.examples.regions[place])
     emptied = [old] if state.regions.members[old].count == 1 else []
     found, _ = state.placed(state.examples.table[place], label)
@@ -116,11 +123,13 @@ def _relabelled(state: State, place: int, label: Label, *, put_off: bool = False
     _take_out(draft, one, emptied)
     left = draft.leave(one)
     draft.relabel(place, c)
+    draft.weigh(place, weight)
     if len(draft.labels) == 1 and draft.far is not None:  # it knows no region of this label
         draft.replace_all(None)
     moments = draft.frame.moments.for_classes(len(draft.labels))
     seen = one[one < moments.seen]
-    moments = moments.with_rows(state.examples.table, seen, np.full(len(seen), c))
+    table, weights = state.examples.table, draft.examples.weights
+    moments = moments.with_rows(table, weights, seen, np.full(len(seen), c))
     draft.frame = draft.frame._replace(moments=moments)
     draft.settle(_jobs_of(draft, left), SUFFICIENT_MARGIN)
     if put_off:
@@ -236,8 +245,9 @@ def _with_sums(state: State, delta: Delta) -> Delta:
     late = places[places >= moments.seen]
     with kernels.one_blas_thread():
         moments = moments.for_classes(count)
-        moments = moments.with_rows(examples.table, late, examples.regions[late])
-        moments = moments.seen_to(examples.end).with_scatter(examples.table, places)
+        table, weights = examples.table, examples.weights
+        moments = moments.with_rows(table, weights, late, examples.regions[late])
+        moments = moments.seen_to(examples.end).with_scatter(table, weights, places)
     return delta._replace(frame=frame._replace(moments=moments))
 
 
@@ -282,10 +292,22 @@ def _take_out(draft: Draft, places: Ints, emptied: list[int]) -> None:
     state, moments = draft.state, draft.frame.moments
     seen = places[places < moments.seen]
     regions = state.examples.regions[seen]
-    moments = moments.with_rows(state.examples.table, seen, regions, -1.0)
+    table, weights, before = state.examples.table, state.examples.weights, moments.counts
+    moments = moments.with_rows(table, weights, seen, regions, -1.0)
+    if _are_lost(before, moments.counts, emptied):
+        kept = state.examples.places()
+        kept = kept[(kept < moments.seen) & ~np.isin(kept, places)]
+        regions = state.examples.regions[kept]
+        moments = moments.regrouped(table, weights, kept, regions, len(before))
     if emptied:
         moments = moments.only_classes([c for c in range(len(state.regions)) if c not in emptied])
     draft.frame = draft.frame._replace(moments=moments)
+
+
+def _are_lost(before: Floats, after: Floats, emptied: list[int]) -> bool:
+    # Whether what is left of the sums is too small a part of them to be exact.
+    left = np.delete(after < LOST * before, [c for c in emptied if c < len(before)])
+    return bool(left.any() or after.sum() < LOST * before.sum())
 
 
 def _jobs_of(draft: Draft, pairs: list[int]) -> list[Job]:
