@@ -714,6 +714,22 @@ class Learner:
         return state.row_at(place).copy(), state.label_at(place)
 
     @reads
+    def weight(self, id: Id) -> float:
+        """Return the weight of a stored example.
+
+        Parameters
+        ----------
+        id : int or str
+            The id of a stored example.
+
+        Returns
+        -------
+        float
+            Its weight; see `teach`.
+        """
+        return float(self._taught().examples.weights[self._place(id)])
+
+    @reads
     def inspect(self) -> Inspection:
         """Return a copy of the engine's internal state, for tests and benchmarks.
 
