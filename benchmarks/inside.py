@@ -146,7 +146,8 @@ class LargePool:
     ) -> None:
         d = table.shape[1]
         geometry = Geometry(np.zeros(d), np.full(d, 1.0 / d), np.full(d, float(d)))
-        self._problem = Problem(table, geometry, Images(geometry, table.dtype), 0.5)
+        ones, images = np.ones(len(table)), Images(geometry, table.dtype)
+        self._problem = Problem(table, ones, geometry, images, 0.5)
         self._signs = signs
         self._pool = self._joined(self._empty(), np.arange(members))
         self._pool.solve(self._problem)

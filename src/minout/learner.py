@@ -274,7 +274,7 @@ class Learner:
         return engine.what_if(self._state, row, label, when)
 
     @writes
-    def correct(self, id: Id, y: Label) -> StepReport:
+    def correct(self, id: Id, y: Label, weight: float | None = None) -> StepReport:
         """Give a stored example another label, in one step.
 
         Parameters
@@ -283,6 +283,8 @@ class Learner:
             The id of a stored example.
         y : int or str
             The new label.
+        weight : float, optional
+            The weight that it has from now on; by default the one that it has.
 
         Returns
         -------
@@ -292,11 +294,15 @@ class Learner:
         state = self._taught()
         place, label = self._place(id), self._label(y)
         old, example_id = state.label_at(place), state.ids[place]  # a Python int or str
-        if old == label:
+        weighs = float(state.examples.weights[place])
+        new = weighs if weight is None else checked_weight(weight)
+        if old == label and new == weighs:
             return StepReport(example_id, label, NOTHING_MOVED)
-        delta = separable(lambda: engine.relabel(state, place, label))
-        earlier = [each for each in state.corrected.get(id, ()) if each not in (old, label)]
-        self._commit(state, delta._replace(corrected={example_id: (*earlier, old)}))
+        delta = separable(lambda: engine.relabel(state, place, label, new))
+        if old != label:
+            earlier = [each for each in state.corrected.get(id, ()) if each not in (old, label)]
+            delta = delta._replace(corrected={example_id: (*earlier, old)})
+        self._commit(state, delta)
         return StepReport(example_id, label, delta.certificate, delta.refresh)
 
     @writes
@@ -738,6 +744,22 @@ class Learner:
         state = self._taught()
         place = self._place(id)
         return state.row_at(place).copy(), state.label_at(place)
+
+    @reads
+    def weight(self, id: Id) -> float:
+        """Return the weight of a stored example.
+
+        Parameters
+        ----------
+        id : int or str
+            The id of a stored example.
+
+        Returns
+        -------
+        float
+            Its weight; see `teach`.
+        """
+        return float(self._taught().examples.weights[self._place(id)])
 
     @reads
     def inspect(self) -> Inspection:

@@ -47,12 +47,12 @@ def accuracy(predicted: NDArray[Any], labels: NDArray[Any]) -> float:
     return float(np.mean(predicted == labels))
 
 
-def wilson_interval(right: int, examples: int) -> tuple[float, float]:
+def wilson_interval(right: float, examples: float) -> tuple[float, float]:
     """Return the 95 % interval of Wilson for the share of which `right` of `examples` were seen.
 
     Parameters
     ----------
-    right, examples : int
+    right, examples : float
         How many were right, and of how many, at least one.
 
     Returns

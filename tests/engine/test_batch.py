@@ -18,10 +18,11 @@ TOLERANCE = 1e-3
 
 
 def problem(rng, d, *, lam=0.1, dtype="f8"):
+    weights = rng.choice([1.0, 0.5, 3.0], ROWS)
     table, A = rng.normal(size=(ROWS, d)).astype(dtype), rng.normal(size=(d, d))
     K = A @ A.T + np.eye(d)
     geometry = Geometry(drawn(rng, d), K, np.linalg.inv(K))
-    return Problem(table, geometry, Images(geometry, np.dtype(dtype)), lam)
+    return Problem(table, weights, geometry, Images(geometry, np.dtype(dtype)), lam)
 
 
 def made(rng, d, count, *, leans=True):
@@ -83,7 +84,8 @@ def test_settled_says_that_no_example_is_a_misfit_or_short(seed, bound):
     for each, side, one in zip(
         pools, both, solve_and_measure(pools, both, here, bound, TOLERANCE), strict=True
     ):
-        slack = dict(zip(each.places.tolist(), here.lam * each.alpha, strict=True))
+        slacks = here.lam * each.alpha / here.weights[each.places]
+        slack = dict(zip(each.places.tolist(), slacks, strict=True))
         settled = all(
             margin >= bound
             or (margin > 0 and place in slack and margin + slack[place] >= bound - TOLERANCE)
@@ -122,7 +124,7 @@ def test_what_is_kept_changes_no_bit(operations, seed):
 def test_members_that_were_idle_too_long_leave_when_all_is_settled():
     geometry = Geometry(np.zeros(1), np.ones(1), np.ones(1))
     table = np.array([[1.0], [-1.0], [40.0]])
-    here = Problem(table, geometry, Images(geometry, np.dtype("f8")), 0.1)
+    here = Problem(table, np.ones(len(table)), geometry, Images(geometry, np.dtype("f8")), 0.1)
     each = Pool(Prior(np.zeros(1), 0.0))
     each.join(np.arange(3), np.array([1.0, -1.0, 1.0]))
     for _ in range(pool.IDLE + 1):

@@ -19,7 +19,8 @@ from minout.engine.choice import (
     choose,
     picked,
 )
-from minout.engine.folds import FOLDS, Fold, Shape, softmax
+from minout.engine.distinct import distinct
+from minout.engine.folds import FOLDS, Fold, Shape, Table, softmax
 from minout.engine.regions import region_count
 from oracle import separators
 from oracle.eighths import drawn
@@ -33,13 +34,15 @@ def digests(X):
 def picked_of(X, labels):
     """Pick rows, with the means of all rows of each class."""
     means = [X[labels == c].mean(axis=0) if (labels == c).any() else X[0] for c in range(10)]
-    return picked(digests(X), labels, np.array(means))
+    first = distinct(digests(X), labels, np.ones(len(X))).first
+    return first[picked(labels[first], np.array(means))]
 
 
 def chosen(X, labels, shapes=SHAPES, strengths=STRENGTHS, **options):
     """Do what a learner does: pick rows, then choose by them."""
     marks, few = digests(X), picked_of(X, labels)
-    return choose(X[few], labels[few], marks[few], Options(shapes, strengths, **options))
+    table = Table(X[few], labels[few], marks[few])
+    return choose(table, Options(shapes, strengths, **options))
 
 
 def shape_and_strength(found):
@@ -231,13 +234,13 @@ def test_the_best_forms_are_compared_again_on_more_rows(monkeypatch):
     usual = chosen(X, labels, regions=(1, 2), hats=(0, 3))
     monkeypatch.setattr(choice, "ROWS", 60)
     order = np.argsort(digests(X))
-    args = X[order], labels[order], digests(X)[order]
-    found = choose(*args, Options(regions=(1, 2), hats=(0, 3)))
-    first = choose(*(each[:60] for each in args), Options(regions=(1, 2), hats=(0, 3)))
+    table = Table(X[order], labels[order], digests(X)[order])
+    found = choose(table, Options(regions=(1, 2), hats=(0, 3)))
+    first = choose(table.first(60), Options(regions=(1, 2), hats=(0, 3)))
     shape = Shape(found.standardize, found.whiten, found.lda_prior)
     pinned = Options((shape,), (found.C,), (found.regions,), (found.hats,))
     monkeypatch.setattr(choice, "ROWS", 240)
-    assert found == choose(*args, pinned)  # its sharpness is that of all rows
+    assert found == choose(table, pinned)  # its sharpness is that of all rows
     assert found.sharpness != first.sharpness
     assert found.hats == usual.hats == 3
 
@@ -424,7 +427,8 @@ def test_what_is_pinned_is_chosen(shape, C):
 def test_without_two_classes_to_tell_apart_the_first_of_each_is_chosen(classes):
     X = np.arange(8.0).reshape(4, 2)[: 4 * classes]
     labels = np.zeros(len(X), dtype=int)
-    found = choose(X, labels, digests(X), Options(regions=(1, 2), hats=(0, 3)))
+    table = Table(X, labels, digests(X))
+    found = choose(table, Options(regions=(1, 2), hats=(0, 3)))
     assert found == Choice(*SHAPES[0], C=STRENGTHS[0])
 
 
@@ -473,7 +477,8 @@ def test_sharpness_is_where_a_search_over_a_grid_finds_the_likelihood_highest():
 
     grid = np.geomspace(0.2, 20.0, 400)
     best = grid[np.argmax([likelihood(each) for each in grid])]
-    found = choose(X, labels, digests(X), Options(SHAPES[:1], (5.0,))).sharpness
+    rows = Table(X, labels, digests(X))
+    found = choose(rows, Options(SHAPES[:1], (5.0,))).sharpness
     assert found == pytest.approx(best, rel=0.15)
 
 

@@ -11,7 +11,7 @@ from minout import InvalidInputError, Learner, MinoutClassifier
 from minout.engine import Choice, Settings
 from minout.engine import settings as settings_module
 from minout.features import Identity
-from oracle import far
+from oracle import far, separators
 from oracle.margin import (
     SETTINGS,
     STRAIGHT,
@@ -168,7 +168,7 @@ def test_a_forgotten_class_leaves_no_trace():
 
 def odd_rows(learner, rows, labels):
     """Return rows at which ties, cancellation or large numbers are to be expected."""
-    means = [*far.class_means(rows, labels).values()]
+    means = [*separators.class_means(rows, labels).values()]
     middles = [(means[i] + means[j]) / 2.0 for i in range(4) for j in range(i)]
     view = learner.inspect()
     return np.array(

@@ -185,6 +185,6 @@ def test_the_scatter_of_blocks_is_that_of_all_rows():
     for d in (1, 2, 5, 8):
         X = rng.integers(-8, 9, (30, d)) / 8  # so that sums are exact
         sums = RunningMoments.about(X[0], exact=True).seen_to(30)
-        sums = sums.with_scatter(X, np.arange(30), np.arange(30))
+        sums = sums.with_scatter(X, np.ones(30), np.arange(30), np.arange(30))
         assert sums.scatter is not None
         assert bits(sums.scatter) == bits((X - X[0]).T @ (X - X[0]))

@@ -27,7 +27,8 @@ def problem(rng, d, *, lam=0.1, full=True, dtype="f8", precise=True):
     K = A @ A.T + np.eye(d) if full else 0.5 + rng.integers(0, 9, d) / 8
     inverse = np.linalg.inv(K) if full else 1.0 / K
     geometry = Geometry(drawn(rng, d), K, inverse if precise else None)
-    return Problem(table, geometry, Images(geometry, np.dtype("f8")), lam)
+    weights = rng.choice([1.0, 0.25, 2.0, 9.0], ROWS)
+    return Problem(table, weights, geometry, Images(geometry, np.dtype("f8")), lam)
 
 
 def walked(operations, made, here, rng, prior, *, first):
@@ -41,7 +42,7 @@ def walked(operations, made, here, rng, prior, *, first):
             joined += len(more)
             made.join(more, np.where(more % 2, 1.0, -1.0))
         elif operation == "leave":
-            made = made.without(made.places[:1], here.table, here.geometry.origin)
+            made = made.without(made.places[:1], here)
         elif operation == "restart":
             made.restart(prior)
         elif operation == "fork":
@@ -57,7 +58,8 @@ def assert_optimal(made, here):
         assert made.weights(here)[0].tolist() == made.prior.w.tolist()
         return
     X, signs = here.table[made.places].astype(float), made.signs
-    wanted = maths.separator(X, signs, here.geometry, made.prior, here.lam)
+    weights = here.weights[made.places]
+    wanted = maths.separator(X, signs, here.geometry, made.prior, here.lam, weights)
     size = 1.0 + np.abs(wanted.alpha).max(initial=0.0)
     w, b = made.weights(here)
     assert made.alpha == pytest.approx(wanted.alpha, abs=1e-6 * size)
@@ -115,7 +117,7 @@ def test_a_fork_goes_on_as_the_pool_would_have_and_the_pool_does_not_change(firs
     twin = made.fork()
     twin.join(np.arange(first, first + 4), np.ones(4))
     twin.solve(here)
-    twin = twin.without(np.array([0, 1]), here.table, here.geometry.origin)
+    twin = twin.without(np.array([0, 1]), here)
     twin.solve(here)
     assert (made.places.tolist(), made.alpha.tolist(), made.idle.tolist()) == before
     for each in (twin, made):
@@ -164,7 +166,7 @@ def test_a_pool_sorted_by_rank_has_the_rows_that_matter():
     made = Pool(Prior(np.zeros(2), 0.0))
     made.join(np.array([5, 3, 0, 1]), np.array([1.0, -1.0, 1.0, -1.0]))
     made.alpha = np.array([3.0, 2.0, 0.0, 1.0])
-    twin = made.sorted_by(np.array([9, 8, 7, 6, 5, 4]), 0.0)
+    twin = made.sorted_by(np.array([9, 8, 7, 6, 5, 4]), np.zeros(6))
     assert twin.places.tolist() == [5, 3, 1]
     assert twin.alpha.tolist() == [3.0, 2.0, 1.0]
     assert twin.signs.tolist() == [1.0, -1.0, -1.0]

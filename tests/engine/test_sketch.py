@@ -92,7 +92,8 @@ def test_a_check_finds_the_same_with_and_without_the_sketch(seed, dtype, offset,
         examples = table(rng, 40, 24, rank=4, offset=offset, size=1.0, dtype=dtype)
         X = examples.table[:40].astype(float)
         geometry = Geometry(X.mean(axis=0), np.ones(24), np.ones(24))
-        problem = Problem(examples.table, geometry, Images(geometry, examples.dtype), 0.01)
+        images = Images(geometry, examples.dtype)
+        problem = Problem(examples.table, examples.weights, geometry, images, 0.01)
         made, known = Sketch(geometry.origin, X), Reference()
         own = Pool(Prior(X[0], 0.0))
         w = rng.normal(size=24) * 0.3

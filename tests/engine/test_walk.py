@@ -36,11 +36,12 @@ from oracle.margin import (
 )
 
 EIGHTHS = st.integers(-16, 16).map(lambda n: n / 8)
+WEIGHTS = st.sampled_from([1.0, 1.0, 2.0, 0.5, 3.0, 0.3])
 FLOATS = st.floats(-4, 4, allow_subnormal=False).map(lambda x: round(x, 3))
 
 
 class Walk(RuleBasedStateMachine):
-    """A learner beside a dictionary {id: (row, label)}."""
+    """A learner beside dictionaries {id: (row, label)} and {id: weight}."""
 
     kinds = (*SETTINGS,)
     refreshes = ("auto", "manual")
@@ -61,7 +62,7 @@ class Walk(RuleBasedStateMachine):
         self.coordinates = data.draw(st.sampled_from([EIGHTHS, FLOATS]))
         words = data.draw(st.booleans(), label="words")
         self.names = [*(self.words if words else self.numbers)]
-        self.known, self.turns = {}, 0
+        self.known, self.weights, self.turns = {}, {}, 0
         self.tight = self.has_taught = False
 
     @rule(data=st.data(), own=st.none() | st.integers(0, 30) | st.text(max_size=2))
@@ -72,7 +73,9 @@ class Walk(RuleBasedStateMachine):
         before, start = self.start(), everything(self.learner)
         said = self.learner.what_if(row, label)
         assert everything(self.learner) == start
-        report = self.learner.teach(row, label, id=own)
+        weight = data.draw(WEIGHTS)
+        report = self.learner.teach(row, label, id=own, weight=weight)
+        self.weights[report.example_id] = weight
         if own is None:
             assert isinstance(report.example_id, int)
             assert report.example_id not in self.known
@@ -94,9 +97,10 @@ class Walk(RuleBasedStateMachine):
         for i in range(count):
             k = int(rng.integers(0, len(self.names)))
             row = ((centres[k] + rng.integers(-8, 9, self.width)) / 8).tolist()
-            before = self.start()
-            report = self.learner.teach(row, self.names[k])
+            before, weight = self.start(), float(rng.choice([1.0, 1.0, 2.0, 0.7]))
+            report = self.learner.teach(row, self.names[k], weight=weight)
             self.known[report.example_id] = row, self.names[k]
+            self.weights[report.example_id] = weight
             if i % 7 == 0:
                 self.judge(report.certificate, before, refreshed=report.refresh is not None)
 
@@ -104,7 +108,8 @@ class Walk(RuleBasedStateMachine):
     @rule(data=st.data())
     def teach_again(self, data):
         example, start = self.drawn_id(data), everything(self.learner)
-        report = self.learner.teach(*self.known[example], id=example)
+        weight = self.weights[example]
+        report = self.learner.teach(*self.known[example], id=example, weight=weight)
         assert report.certificate.moved == ()
         assert report.label == self.known[example][1]
         assert everything(self.learner) == start
@@ -116,9 +121,12 @@ class Walk(RuleBasedStateMachine):
         before = self.start()
         same = self.known[example][1] == label
         start = everything(self.learner)
-        report = self.learner.correct(example, label)
+        weight = data.draw(st.none() | WEIGHTS)
+        report = self.learner.correct(example, label, weight)
         self.known[example] = self.known[example][0], label
         assert (report.example_id, report.label) == (example, label)
+        same = same and weight in (None, self.weights[example])
+        self.weights[example] = weight or self.weights[example]
         if same:
             assert everything(self.learner) == start
         else:
@@ -191,7 +199,7 @@ class Walk(RuleBasedStateMachine):
         np.random.default_rng(data.draw(st.integers(0, 99))).shuffle(order)
         other = self.new_learner()
         for example in order:
-            other.teach(*self.known[example], id=example)
+            other.teach(*self.known[example], id=example, weight=self.weights[example])
         ours, theirs = (model_bits(consolidated_copy(each)) for each in (self.learner, other))
         assert ours == theirs
 
@@ -260,8 +268,10 @@ class Walk(RuleBasedStateMachine):
         known = in_regions(self.learner, view, self.known)
         for c, name in enumerate(view.names[: len(counts)]):
             rows = [np.array(known[i][0]) for i in seen if known[i][1] == name]
-            assert counts[c] == len(rows)
-            total = sum((row - sums.shift for row in rows), np.zeros(len(sums.shift)))
+            weights = [self.weights[i] for i in seen if known[i][1] == name]
+            assert counts[c] == pytest.approx(sum(weights), abs=1e-10)
+            parts = [w * (row - sums.shift) for w, row in zip(weights, rows, strict=True)]
+            total = sum(parts, np.zeros(len(sums.shift)))
             assert sums.rows[c] == pytest.approx(total, abs=1e-10)
         assert all(known[i][1] in view.names[: len(counts)] for i in seen)
 
@@ -280,7 +290,7 @@ class Walk(RuleBasedStateMachine):
         labels = [label for _, label in self.known.values()]
         settings = new.choice._asdict()
         del settings["sharpness"], settings["hats"]
-        settings["regions"] = names
+        settings |= {"regions": names, "weights": [self.weights[i] for i in self.known]}
         origin, pairs = self.reference(new, np.array(rows), labels, settings)
         assert new.origin == pytest.approx(origin, abs=1e-12)
         found = by_label(new)
@@ -398,11 +408,12 @@ class Walk(RuleBasedStateMachine):
         return found
 
     def slacks(self, view):
-        """Return λα of each example against each other region."""
+        """Return the slack of each example against each other region."""
         found = {}
         for (low, high), each in view.separators.items():
             for example, sign, alpha in zip(each.ids, each.signs, each.alpha, strict=True):
-                found[example, high if sign > 0 else low] = view.choice.lam * alpha
+                slack = view.choice.lam * alpha / self.weights[example]
+                found[example, high if sign > 0 else low] = slack
         return found
 
 
@@ -471,6 +482,7 @@ class Far(Walk):
                 return
         for row, label, report in zip(rows, labels, reports, strict=True):
             self.known[report.example_id] = row, label
+            self.weights[report.example_id] = 1.0
 
     @invariant()
     def predictions_are_the_first_of_the_highest_scores(self):
@@ -490,10 +502,15 @@ class Far(Walk):
         if len(set(regions)) <= k + 1 or not settings["lda_prior"]:
             assert far_pairs == set()
             return super().reference(view, rows, labels, settings)
+        weights = settings["weights"]
         _, K = separators.ground(
-            rows, labels, columns=settings["standardize"], metric=settings["whiten"]
+            rows,
+            labels,
+            columns=settings["standardize"],
+            metric=settings["whiten"],
+            weights=weights,
         )
-        squares = far.distances(K, far.class_means(rows, regions))
+        squares = far.distances(K, separators.class_means(rows, regions, weights))
         squares = {pair: each for pair, each in squares.items() if not self.are_siblings(*pair)}
         near, doubtful = far.near_pairs(squares, k)
         pairs = set(named(view))

@@ -13,9 +13,9 @@ def tried(monkeypatch):
     """Collect the shapes that each choice is made from."""
     found, choose = [], frame.choose
 
-    def recorded(X, labels, digests, options, stored):
+    def recorded(table, options, stored):
         found.append(options.shapes)
-        return choose(X, labels, digests, options, stored)
+        return choose(table, options, stored)
 
     monkeypatch.setattr(frame, "choose", recorded)
     return found

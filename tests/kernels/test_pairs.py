@@ -26,7 +26,8 @@ def test_scores_are_the_least_margins_over_the_pairs(classes, leans, seed, singl
     middle, scale = drawn(rng, classes, classes), drawn(rng, classes, classes) * leans
     found = np.empty((len(LAMS), len(others), classes))
     rows = rng.permutation(len(X))
-    divided = kernels.Divided(np.argsort(rows), start, owner)
+    weights = rng.choice([1.0, 0.5, 3.0], len(X))
+    divided = kernels.Divided(np.argsort(rows), start, owner, weights[rows])
     inside, outside = (np.ascontiguousarray(means @ each.T) for each in (X[rows], others))
     priors, unread = kernels.ClassPriors(inside, outside, middle, scale), np.empty((0, 0))
     if seed % 2:
@@ -45,7 +46,7 @@ def test_scores_are_the_least_margins_over_the_pairs(classes, leans, seed, singl
                 prior = Prior(w0, -scale[a, b] * middle[a, b])
                 mine = np.r_[start[a] : start[a + 1], start[b] : start[b + 1]]
                 signs = np.where(mine < start[a + 1], 1.0, -1.0)
-                w, bias, _ = maths.separator(X[mine], signs, plain, prior, lam)
+                w, bias, _ = maths.separator(X[mine], signs, plain, prior, lam, weights[mine])
                 f = others @ w + bias
                 wanted[:, a] = np.minimum(wanted[:, a], f)
                 wanted[:, b] = np.minimum(wanted[:, b], -f)
@@ -58,5 +59,5 @@ def test_what_cannot_be_solved_is_said():
     H = np.full((2, 2), np.nan)
     found = np.empty((1, 1, 2))
     products = kernels.Products(H[:, :0], H[:1, :0], H, np.zeros((2, 1)))
-    divided = kernels.Divided(np.arange(2), start, np.arange(2))
+    divided = kernels.Divided(np.arange(2), start, np.arange(2), np.ones(2))
     assert not kernels.pair_scores(products, divided, priors, LAMS[:1], found)

@@ -32,7 +32,7 @@ def test_products_are_handed_back_whatever_was_known(known):
     kernels.settle_pools(
         0,
         1,
-        kernels.Problem(table, origin, table, 0.1),
+        kernels.Problem(table, np.ones(len(table)), origin, table, 0.1),
         pools,
         np.zeros((1, d)),
         np.zeros(1),

@@ -24,11 +24,14 @@ def moments(X, labels, shift=None):
 
 
 def few(X, labels, *, columns):
-    return maths.metric_of_few(moments(X, labels), X, labels, columns=columns)
+    rows, counts = np.unique(np.column_stack([labels, X]), axis=0, return_counts=True)
+    args = rows[:, 1:], rows[:, 0].astype(int), counts.astype(float)
+    return maths.metric_of_few(moments(X, labels), *args, columns=columns)
 
 
 def many(X, labels, *, columns):
-    return maths.metric(moments(X, labels), columns=columns)
+    different = len(np.unique(np.column_stack([labels, X]), axis=0))
+    return maths.metric(moments(X, labels), different, columns=columns)
 
 
 def plain(X, labels, *, columns):

@@ -41,8 +41,9 @@ def full(K):
 @given(problems())
 def test_separator_is_what_nonnegative_least_squares_finds(problem):
     X, signs, ground, prior, lam = problem
-    found = maths.separator(X, signs, ground, prior, lam)
-    wanted = separators.by_nnls(X - ground.origin, signs, full(ground.K), *prior, lam)
+    weights = np.resize([1.0, 0.5, 3.0, 1.0], len(X))
+    found = maths.separator(X, signs, ground, prior, lam, weights)
+    wanted = separators.by_nnls(X - ground.origin, signs, full(ground.K), *prior, lam, weights)
     size = 1.0 + np.abs(wanted.alpha).max()
     assert found.w == pytest.approx(wanted.w, abs=1e-8 * size)
     assert found.b == pytest.approx(wanted.b, abs=1e-8 * size)

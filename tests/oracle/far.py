@@ -28,22 +28,41 @@ class Pair(NamedTuple):
     mine: list
 
 
-def model(rows, labels, near_classes, *, standardize, whiten, lda_prior, C, far=None, regions=None):
+def model(
+    rows,
+    labels,
+    near_classes,
+    *,
+    standardize,
+    whiten,
+    lda_prior,
+    C,
+    far=None,
+    regions=None,
+    weights=None,
+):
     """Solve every pair of labels; return the origin and {(a, b): Pair}.
 
     `far` are the far pairs, if they are known; otherwise they are found, and ties must not occur.
-    With `regions`, one of each row, every pair of regions of different labels.
+    With `regions`, one of each row, every pair of regions of different labels. `weights` are those
+    of the rows, 1 by default.
     """
     assert lda_prior
+    weights = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=float)
+    named = zip(labels, np.asarray(rows).tolist(), strict=True)
+    distinct = len({(label, *row) for label, row in named})
     rows, label_of = (
         np.asarray(rows, dtype=float),
         dict(zip(regions or labels, labels, strict=True)),
     )
-    origin, K = separators.ground(rows, list(labels), columns=standardize, metric=whiten)
+    settings = {"columns": standardize, "metric": whiten, "weights": weights}
+    origin, K = separators.ground(rows, list(labels), **settings)
     labels = list(regions or labels)
-    means = class_means(rows, labels)
+    means = separators.class_means(rows, labels, weights)
+    total = {name: weights[[each == name for each in labels]].sum() for name in means}
     off = [row - means[label] for row, label in zip(rows, labels, strict=True)]
-    within = sum(each @ K @ each for each in off) / max(len(rows) - len(means), 1)
+    squares = [each @ K @ each for each in off]
+    within = (weights @ squares) / max(distinct - len(means), 1)
     if far is None:
         near, doubtful = near_pairs(distances(K, means), near_classes)
         assert not doubtful
@@ -55,11 +74,12 @@ def model(rows, labels, near_classes, *, standardize, whiten, lda_prior, C, far=
         mine = [i for i, each in enumerate(labels) if each in (a, b)]
         signs = np.array([1.0 if labels[i] == a else -1.0 for i in mine])
         if (a, b) in far:
-            noise = [within / labels.count(each) for each in (a, b)]
+            noise = [within / total[each] for each in (a, b)]
             w0, b0 = far_prior(K, means[a] - origin, means[b] - origin, *noise)
         else:
             w0, b0 = separators.discriminant(K, origin, means[a], means[b])
-        optimum = separators.by_nnls(rows[mine] - origin, signs, K, w0, b0, 1.0 / (2.0 * C))
+        lam = 1.0 / (2.0 * C)
+        optimum = separators.by_nnls(rows[mine] - origin, signs, K, w0, b0, lam, weights[mine])
         found[a, b] = Pair(optimum.w, optimum.b, (a, b) in far, optimum.alpha, mine)
     return origin, found
 
@@ -70,14 +90,6 @@ def far_prior(K, a, b, noise_a, noise_b):
     scale = 2.0 * FAR_SCALE / max(apart - noise_a - noise_b, apart / 4.0)
     middle = (a @ K @ a - noise_a - b @ K @ b + noise_b) / 2.0
     return scale * (K @ (a - b)), -scale * middle
-
-
-def class_means(rows, labels):
-    """Return the mean of each label's rows, by label in their order."""
-    return {
-        name: np.mean([row for row, each in zip(rows, labels, strict=True) if each == name], axis=0)
-        for name in sorted(set(labels))
-    }
 
 
 def all_pairs(means):

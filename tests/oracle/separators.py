@@ -30,20 +30,22 @@ class Model(NamedTuple):
     slack: np.ndarray
 
 
-def model(rows, labels, *, standardize, whiten, lda_prior, C, regions=None):
+def model(rows, labels, *, standardize, whiten, lda_prior, C, regions=None, weights=None):
     """Solve every pair of labels; f is positive on the side of the lower label.
 
-    With `regions`, one of each row, every pair of regions of different labels.
+    With `regions`, one of each row, every pair of regions of different labels. `weights` are those
+    of the rows, 1 by default.
     """
     lam = 1.0 / (2.0 * C)
+    weights = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=float)
     rows, label_of = (
         np.asarray(rows, dtype=float),
         dict(zip(regions or labels, labels, strict=True)),
     )
-    origin, K = ground(rows, list(labels), columns=standardize, metric=whiten)
+    origin, K = ground(rows, list(labels), columns=standardize, metric=whiten, weights=weights)
     labels = list(regions or labels)
     names = sorted(set(labels))
-    means = {name: rows[[each == name for each in labels]].mean(axis=0) for name in names}
+    means = class_means(rows, labels, weights)
     pairs, slack = {}, np.zeros(len(rows))
     for a in names:
         for b in names[names.index(a) + 1 :]:
@@ -54,36 +56,52 @@ def model(rows, labels, *, standardize, whiten, lda_prior, C, regions=None):
             start = (
                 discriminant(K, origin, means[a], means[b]) if lda_prior else (0.0 * origin, 0.0)
             )
-            found = by_nnls(rows[mine] - origin, signs, K, *start, lam)
+            found = by_nnls(rows[mine] - origin, signs, K, *start, lam, weights[mine])
             pairs[a, b] = found
-            slack[mine] += lam * found.alpha
+            slack[mine] += lam * found.alpha / weights[mine]
     return Model(origin, K, pairs, slack)
 
 
-def ground(rows, labels, *, columns, metric):
-    """Gives the origin, the overall mean, and K: the mean of (x - origin)'K(x - origin) is 1."""
+def class_means(rows, labels, weights=None):
+    """Return the weighted mean of the rows of each label, by label in their order."""
+    rows, found = np.asarray(rows), {}
+    weights = np.ones(len(rows)) if weights is None else np.asarray(weights)
+    for name in sorted(set(labels)):
+        mine = [each == name for each in labels]
+        found[name] = np.average(rows[mine], axis=0, weights=weights[mine])
+    return found
+
+
+def ground(rows, labels, *, columns, metric, weights=None):
+    """Gives the origin, the overall mean, and K: the mean of (x - origin)'K(x - origin) is 1.
+
+    Means are weighted. The ridge goes by the number of different rows of all labels.
+    """
     n, d = rows.shape
-    origin = rows.mean(axis=0)
+    weights = np.ones(n) if weights is None else np.asarray(weights, dtype=float)
+    origin = np.average(rows, axis=0, weights=weights)
     scale = np.ones(d)
     if columns:
         varies = rows.max(axis=0) > rows.min(axis=0)
-        scale[varies] = rows[:, varies].std(axis=0)
+        square = np.average((rows - origin) ** 2, axis=0, weights=weights)
+        scale[varies] = np.sqrt(square[varies])
     K = np.diag(1.0 / scale**2)
     distinct = {(label, *row) for label, row in zip(labels, rows.tolist(), strict=True)}
     if metric and len(distinct) > len(set(labels)):  # else no class has any scatter
         within = np.zeros((d, d))
         for name in set(labels):
-            mine = rows[[each == name for each in labels]] / scale
-            centred = mine - mine.mean(axis=0)
-            within += centred.T @ centred
-        within /= n - len(set(labels))
-        ridge = 0.25 * np.trace(within) / min(n, d)
+            chosen = [each == name for each in labels]
+            mine, weight = rows[chosen] / scale, weights[chosen]
+            centred = mine - np.average(mine, axis=0, weights=weight)
+            within += centred.T @ (weight[:, None] * centred)
+        within /= weights.sum()  # K is scaled in the end: this divisor is of no account
+        ridge = 0.25 * np.trace(within) / min(len(distinct), d)
         K = np.linalg.inv(within + ridge * np.eye(d)) / np.outer(scale, scale)
         K = (K + K.T) / 2
     Z = rows - origin
     if (rows == rows[0]).all():
         return origin, K
-    return origin, K / np.mean([z @ K @ z for z in Z])
+    return origin, K / np.average([z @ K @ z for z in Z], weights=weights)
 
 
 def discriminant(K, origin, mean_a, mean_b):
@@ -99,13 +117,14 @@ def discriminant(K, origin, mean_a, mean_b):
     return w, 1.0 - w @ (mean_a - origin)
 
 
-def by_nnls(Z, signs, K, w0, b0, lam):
-    """Minimises ½‖V'α‖² + λ/2‖α‖² - r'α over α ≥ 0 as least squares: V = s(L'z, 1), K = LL'."""
+def by_nnls(Z, signs, K, w0, b0, lam, weights=None):
+    """Minimises ½‖V'α‖² + λ/2 Σ α²/ω - r'α over α ≥ 0, as least squares: V = s(L'z, 1), K = LL'."""
+    weights = np.ones(len(Z)) if weights is None else weights
     L = np.linalg.cholesky(K)
     V = signs[:, None] * np.column_stack([Z @ L, np.ones(len(Z))])
     r = 1.0 - signs * (Z @ w0 + b0)
-    root = np.sqrt(lam)
-    B = np.vstack([V.T, root * np.eye(len(Z))])
+    root = np.sqrt(lam / weights)
+    B = np.vstack([V.T, np.diag(root)])
     c = np.concatenate([np.zeros(V.shape[1]), r / root])
     alpha, _ = nnls(B, c, maxiter=100 * len(Z) + 100)
     u = V.T @ alpha

@@ -18,7 +18,7 @@ from minout._typing import Id, Label
 from minout.classifier._labels import INT64, DType, to_array
 from minout.errors import InvalidInputError
 from minout.features import refuse_masked
-from minout.inputs import checked_id, listed_ids
+from minout.inputs import checked_id, checked_time, listed_ids, listed_times
 
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
@@ -92,6 +92,18 @@ def check_ids(ids: Any, count: int) -> list[Id] | None:
             raise InvalidInputError(f"The id {each!r} is given to two rows; ids must differ.")
         seen.add(each)
     return checked
+
+
+def check_times(at: Any, count: int) -> list[Any] | None:
+    """Return one time per row; None if none was given."""
+    if at is None:
+        return None
+    times = [checked_time(each) for each in listed_times(at, count, 0.0)]
+    if len(times) != count:
+        raise InvalidInputError(
+            f"There are {count} rows, but {len(times)} times; pass one time, or one per row."
+        )
+    return times
 
 
 def is_plain_array(X: Any, width: int | None) -> bool:

@@ -1,6 +1,7 @@
 """A learner together with the classifier's own state: columns, labels, the last call."""
 
 from collections.abc import Callable, Iterable
+from itertools import compress
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -11,11 +12,21 @@ from minout.classifier._inputs import (
     InputColumns,
     check_batch,
     check_ids,
+    check_times,
     is_plain_array,
     single_id,
     single_label,
 )
 from minout.classifier._labels import INT64, STRINGS, LabelCodec, encode_labels
+from minout.classifier._weights import (
+    BALANCED,
+    NO_CLASS_WEIGHTS,
+    ClassWeights,
+    balanced,
+    check_class_weight,
+    check_sample_weight,
+    kept_rows,
+)
 from minout.engine import Certificate, StepReport
 from minout.errors import InvalidInputError
 from minout.features import FeatureMap, Identity, RandomFourier, Scattering, refuse_masked
@@ -47,15 +58,25 @@ class LastCall(NamedTuple):
     certificates: list[Certificate]
 
 
-class Batch(NamedTuple):
-    """The checked input of one call: rows, labels and ids for the learner, and the new codec.
+class RowFacts(NamedTuple):
+    """What a call says of its rows beside their labels: weights, ids and times, as given."""
 
-    Without ids the learner numbers the rows.
+    sample_weight: Any = None
+    ids: Any = None
+    at: Any = None
+
+
+class Batch(NamedTuple):
+    """The checked input of one call: what the learner is taught, and the new codec.
+
+    Without ids the learner numbers the rows. Rows of weight 0 are left out.
     """
 
     rows: Any
     labels: list[Label]
     ids: list[Id] | None
+    weights: list[float] | None
+    at: Any
     codec: LabelCodec
 
 
@@ -66,9 +87,16 @@ class Model:
     replaces `codec` before the learner changes, and predicting reads it after the scores.
     """
 
-    def __init__(self, learner: Learner, columns: InputColumns, codec: LabelCodec) -> None:
+    def __init__(
+        self,
+        learner: Learner,
+        columns: InputColumns,
+        codec: LabelCodec,
+        class_weights: ClassWeights = NO_CLASS_WEIGHTS,
+    ) -> None:
         self.learner = learner
         self.columns = columns
+        self.class_weights = class_weights
         self.takes_numbers = takes_numbers(learner.features)
         self.plain_width: int | None = None
         """The width of arrays that need no further checks; None if all need them."""
@@ -92,7 +120,9 @@ class Model:
             columns.feature_names_in_ = np.array(names, dtype=object)
         default = STRINGS if learner.classes.dtype.kind == "U" else INT64
         dtype = np.dtype(notes["dtype"]) if notes else default
-        return cls(learner, columns, LabelCodec(dtype, tuple(notes.get("announced", ()))))
+        codec = LabelCodec(dtype, tuple(notes.get("announced", ())))
+        class_weights = ClassWeights.from_notes(notes.get("class_weight"))
+        return cls(learner, columns, codec, class_weights)
 
     def get_state(self) -> dict[str, Any]:
         """Return plain values for a pickle; the notes of the learner hold columns and codec."""
@@ -122,6 +152,8 @@ class Model:
             "dtype": codec.dtype.str,
             "announced": list(codec.announced),
         }
+        if (noted := self.class_weights.to_notes()) is not None:
+            self.learner.notes[NOTES]["class_weight"] = noted
 
     def with_codec(
         self, codec: LabelCodec, call: Callable[[], T], has_happened: Callable[[], bool]
@@ -189,12 +221,36 @@ class Model:
             rows, labels = self.columns.check_batch_and_labels(X, y)
         return rows, *self.codec.encode(labels)
 
-    def check_call(self, X: Any, y: Any, classes: Any, ids: Any) -> Batch:
-        """Check the input of `partial_fit`."""
-        return _batch(*self.check_rows_and_labels(X, y), classes, ids)
+    def class_weight(self) -> Any:
+        """Return the parameter of a classifier that has these class weights."""
+        if self.class_weights.are_balanced:
+            return BALANCED
+        labels, weights = [*self.class_weights.of], self.class_weights.of.values()
+        named = self.codec.decode(labels).tolist() if labels else []
+        return dict(zip(named, weights, strict=True)) or None
 
-    def teach_plain(self, X: Any, y: Any, ids: Any) -> bool:
+    def corrected_weight(self, id: Id, label: Label) -> float | None:
+        """Return the weight that an example gets with another label; None if it stays."""
+        if not self.class_weights.of:
+            return None
+        _, now = self.learner.example(id)
+        before, after = self.class_weights.at(now), self.class_weights.at(label)
+        return None if before == after else self.learner.weight(id) / before * after
+
+    def check_call(self, X: Any, y: Any, classes: Any, facts: RowFacts) -> Batch:
+        """Check the input of `partial_fit`."""
+        if self.class_weights.are_balanced:
+            check_class_weight(BALANCED, self.codec)  # raises
+        rows, labels, codec = self.check_rows_and_labels(X, y)
+        weight = check_sample_weight(facts.sample_weight, len(labels))
+        weights = self.class_weights.of_rows(labels, weight)
+        return _batch(rows, labels, codec, classes, weights, facts)
+
+    def teach_plain(self, X: Any, y: Any, facts: RowFacts) -> bool:
         """Teach one plain row and return True; otherwise change nothing and return False."""
+        sample_weight, ids, at = facts
+        if sample_weight is not None or at is not None or self.class_weights.of:
+            return False
         label, id = single_label(y, self.codec.dtype), single_id(ids)
         if label is None or (id is None and ids is not None):
             return False
@@ -205,7 +261,8 @@ class Model:
 
     def teach(self, batch: Batch) -> LastCall:
         """Teach a batch, example by example."""
-        return _last_call(self.learner.teach_many(batch.rows, batch.labels, batch.ids))
+        rows, labels, ids, weights, at, _ = batch
+        return _last_call(self.learner.teach_many(rows, labels, ids, weights, at))
 
     def predict_known(self, rows: Any) -> tuple[NDArray[Any], Bools]:
         """Return the learner's labels of rows, and whether all scores of a row are 0 or less."""
@@ -243,17 +300,33 @@ class Model:
 
 
 def new_model(
-    parameters: dict[str, Any], X: Any, y: Any, classes: Any, ids: Any
+    parameters: dict[str, Any],
+    X: Any,
+    y: Any,
+    classes: Any,
+    facts: RowFacts,
+    *,
+    may_balance: bool,
 ) -> tuple[Model, Batch]:
-    """Return an empty model for the columns of X, and the checked input of the first call."""
+    """Return an empty model for the columns of X, and the checked input of the first call.
+
+    `may_balance` says whether class weights may be computed from these labels.
+    """
     learner, columns = new_learner(parameters), InputColumns()
     if takes_numbers(learner.features):
         rows, array = columns.check_table_and_labels(X, y, first=True)
     else:
         rows, array = columns.check_batch_and_labels(X, y)
     labels, dtype = encode_labels(array, None)
-    model = Model(learner, columns, LabelCodec(dtype))
-    return model, _batch(rows, labels, model.codec, classes, ids)
+    codec, setting = LabelCodec(dtype), parameters["class_weight"]
+    weight = check_sample_weight(facts.sample_weight, len(labels))
+    if may_balance and isinstance(setting, str) and setting == BALANCED:
+        class_weights = balanced(labels, weight)
+    else:
+        class_weights = check_class_weight(setting, codec)
+    weights = class_weights.of_rows(labels, weight)
+    model = Model(learner, columns, codec, class_weights)
+    return model, _batch(rows, labels, codec, classes, weights, facts)
 
 
 def new_learner(parameters: dict[str, Any]) -> Learner:
@@ -288,10 +361,25 @@ def _named(features: FeatureMap) -> dict[str, Any]:
     return {"features": features}
 
 
-def _batch(rows: Any, labels: list[Label], codec: LabelCodec, classes: Any, ids: Any) -> Batch:
+def _batch(
+    rows: Any,
+    labels: list[Label],
+    codec: LabelCodec,
+    classes: Any,
+    weights: Floats | None,
+    facts: RowFacts,
+) -> Batch:
     if classes is not None:
         codec = codec.announce(classes)
-    return Batch(rows, labels, check_ids(ids, len(labels)), codec)
+    ids, at = check_ids(facts.ids, len(labels)), check_times(facts.at, len(labels))
+    kept, listed = kept_rows(weights), None if weights is None else weights.tolist()
+    if kept is None:
+        return Batch(rows, labels, ids, listed, at, codec)
+    rows = rows[kept] if isinstance(rows, np.ndarray) else list(compress(rows, kept))
+    assert weights is not None
+    ids, at = (each and list(compress(each, kept)) for each in (ids, at))
+    labels = list(compress(labels, kept))
+    return Batch(rows, labels, ids, weights[kept].tolist(), at, codec)
 
 
 def _last_call(reports: list[StepReport]) -> LastCall:

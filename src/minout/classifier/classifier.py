@@ -1,6 +1,6 @@
 """The scikit-learn estimator: fit, partial_fit, predict, explain, correct, forget."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from minout._typing import Floats, Id
 from minout.classifier._labels import with_unknown
-from minout.classifier._model import Batch, LastCall, Model, new_model, parameters_of
+from minout.classifier._model import Batch, LastCall, Model, RowFacts, new_model, parameters_of
 from minout.classifier.picture import Images, Picture, draw
 from minout.engine import (
     Audit,
@@ -80,6 +80,10 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     image_shape : tuple of int, optional
         For "scattering" and `picture`: the shape of the image in a row, (height, width) or
         (height, width, channels). By default a row whose length is a square is a grey image.
+    class_weight : dict, "balanced" or None, default=None
+        By what the weights of the rows of each label are multiplied: a dict of label to weight, in
+        which labels may be missing (they have 1), or weights by which all labels of `fit` weigh the
+        same, n_samples / (n_classes * count of the label). "balanced" works with `fit` only.
 
     Attributes
     ----------
@@ -149,6 +153,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         near_classes: int | Literal["auto", "all"] = "auto",
         features: str | FeatureMap | Callable[[Any], Any] = "identity",
         image_shape: tuple[int, ...] | None = None,
+        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
     ) -> None:
         self.C = C
         self.whiten = whiten
@@ -160,8 +165,11 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.near_classes = near_classes
         self.features = features
         self.image_shape = image_shape
+        self.class_weight = class_weight
 
-    def fit(self, X: Any, y: Any, ids: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, ids: Any = None, at: Any = None
+    ) -> Self:
         """Start a new model, teach it all rows and consolidate it.
 
         The model then depends on the set of examples only, not on their order. If the call raises
@@ -173,8 +181,13 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The examples.
         y : array-like of shape (n_samples,)
             Their labels: strings or whole numbers.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each row counts; by default 1. A row of weight 2 is the same as two equal rows,
+            and rows of weight 0 are left out.
         ids : sequence of int or str, optional
             One id per row; by default the rows are numbered.
+        at : float, datetime or sequence of them, optional
+            When it happened, one time for all rows or one per row; see `Learner.teach`.
 
         Returns
         -------
@@ -182,14 +195,24 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The fitted classifier.
         """
         with self._changing():
-            model, batch = self._new_model(X, y, None, ids)
+            facts = RowFacts(sample_weight, ids, at)
+            model, batch = self._new_model(X, y, None, facts, may_balance=True)
             taught = model.teach(batch)
             certificate = model.learner.consolidate().certificate
             model.last = taught._replace(certificates=[certificate])
             self._model = model
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, ids: Any = None) -> Self:
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        classes: Any = None,
+        sample_weight: Any = None,
+        *,
+        ids: Any = None,
+        at: Any = None,
+    ) -> Self:
         """Teach more rows, one by one, in their order.
 
         If the call raises an error, the classifier is unchanged. If it is interrupted (Ctrl-C),
@@ -204,10 +227,13 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         classes : array-like, optional
             Labels to announce: they are in `classes_` from now on, with probability 0 until they
             have an example. Labels that were not announced may still appear.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each row counts; by default 1. Rows of weight 0 are left out.
         ids : sequence of int or str, optional
             One id per row; by default the next free numbers. Teaching a stored id again with the
-            same row and label changes nothing; with another row or label it is an error: see
-            `correct`.
+            same row, label and weight changes nothing; with others it is an error: see `correct`.
+        at : float, datetime or sequence of them, optional
+            When it happened, one time for all rows or one per row; see `Learner.teach`.
 
         Returns
         -------
@@ -215,11 +241,11 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The classifier.
         """
         with self._changing():
-            model = self._model_or_none()
+            model, facts = self._model_or_none(), RowFacts(sample_weight, ids, at)
             if model is None:
-                self._teach(*self._new_model(X, y, classes, ids))
-            elif classes is not None or not model.teach_plain(X, y, ids):
-                self._teach(model, model.check_call(X, y, classes, ids))
+                self._teach(*self._new_model(X, y, classes, facts, may_balance=False))
+            elif classes is not None or not model.teach_plain(X, y, facts):
+                self._teach(model, model.check_call(X, y, classes, facts))
         return self
 
     def predict(self, X: Any, unknown: Any = None) -> NDArray[Any]:
@@ -388,6 +414,8 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def correct(self, id: Id, y: Any) -> StepReport:
         """Give a stored example another label, in one step.
 
+        With `class_weight` its weight changes with its label, as if it had been taught so.
+
         Parameters
         ----------
         id : int or str
@@ -406,7 +434,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             label, codec = model.codec.encode_one(y)
             report = model.with_codec(
                 codec,
-                lambda: learner.correct(id, label),
+                lambda: learner.correct(id, label, model.corrected_weight(id, label)),
                 lambda: label in learner.classes.tolist(),  # only a new label needs a new codec
             )
             model.set_certificate(report.certificate)
@@ -563,8 +591,10 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             A classifier in the state in which the other was saved.
         """
         learner = Learner.load(file, features)
-        classifier = cls(**parameters_of(learner, features))
-        classifier._model = Model.from_learner(learner)
+        model = Model.from_learner(learner)
+        parameters = parameters_of(learner, features)
+        classifier = cls(**parameters, class_weight=model.class_weight())
+        classifier._model = model
         return classifier
 
     @property
@@ -653,8 +683,11 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         lock: ReadWriteLock = self.__dict__.setdefault("_lock", ReadWriteLock())
         return lock.preparing()  # made anew in a forked child
 
-    def _new_model(self, X: Any, y: Any, classes: Any, ids: Any) -> tuple[Model, Batch]:
-        return new_model(self.get_params(deep=False), X, y, classes, ids)
+    def _new_model(
+        self, X: Any, y: Any, classes: Any, facts: RowFacts, *, may_balance: bool
+    ) -> tuple[Model, Batch]:
+        parameters = self.get_params(deep=False)
+        return new_model(parameters, X, y, classes, facts, may_balance=may_balance)
 
     def _teach(self, model: Model, batch: Batch) -> None:
         learner, stored = model.learner, len(model.learner)

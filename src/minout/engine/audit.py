@@ -152,17 +152,17 @@ def _margins(state: State, places: Ints, weights: _RegionWeights) -> tuple[Float
 
 
 class _Slacks:
-    """The slack λα of each place in the separators of its region; no limit while it is pending."""
+    """The slack of each place in the separators of its region; no limit while it is pending."""
 
     def __init__(self, state: State) -> None:
-        places, others, slacks = [], [], []
+        places, others, slacks, weights = [], [], [], state.examples.weights
         for pair in state.separators.stored(state.regions.order.owner):
             (low, high), separator = regions_of(pair), state.separators[pair]
             pool = separator.pool
             both = np.concatenate([pool.places, separator.pending])
             places.append(both)
             others.append(np.where(state.examples.regions[both] == low, high, low))
-            slacks.append(state.frame.choice.lam * pool.alpha)
+            slacks.append(state.frame.choice.lam * pool.alpha / weights[pool.places])
             slacks.append(np.full(len(separator.pending), np.inf))
         self._places = np.concatenate([NO_PLACES, *places])
         self._others = np.concatenate([NO_PLACES, *others])

@@ -43,7 +43,8 @@ def solve_and_measure(
     flat = _end_to_end(pools)
     images, which = problem.images.of(problem.table, flat.places)
     flat = flat._replace(which=which)
-    shared = kernels.Problem(problem.table, problem.geometry.origin, images, problem.lam)
+    table, weights, geometry, _, lam, _ = problem
+    shared = kernels.Problem(table, weights, geometry.origin, images, lam)
     examples = _both_sides(sides)
     W, b = np.array([pool.prior.w for pool in pools]), np.array([pool.prior.b for pool in pools])
     verdicts, least = np.empty(len(pools), dtype=np.int64), np.empty(len(pools))

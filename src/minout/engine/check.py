@@ -99,7 +99,7 @@ def _expect_slack(
 ) -> None:
     order = np.argsort(pool.places)
     which = order[np.searchsorted(pool.places, places, sorter=order)]
-    short = bound - margins - problem.lam * pool.alpha[which]
+    short = bound - margins - problem.lam * pool.alpha[which] / problem.weights[places]
     doubtful = np.flatnonzero(short > MARGIN_TOLERANCE)
     if len(doubtful):
         Z = np.abs(problem.table[places[doubtful]] - problem.geometry.origin)

@@ -1,6 +1,7 @@
 """Choose scale, metric, prior, C, hats and regions by cross-validation on some of the rows.
 
-The rows are picked by their digests, so the choice does not depend on their order.
+The rows are picked by their digests, so the choice does not depend on their order. Equal rows of
+one label are one row, with the sum of their weights. Every mean is weighted.
 """
 
 from collections.abc import Iterator
@@ -9,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from minout import kernels
-from minout._typing import Floats, Ints, Words
-from minout.engine.folds import FOLDS, Fold, Results, Shape, Table
+from minout._typing import Floats, Ints
+from minout.engine.folds import FOLDS, Fold, Results, Shape, Table, weighted_mean
 from minout.engine.regions import region_count
 from minout.errors import NotConverged
 
@@ -88,18 +89,17 @@ BENT = (SHAPES[0], SHAPES[1], SHAPES[3])
 """Those that are tried with hats or several regions: others gained nothing with them in tests."""
 
 
-def picked(digests: Words, labels: Ints, means: Floats, most: int | None = None) -> Ints:
+def picked(labels: Ints, means: Floats, most: int | None = None) -> Ints:
     """Return the rows for cross-validation: those with the lowest digests, in that order.
 
-    Equal rows have the same digest; one of them is taken, so that they are not in two folds. With
-    many classes, the class of the row with the lowest digest is taken, with those whose means are
+    `labels` are those of different rows in the order of their digests; see `distinct`. With many
+    classes, the class of the row with the lowest digest is taken, with those whose means are
     nearest to its mean, then the next such group, until there are enough rows: classes picked at
     random would be too easy to tell apart. Classes with fewer rows than folds are left out. `means`
     (classes, d) are by class number, as the labels are.
     """
-    _, first = np.unique(digests, return_index=True)
-    taken = _classes_for_validation(labels[first], means)
-    few = first[np.isin(labels[first], taken)][: most or ROWS]
+    taken = _classes_for_validation(labels, means)
+    few = np.flatnonzero(np.isin(labels, taken))[: most or ROWS]
     values, counts = np.unique(labels[few], return_counts=True)
     return few[np.isin(labels[few], values[counts >= FOLDS])]
 
@@ -129,7 +129,7 @@ class Options(NamedTuple):
     hats: tuple[int, ...] = (0,)
 
 
-def choose(X: Floats, labels: Ints, digests: Words, options: Options, stored: int = 0) -> Choice:
+def choose(table: Table, options: Options, stored: int = 0) -> Choice:
     """Choose C for each form (shape, hats and regions), then a form, by results on held-out rows.
 
     C: the highest, unless another one raises the mean probability of the held-out labels by more
@@ -152,26 +152,27 @@ def choose(X: Floats, labels: Ints, digests: Words, options: Options, stored: in
 
     Parameters
     ----------
-    X, labels, digests
-        Rows (n, d) in the order of their digests, the numbers of their labels, and the digests.
+    table : Table
+        Rows in the order of their digests.
     options : Options
         What may be chosen.
     stored : int
-        The number of stored examples, from which the rows were picked.
+        The number of different stored examples, from which the rows were picked.
     """
     C, regions, hats = options.strengths[0], options.regions[0], options.hats[0]
     plain = Choice(*options.shapes[0], C=C, regions=regions, hats=hats)
-    if len(np.unique(labels)) < 2:
+    rows = len(table.labels)
+    if len(np.unique(table.labels)) < 2:
         return plain
-    few = Table(X[:ROWS], labels[:ROWS], digests[:ROWS])
-    forms = _tried(few, list(_climbs(_worth_trying(options, labels))), options.strengths)
+    few = table.first(ROWS)
+    forms = _tried(few, list(_climbs(_worth_trying(options, table.labels))), options.strengths)
     if not forms:
         return plain
-    is_sample = stored > 2 * len(X)
+    is_sample = stored > 2 * rows
     best = _best(forms, is_sample=is_sample)
-    if len(X) > ROWS and len(forms) > 1:
+    if rows > ROWS and len(forms) > 1:
         again = [_Climb(f.hats, f.shape, (f.regions,)) for f in _worth_trying_again(forms, best)]
-        tried = _tried(Table(X, labels, digests), again, options.strengths)
+        tried = _tried(table, again, options.strengths)
         best = _best(tried or [best], is_sample=is_sample)
     C, sharpness = options.strengths[best.at], best.found.sharpness
     return Choice(*best.shape, C, sharpness, best.regions, best.hats)
@@ -189,9 +190,9 @@ def _worth_trying(options: Options, labels: Ints) -> Options:
 
 def _worth_trying_again(forms: list["_Form"], best: "_Form") -> list["_Form"]:
     # The best, and those that made labels most probable, unless they are significantly worse.
-    ranked = sorted(forms, key=lambda form: -float(form.found.probable.mean()))
-    top = ranked[0].found.probable
-    others = [f for f in ranked[:AGAIN] if f is not best and not _is_more(top, f.found.probable)]
+    ranked = sorted(forms, key=lambda form: -form.probability)
+    top = ranked[0]
+    others = [f for f in ranked[:AGAIN] if f is not best and not _is_more_probable(top, f)]
     return [best, *others]
 
 
@@ -202,11 +203,11 @@ def _best(forms: list["_Form"], *, is_sample: bool) -> "_Form":
     if not larger:
         assert best is not None
         return best
-    top = max((form.found.probable for form in larger), key=np.mean)
-    if best is not None and not _is_more(top, best.found.probable, by=EQUAL_BY):
+    top = _most_probable(larger)
+    if best is not None and not _is_more_probable(top, best, by=EQUAL_BY):
         return best
     by, errors = (0.0, 0.0) if is_sample else (EQUAL_BY, 0.5)
-    alike = [f for f in larger if not _is_more(top, f.found.probable, by=by, errors=errors)]
+    alike = [f for f in larger if not _is_more_probable(top, f, by=by, errors=errors)]
     return min(alike, key=lambda form: form.size)
 
 
@@ -231,6 +232,15 @@ class _Form(NamedTuple):
         """How many numbers it takes, about, beside the plainest form."""
         return (1 + self.hats) * self.regions**2
 
+    @property
+    def probability(self) -> float:
+        """The mean probability of the labels of held-out rows."""
+        return weighted_mean(self.found.probable, self.found.weights)
+
+
+def _most_probable(forms: list[_Form]) -> _Form:
+    return max(forms, key=lambda form: form.probability)
+
 
 class _Climb:
     """The forms of one shape and number of hats, with more and more regions."""
@@ -254,22 +264,21 @@ class _Climb:
             return
         self._folds = folds if more else []
         results = [Results([part[i] for part in parts], table) for i in range(len(lams))]
-        at = _plainest([each.probable for each in results], by=WORTH)
+        at = _plainest([each.probable for each in results], table.weights, by=WORTH)
         self.forms.append(_Form(self.hats, regions, self.shape, at, results[at]))
 
-    def goes_on(self, top: Floats) -> bool:
+    def goes_on(self, top: _Form) -> bool:
         """Return whether to try more regions.
 
         Not if they made the labels significantly less probable; from two regions on, neither if the
-        best of these forms is significantly behind `top`, the probabilities of the labels by the
-        best form so far.
+        best of these forms is significantly behind `top`, the best form so far.
         """
         if not self.counts:
             return False
-        mine = max((form.found.probable for form in self.forms), key=np.mean)
-        if _is_more(mine, self.forms[-1].found.probable):
+        mine = _most_probable(self.forms)
+        if _is_more_probable(mine, self.forms[-1]):
             return False
-        return self.forms[-1].regions == 1 or not _is_more(top, mine)
+        return self.forms[-1].regions == 1 or not _is_more_probable(top, mine)
 
 
 def _tried(table: Table, climbs: list[_Climb], strengths: tuple[float, ...]) -> list[_Form]:
@@ -279,7 +288,7 @@ def _tried(table: Table, climbs: list[_Climb], strengths: tuple[float, ...]) -> 
         forms = [form for climb in climbs for form in climb.forms]
         if not forms:
             break
-        top = max((form.found.probable for form in forms), key=np.mean)
+        top = _most_probable(forms)
         going = [climb for climb in going if climb.goes_on(top)]
     return [form for climb in climbs for form in climb.forms]
 
@@ -287,21 +296,41 @@ def _tried(table: Table, climbs: list[_Climb], strengths: tuple[float, ...]) -> 
 def _best_shape(forms: list[_Form]) -> _Form:
     means_only = [form for form in forms if form.shape.lda_prior and not form.shape.whiten]
     others = [form for form in forms if form not in means_only] or means_only
-    best = others[_plainest([np.clip(form.found.margins, -1.0, 1.0) for form in others])]
+    margins = [np.clip(form.found.margins, -1.0, 1.0) for form in others]
+    best = others[_plainest(margins, others[0].found.weights)]
     for form in means_only:
-        if _is_more(form.found.probable, best.found.probable, by=WORTH):
+        if _is_more_probable(form, best, by=WORTH):
             best = form
     return best
 
 
-def _plainest(values: list[Floats], by: float = 0.0) -> int:
+def _plainest(values: list[Floats], weights: Floats, by: float = 0.0) -> int:
     # The first whose mean is not significantly below the highest.
-    best = values[int(np.argmax([each.mean() for each in values]))]
-    return next(i for i, each in enumerate(values) if each is best or not _is_more(best, each, by))
+    best = values[int(np.argmax([weighted_mean(each, weights) for each in values]))]
+    return next(
+        i
+        for i, each in enumerate(values)
+        if each is best or not _is_more(best, each, weights, by=by)
+    )
+
+
+def _is_more_probable(
+    form: _Form, than: _Form, *, by: float = 0.0, errors: float = STANDARD_ERRORS
+) -> bool:
+    values, others = form.found.probable, than.found.probable
+    return _is_more(values, others, form.found.weights, by=by, errors=errors)
 
 
 def _is_more(
-    values: Floats, than: Floats, by: float = 0.0, errors: float = STANDARD_ERRORS
+    values: Floats,
+    than: Floats,
+    weights: Floats,
+    *,
+    by: float = 0.0,
+    errors: float = STANDARD_ERRORS,
 ) -> bool:
+    # The standard error is that of a mean of independent differences, each with its weight.
     more = values - than
-    return bool(more.mean() > max(by, ROUNDING, errors * more.std() / np.sqrt(len(more))))
+    mean = weighted_mean(more, weights)
+    error = np.sqrt(np.square(weights * (more - mean)).sum()) / weights.sum()
+    return bool(mean > max(by, ROUNDING, errors * error))

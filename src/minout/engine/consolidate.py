@@ -11,7 +11,7 @@ from minout.engine.frame import FIRST_PRIORS, Frame, Rows, chosen, divided, expa
 from minout.engine.heap import trim_heap
 from minout.engine.images import Images
 from minout.engine.moments import RunningMoments
-from minout.engine.pool import Pool
+from minout.engine.pool import Pool, Problem
 from minout.engine.regions import Members, Regions
 from minout.engine.reports import NOTHING_MOVED, Certificate, Consolidation, Refresh
 from minout.engine.separators import Separators, pair_count, pair_number, regions_of
@@ -88,11 +88,13 @@ def _refined(new: State, order: Ints) -> dict[int, Pool] | None:
         return None
     kept, renumbered = np.unique(regions, return_inverse=True)
     number = {c: n for n, c in enumerate(kept.tolist())}
-    carried = {}
+    carried, frame = {}, new.frame
+    lam, images = frame.choice.lam, frame.images
+    problem = Problem(examples.table, examples.weights, frame.geometry, images, lam)
     for pair, pool in pools.items():
         low, high = regions_of(pair)
         if low in number and high in number:
-            twin = pool.without(moved, examples.table, new.frame.geometry.origin)
+            twin = pool.without(moved, problem)
             carried[pair_number(number[low], number[high])] = twin
     _divide(new, order, [old.labels[c] for c in kept.tolist()], renumbered)
     return carried
@@ -103,7 +105,8 @@ def _divide(new: State, order: Ints, labels: list[Label], regions: Ints) -> None
     examples, frame = new.examples.in_regions(regions), new.frame
     members = [Members(order[regions[order] == c]) for c in range(len(labels))]
     new.examples, new.regions = examples, Regions(labels, members)
-    moments = frame.moments.regrouped(examples.table, order, regions[order], len(labels))
+    table, weights = examples.table, examples.weights
+    moments = frame.moments.regrouped(table, weights, order, regions[order], len(labels))
     schedule = frame.schedule._replace(prior_at=(FIRST_PRIORS,) * len(labels))
     new.frame = frame._replace(moments=moments, schedule=schedule)
     new.separators = Separators(examples.width)
@@ -122,7 +125,7 @@ def _without_model(old: State) -> tuple[State, Ints]:
     new.corrected, new.notes, new.latest = dict(old.corrected), old.notes, old.latest
     end = new.examples.end
     regions = new.examples.regions[:end]
-    order = np.lexsort((regions, new.examples.digests[:end]))
+    order = np.lexsort((new.examples.weights[:end], regions, new.examples.digests[:end]))
     members = [Members(order[regions[order] == c]) for c in range(len(labels))]
     new.regions = Regions(labels, members)
     new.separators.make_room(0, end)
@@ -132,8 +135,8 @@ def _without_model(old: State) -> tuple[State, Ints]:
 def _frame(new: State, order: Ints) -> None:
     # Choose settings, divide labels into regions, and measure.
     examples, labels = new.examples, new.regions.labels
-    regions, digests = examples.regions[order], examples.digests[order]
-    rows = Rows(examples.table, order, regions, digests, examples.serials)
+    regions, digests, weights = examples.regions[order], examples.digests[order], examples.weights
+    rows = Rows(examples.table, weights, order, regions, digests, examples.serials)
     frame = Frame.first(new.settings, examples.table[0], new.taught)
     frame = frame._replace(moments=_sums(rows, len(labels), examples.end))
     owner = np.arange(len(labels))
@@ -158,7 +161,7 @@ def _frame(new: State, order: Ints) -> None:
 
 def _sums(rows: Rows, regions: int, end: int) -> RunningMoments:
     moments = RunningMoments.about(rows.table[rows.order[0]], exact=True).for_classes(regions)
-    return moments.with_rows(rows.table, rows.order, rows.regions).seen_to(end)
+    return moments.with_rows(rows.table, rows.weights, rows.order, rows.regions).seen_to(end)
 
 
 def _carried_pools(old: State, new: State) -> dict[int, Pool]:
@@ -186,7 +189,7 @@ def _sorted_pools(new: State, order: Ints) -> dict[int, Pool]:
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
     separators = new.separators
-    least_alpha = CERTAIN_SLACK / new.frame.choice.lam
+    least_alpha = CERTAIN_SLACK / new.frame.choice.lam * new.examples.weights
     stored = separators.stored(new.regions.order.owner)
     pools = {pair: separators.support_of(pair).sorted_by(rank, least_alpha) for pair in stored}
     images = Images(new.frame.geometry, np.dtype(np.float64))

@@ -101,7 +101,7 @@ class Draft:
         rows = self.rows()
         moments = RunningMoments.about(rows.table[rows.order[0]], seen=self.taught)
         moments = moments.for_classes(len(self.labels))
-        moments = moments.with_rows(rows.table, rows.order, rows.regions)
+        moments = moments.with_rows(rows.table, rows.weights, rows.order, rows.regions)
         self.frame = self.frame._replace(moments=moments)
         self._expanded = True
         self.replace_all(None)
@@ -155,7 +155,8 @@ class Draft:
         self.examples = self.examples.in_regions(regions)
         self._regrouped, self._relabelled = True, None
         rows = self.rows()
-        moments = self.frame.moments.regrouped(rows.table, rows.order, rows.regions, len(labels))
+        moments, weights, order = self.frame.moments, rows.weights, rows.order
+        moments = moments.regrouped(rows.table, weights, order, rows.regions, len(labels))
         self.frame = self.frame._replace(moments=moments)
         self.replace_all(None)
 
@@ -171,6 +172,12 @@ class Draft:
         """Move a stored row, which has left its region, to region c."""
         self._relabelled = (place, c)
         self._members[c] = self.members(c).appended(place)
+
+    def weigh(self, place: int, weight: float) -> None:
+        """Give a stored row, which has left all pools, another weight."""
+        if weight != self.examples.weights[place]:
+            self.examples = self.examples.weighed(place, weight)
+            self.drop_sums(np.array([place]))
 
     def evict(self, places: Ints, *, may_wait: bool = True) -> list[int]:
         """Remove examples when this change is applied; return the pairs to settle: see `leave`."""
@@ -200,7 +207,7 @@ class Draft:
         with many support vectors keep their weights for now, and are not among them.
         """
         to_settle = set()
-        table, origin = self.examples.table, self.frame.geometry.origin
+        problem = self._problem(self.frame.images)
         for known in np.unique(self.state.examples.regions[places]).tolist():
             if known in self._dropped:
                 continue
@@ -224,7 +231,7 @@ class Draft:
                 if leaving.any():
                     count = int(np.count_nonzero(pool.alpha[leaving] > 0.0))
                     rows = self.members(c).count + self.members(o).count
-                    pool, left = pool.without(places, table, origin), left + count
+                    pool, left = pool.without(places, problem), left + count
                     if count and not (may_wait and old.may_wait(left, rows)):
                         to_settle.add(pair)
                 self._separators[pair] = old._replace(
@@ -333,7 +340,9 @@ class Draft:
             moments = self.frame.moments
             means = moments.means()
             geometry, owner = self.frame.geometry, self.owner
-            self.far = FarPairs.of(geometry, means, moments.counts, owner, near_classes)
+            different = len(self.rows().distinct(owner).first)
+            counts = moments.counts
+            self.far = FarPairs.of(geometry, means, counts, different, owner, near_classes)
 
     def supports(self) -> dict[int, Pool]:
         """Return pools with the support vectors of all pairs; their priors are placeholders."""
@@ -382,16 +391,18 @@ class Draft:
             order = order[~among(order, self._removed)] if len(self._removed) else order
         digests: Words = self.examples.digests[order]
         examples, regions = self.examples, self._regions_at(order)
-        return Rows(examples.table, order, regions, digests, examples.serials)
+        weights, serials = examples.weights, examples.serials
+        return Rows(examples.table, weights, order, regions, digests, serials)
 
     def catch_up(self) -> None:
         """Add all rows that are not in the sums yet, or compute stale sums anew."""
-        moments, rows = self.frame.moments.for_classes(len(self.labels)), self.rows()
+        moments, count = self.frame.moments.for_classes(len(self.labels)), len(self.labels)
+        table, weights, order, regions, _, serials = self.rows()
         if moments.stale:
-            moments = moments.regrouped(rows.table, rows.order, rows.regions, len(self.labels))
+            moments = moments.regrouped(table, weights, order, regions, count)
         else:
-            late = rows.order[rows.serials[rows.order] >= moments.seen]
-            moments = moments.with_rows(rows.table, late, self._regions_at(late))
+            late = order[serials[order] >= moments.seen]
+            moments = moments.with_rows(table, weights, late, self._regions_at(late))
         self.frame = self.frame._replace(moments=moments.seen_to(self.taught))
 
     def job(self, pair: int, pool: Pool, reference: Reference) -> Job:
@@ -430,8 +441,7 @@ class Draft:
         if sketch is not None:
             sketch = sketch.followed(examples.table, examples.digests[: examples.end])
         images = frame.images.fork()
-        pairs = pair_count(len(self.labels)) if self.far is None else self.far.near_count
-        problem = Problem(examples.table, frame.geometry, images, frame.choice.lam, pairs)
+        problem = self._problem(images)
         for job, w, b, found in settle(jobs, problem, bound, sketch):
             if not (np.isfinite(b) and np.isfinite(w).all()):
                 raise NotConverged("a separator overflowed")
@@ -444,6 +454,12 @@ class Draft:
             self._moved[job.pair] = self.labels[job.low], self.labels[job.high]
             self._note_checked(found.checked, least)
         self.frame = frame._replace(images=images, sketch=sketch)
+
+    def _problem(self, images: Images) -> Problem:
+        pairs = pair_count(len(self.labels)) if self.far is None else self.far.near_count
+        examples, frame = self.examples, self.frame
+        table, weights, lam = examples.table, examples.weights, frame.choice.lam
+        return Problem(table, weights, frame.geometry, images, lam, pairs)
 
     def _decided(self, job: Job, separator: Separator, images: Images) -> tuple[Separator, float]:
         # A far pair whose misfits are decided by the values that predictions are made of.

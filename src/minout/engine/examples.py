@@ -238,6 +238,13 @@ class Examples:
         twin.regions[: self.end] = regions
         return twin
 
+    def weighed(self, place: int, weight: float) -> "Examples":
+        """Return the same places with another weight for one of them."""
+        twin = self._shallow()
+        twin.weights = self.weights.copy()
+        twin.weights[place] = weight
+        return twin
+
     def relabel(self, place: int, c: int) -> None:
         """Move the row at a place to another region, in place."""
         self.regions[place] = c

@@ -26,7 +26,7 @@ class ClassAccuracy(NamedTuple):
     Attributes
     ----------
     accuracy : float
-        The share of its stored examples that get their label when they are left out.
+        The share of its stored examples, by weight, that get their label when they are left out.
     low, high : float
         A 95 % interval (Wilson's) for the accuracy on new rows of this label.
     examples : int
@@ -45,7 +45,8 @@ class ExpectedAccuracy(NamedTuple):
     Attributes
     ----------
     accuracy : float
-        The share of stored examples that get their label when they are left out (leave-one-out).
+        The share of stored examples, by weight, that get their label when they are left out
+        (leave-one-out).
     low, high : float
         A 95 % interval (Wilson's) for the accuracy on new rows. It covers the chance in which rows
         were stored; it does not cover that settings, metric and discriminants were computed with
@@ -66,19 +67,21 @@ class ExpectedAccuracy(NamedTuple):
 @kernels.one_blas_thread()
 def expected_accuracy(state: State) -> ExpectedAccuracy:
     """Return the expected accuracy on new rows; there must be an example."""
-    is_right = _right_if_left_out(state)
-    of_class = {
-        label: is_right[state.regions.places_of(label)] for label in sorted(state.regions.names)
-    }
+    is_right, weights, regions = _right_if_left_out(state), state.examples.weights, state.regions
+    of_class = {label: regions.places_of(label) for label in sorted(regions.names)}
+    places = state.examples.places()
     return ExpectedAccuracy(
-        *_accuracy(is_right[state.examples.places()]),
-        {label: _accuracy(each) for label, each in of_class.items()},
+        *_accuracy(is_right[places], weights[places]),
+        {label: _accuracy(is_right[each], weights[each]) for label, each in of_class.items()},
     )
 
 
-def _accuracy(is_right: Bools) -> ClassAccuracy:
-    right, examples = int(np.count_nonzero(is_right)), len(is_right)
-    return ClassAccuracy(right / examples, *wilson_interval(right, examples), examples)
+def _accuracy(is_right: Bools, weights: Floats) -> ClassAccuracy:
+    # Examples of different weights say as much as (Σω)²/Σω² examples of one weight (Kish).
+    total = float(weights.sum())
+    right, each = float(weights[is_right].sum()), total / float(np.square(weights).sum())
+    interval = wilson_interval(right * each, total * each)
+    return ClassAccuracy(right / total, *interval, len(is_right))
 
 
 class _LeftOut(NamedTuple):
@@ -149,12 +152,12 @@ def _of_pair(state: State, pair: int) -> _LeftOut:
 def _margins(state: State, pool: Pool, used: Ints) -> Floats:
     places, alpha, lam = pool.places[used], pool.alpha[used], state.frame.choice.lam
     origin, _, precision = state.frame.geometry
-    Z = state.examples.table[places] - origin
+    Z, weights = state.examples.table[places] - origin, state.examples.weights[places]
     if not pool.solved_by_alpha():
         assert precision is not None
-        return maths.margins_left_out_by_w(Z, precision, alpha, lam)
+        return maths.margins_left_out_by_w(Z, precision, alpha, lam, weights)
     images, which = state.frame.images.of(state.examples.table, places)  # all are known
-    return maths.margins_left_out(images[which] @ Z.T, alpha, lam)
+    return maths.margins_left_out(images[which] @ Z.T, alpha, lam, weights)
 
 
 def _wins(state: State, place: int, left_out: Floats) -> bool:

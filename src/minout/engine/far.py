@@ -34,8 +34,8 @@ Singles = NDArray[np.float32]
 class ClassRow(NamedTuple):
     """The discriminant of one class, and its distances to all classes.
 
-    `mean` is its mean less the origin, V = K·mean, `square` = V·mean, and `examples` the number
-    of examples in the mean; `scale` and `near` are by class number; `reach` is the squared
+    `mean` is its mean less the origin, V = K·mean, `square` = V·mean, and `examples` the sum of
+    the weights in the mean; `scale` and `near` are by class number; `reach` is the squared
     distance of its furthest near class.
     """
 
@@ -81,7 +81,9 @@ class FarPairs:
 
     The squared length of a mean of n examples is on average `within`/n larger than that of the
     class, `within` being the mean squared distance of examples from their class. For far pairs this
-    is subtracted: otherwise a class with few examples would seem further away than it is.
+    is subtracted: otherwise a class with few examples would seem further away than it is. With
+    weights, n is the sum of those of the class, and `within` is multiplied by the mean weight of
+    the different examples: the scale of the weights cancels.
 
     Arrays by class number have spare capacity. `index` has the row of a near pair's weights, or
     the number of a far pair's support, or -1.
@@ -106,14 +108,23 @@ class FarPairs:
 
     @classmethod
     def of(
-        cls, geometry: Geometry, means: Floats, counts: Floats, owner: Ints, near_classes: int
+        cls,
+        geometry: Geometry,
+        means: Floats,
+        counts: Floats,
+        different: int,
+        owner: Ints,
+        near_classes: int,
     ) -> "FarPairs":
-        """Return the discriminants of regions with these means and labels, without any support."""
+        """Return the discriminants of regions with these means and labels, without any support.
+
+        `counts` are the sums of their weights, `different` the number of different examples.
+        """
         m, total = len(means), float(counts.sum())
         mean, V = means - geometry.origin, maths.images(geometry, means)
         square = np.einsum("ij,ij->i", V, mean)
         # The mean of ‖x - origin‖² over all examples is 1: what means do not account for is within.
-        within = max(total - float(counts @ square), 0.0) / max(total - m, 1.0)
+        within = max(total - float(counts @ square), 0.0) / max(different - m, 1.0)
         pairs = cls(means.shape[1], near_classes, within)
         pairs.make_room(m, exactly=True)
         pairs.count = m

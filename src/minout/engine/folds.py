@@ -37,18 +37,27 @@ class Table:
 
     Attributes
     ----------
-    X, labels
-        The rows (n, d), and the number of the label of each.
+    X, labels, digests, weights
+        Different rows (n, d), the number of the label of each, its digest, and its weight (1 by
+        default).
     divisions : int
         How often the rows are divided into folds.
     """
 
-    def __init__(self, X: Floats, labels: Ints, digests: Words) -> None:
-        self.X, self.labels = X, labels
-        self.divisions = min(max(ENOUGH // len(X), 1), MOST_DIVISIONS)
+    def __init__(
+        self, X: Floats, labels: Ints, digests: Words, weights: Floats | None = None
+    ) -> None:
+        self.X, self.labels, self.digests = X, labels, digests
+        self.weights: Floats = np.ones(len(X)) if weights is None else weights
+        self.divisions = min(max(ENOUGH // max(len(X), 1), 1), MOST_DIVISIONS)
         bits = [(digests >> np.uint64(7 + 11 * each)) for each in range(self.divisions)]
         self._held = [each % np.uint64(FOLDS) == fold for each in bits for fold in range(FOLDS)]
         self._products: dict[bool, Floats] = {}
+
+    def first(self, count: int) -> "Table":
+        """Return the first so many rows."""
+        weights = self.weights[:count]
+        return Table(self.X[:count], self.labels[:count], self.digests[:count], weights)
 
     def folds(self, hats: int, shape: Shape) -> list["Fold"]:
         """Return the folds in which there are rows to hold out and two labels among the others."""
@@ -57,13 +66,15 @@ class Table:
 
     def columns(self, held: Bools, hats: int) -> Floats:
         """Return all rows, expanded by hat functions of those that are not held out."""
-        return maths.expanded(maths.expansion(self.X[~held], hats), self.X) if hats else self.X
+        if not hats:
+            return self.X
+        return maths.expanded(maths.expansion(self.X[~held], hats, self.weights[~held]), self.X)
 
     def products(self, X: Floats, *, standardize: bool) -> Floats:
         """Return inner products of all rows; those of rows without hats are cached."""
         found = self._products.get(standardize) if X is self.X else None
         if found is None:
-            Z = _scaled(X, standardize=standardize)
+            Z = _scaled(X, self.weights, standardize=standardize)
             found = np.asarray(Z @ Z.T)
             if X is self.X:
                 self._products[standardize] = found
@@ -71,11 +82,15 @@ class Table:
 
 
 class _HeldOut(NamedTuple):
-    """Held-out rows of one fold: their numbers, their scores, and the column of their own label."""
+    """Held-out rows of one fold: their numbers, their scores, and the column of their own label.
+
+    `weights` are theirs.
+    """
 
     rows: Ints
     scores: Floats
     own: Ints
+    weights: Floats
 
 
 class Results:
@@ -83,14 +98,14 @@ class Results:
 
     `margins` are their smallest margins in their own class, -1 for rows whose class is not in the
     training rows; `probable` are the probabilities of their labels (0 for such rows) at the
-    `sharpness` that maximises the likelihood.
+    `sharpness` that maximises the likelihood; `weights` are those of the rows.
     """
 
     def __init__(self, parts: list[_HeldOut], table: Table) -> None:
-        n, share = len(table.labels), 1.0 / table.divisions
+        n, share, self.weights = len(table.labels), 1.0 / table.divisions, table.weights
         self.margins, self.probable = np.full(n, -1.0), np.zeros(n)
         self.sharpness = _sharpness(parts) if parts else 1.0
-        for rows, scores, own in parts:
+        for rows, scores, own, _ in parts:
             each = np.arange(len(own))
             self.margins[rows] += share * (scores[each, own] + 1.0)
             self.probable[rows] += share * softmax(self.sharpness * scores)[each, own]
@@ -103,11 +118,12 @@ def _sharpness(parts: list[_HeldOut]) -> float:
 
     def unlikely(log_sharpness: float) -> float:
         total = 0.0
-        for _, scores, own in parts:
+        for _, scores, own, weights in parts:
             log_shares = np.log(np.maximum(softmax(np.exp(log_sharpness) * scores), 1e-300))
             right = log_shares[np.arange(len(own)), own]
             others = (log_shares.sum(axis=1) - right) / (scores.shape[1] - 1)
-            total -= float((1.0 - doubt) * right.sum() + doubt * others.sum())
+            sums = (weights * right).sum(), (weights * others).sum()
+            total -= float((1.0 - doubt) * sums[0] + doubt * sums[1])
         return total
 
     bounds, options = np.log(SHARPNESS), {"xatol": 1e-3}
@@ -120,11 +136,14 @@ class Fold(NamedTuple):
 
     `products` are of these and of the held-out rows. `own` are the columns of the labels of the
     held-out rows, `held` their numbers; those whose label is not in the other rows are left out.
+    `weights` are those of the rows that are not held out, `held_weights` of the others.
     """
 
     products: kernels.Products
     labels: Ints
+    weights: Floats
     held: Ints
+    held_weights: Floats
     own: Ints
     lda_prior: bool
 
@@ -136,25 +155,26 @@ class Fold(NamedTuple):
         known = np.flatnonzero(held & np.isin(labels, names))
         if not len(known) or len(names) < 2:
             return None
-        member = (labels[train, None] == names).astype(np.float64)
+        rows = _Training(train, table.weights[train], labels[train, None] == names)
         X, none = table.columns(held, hats), np.empty((0, 0))
-        if 2 * X.shape[1] <= len(member):
-            X = _scaled(X, standardize=shape.standardize)
-            Z = _measured_by_columns(X, train, member, whiten=shape.whiten)
+        if 2 * X.shape[1] <= len(rows.weights):
+            X = _scaled(X, table.weights, standardize=shape.standardize)
+            Z = _measured_by_columns(X, rows, whiten=shape.whiten)
             products = kernels.Products(Z[train], Z[known], none, none)
         else:
             G = table.products(X, standardize=shape.standardize)
-            H = _measured(G, train, member, X.shape[1] if shape.whiten else None)
+            H = _measured(G, rows, X.shape[1] if shape.whiten else None)
             inside, outside = H[np.ix_(train, train)], H[np.ix_(train, known)]
-            no_columns = np.empty((len(member), 0)), np.empty((len(known), 0))
+            no_columns = np.empty((len(rows.weights), 0)), np.empty((len(known), 0))
             products = kernels.Products(*no_columns, inside, outside)
         own, theirs = (np.searchsorted(names, labels[each]) for each in (known, train))
-        return cls(products, theirs, known, own, shape.lda_prior)
+        held_weights = table.weights[known]
+        return cls(products, theirs, rows.weights, known, held_weights, own, shape.lda_prior)
 
     def held_out(self, regions: int, lams: tuple[float, ...]) -> list[_HeldOut]:
         """Return the held-out rows with separators found without them, per λ."""
         scores = _scores(self, *self._regions(regions), lams)
-        return [_HeldOut(self.held, at_lam, self.own) for at_lam in scores]
+        return [_HeldOut(self.held, at_lam, self.own, self.held_weights) for at_lam in scores]
 
     def _regions(self, count: int) -> tuple[Ints, Ints]:
         # The region of each training row, and the label of each region.
@@ -166,7 +186,8 @@ class Fold(NamedTuple):
             k = region_count(len(mine), count)
             if k > 1:
                 Z = self._coordinates(mine)
-                clusters = np.unique(maths.nearest(Z, maths.centres(Z, k)), return_inverse=True)[1]
+                nearest = maths.nearest(Z, maths.centres(Z, k, self.weights[mine]))
+                clusters = np.unique(nearest, return_inverse=True)[1]
             found[mine] = len(owner) + clusters
             owner += [label] * (int(clusters.max()) + 1)
         return found, np.array(owner)
@@ -185,10 +206,52 @@ def softmax(scores: Floats) -> Floats:
     return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
 
-def _scaled(X: Floats, *, standardize: bool) -> Floats:
-    Z = X - X.mean(axis=0)
+def weighted_mean(values: Floats, weights: Floats) -> float:
+    """Return the weighted mean of some numbers."""
+    return float((weights * values).sum() / weights.sum())
+
+
+def _means(X: Floats, weights: Floats) -> Floats:
+    # The weighted mean of each column.
+    return np.asarray((weights[:, None] * X).sum(axis=0) / weights.sum())
+
+
+class _Training(NamedTuple):
+    """The rows of a fold that are not held out: which, their weights, and in which class each is.
+
+    `which` is by row of the table; `is_in` is (n, classes).
+    """
+
+    which: Bools
+    weights: Floats
+    is_in: Bools
+
+    @property
+    def member(self) -> Floats:
+        """1 for the class of each row (n, classes)."""
+        return self.is_in.astype(np.float64)
+
+    @property
+    def average(self) -> Floats:
+        """The share of each row in the mean of its class (n, classes)."""
+        return _shares(self.is_in, self.weights)
+
+    @property
+    def freedom(self) -> float:
+        """The degrees of freedom within classes, times the mean weight."""
+        n, classes = self.is_in.shape
+        return float(max(n - classes, 1) * (self.weights.sum() / n))
+
+
+def _shares(is_in: Bools, weights: Floats) -> Floats:
+    weighed = np.where(is_in, weights[:, None], 0.0)
+    return np.asarray(weighed / weighed.sum(axis=0))
+
+
+def _scaled(X: Floats, weights: Floats, *, standardize: bool) -> Floats:
+    Z = X - _means(X, weights)
     if standardize:
-        deviation = Z.std(axis=0)
+        deviation = np.sqrt(_means((Z - _means(Z, weights)) ** 2, weights))
         constant = deviation <= 1e-12 * np.abs(X).max(axis=0)
         Z = Z / np.where(constant, 1.0, deviation)
     return np.asarray(Z)
@@ -197,8 +260,7 @@ def _scaled(X: Floats, *, standardize: bool) -> Floats:
 def _scores(fold: Fold, regions: Ints, owner: Ints, lams: tuple[float, ...]) -> Floats:
     # Scores of the held-out rows from separators of the training rows: (lams, held, labels).
     Z, others, inside, outside = fold.products
-    member = (regions[:, None] == np.arange(len(owner))).astype(np.float64)
-    average = member / member.sum(axis=0)
+    average = _shares(regions[:, None] == np.arange(len(owner)), fold.weights)
     if Z.shape[1]:
         means = average.T @ Z
         to_rows, to_others = means @ Z.T, means @ others.T
@@ -207,7 +269,7 @@ def _scores(fold: Fold, regions: Ints, owner: Ints, lams: tuple[float, ...]) -> 
     priors = kernels.ClassPriors(to_rows, to_others, *_priors(to_rows @ average, fold.lda_prior))
     by_region = np.argsort(regions, kind="stable")
     start = np.concatenate([[0], np.cumsum(np.bincount(regions, minlength=len(owner)))])
-    divided = kernels.Divided(by_region, start, owner)
+    divided = kernels.Divided(by_region, start, owner, fold.weights)
     largest_first = np.argsort(lams)[::-1]
     found = np.empty((len(lams), len(others), len(owner)))
     lams_down = np.array(lams)[largest_first]
@@ -217,37 +279,41 @@ def _scores(fold: Fold, regions: Ints, owner: Ints, lams: tuple[float, ...]) -> 
     return np.maximum.reduceat(found[np.argsort(largest_first)], first, axis=2)
 
 
-def _measured_by_columns(X: Floats, train: Bools, member: Floats, *, whiten: bool) -> Floats:
+def _measured_by_columns(X: Floats, rows: _Training, *, whiten: bool) -> Floats:
     # Rows in coordinates in which inner products are those of the metric.
-    Z = X - X[train].mean(axis=0)
+    train, weights = rows.which, rows.weights
+    Z = X - _means(X[train], weights)
     if whiten:
-        Y = Z[train] - member @ ((member / member.sum(axis=0)).T @ Z[train])
+        Y = Z[train] - rows.member @ (rows.average.T @ Z[train])
+        Y *= np.sqrt(weights)[:, None]
         n, d = Y.shape
-        freedom = max(n - member.shape[1], 1)
-        within = Y.T @ Y / freedom
+        within = Y.T @ Y / rows.freedom
         ridge = RIDGE * within.trace() / min(n, d)
         if ridge > TINY:
             Z = Z @ np.linalg.cholesky(np.linalg.inv(within + ridge * np.eye(d)))
-    scale = float(np.square(Z[train]).sum(axis=1).mean())
+    scale = weighted_mean(np.square(Z[train]).sum(axis=1), weights)
     return np.asarray(Z / np.sqrt(scale)) if scale > TINY else np.asarray(Z)
 
 
-def _measured(G: Floats, train: Bools, member: Floats, width: int | None) -> Floats:
+def _measured(G: Floats, rows: _Training, width: int | None) -> Floats:
     # Inner products x'K x about the training rows' mean, scaled; width None is the plain K. The
     # same for rows of many columns, from their inner products alone.
-    n, average = int(train.sum()), member / member.sum(axis=0)
-    centre = G[:, train].mean(axis=1)
-    H = G - centre[:, None] - centre + G[np.ix_(train, train)].mean()
+    train, weights, member, average = rows.which, rows.weights, rows.member, rows.average
+    n, total, freedom = len(weights), weights.sum(), rows.freedom
+    centre = (G[:, train] * weights).sum(axis=1) / total
+    middle = (G[np.ix_(train, train)] * (weights[:, None] * weights)).sum() / (total * total)
+    H = G - centre[:, None] - centre + middle
     if width is not None:
         to_Y = H[:, train] - (H[:, train] @ average) @ member.T  # y_t = x_t - mean of t's class
         YY = to_Y[train] - member @ (average.T @ to_Y[train])
-        freedom = max(n - member.shape[1], 1)
+        roots = np.sqrt(weights)
+        to_Y, YY = to_Y * roots, YY * roots[:, None] * roots
         ridge = RIDGE * YY.trace() / freedom / min(n, width)
         if ridge > TINY:
             L = np.linalg.cholesky(YY + freedom * ridge * np.eye(n))
             part = solve_triangular(L, to_Y.T, lower=True, check_finite=False)
             H = (H - part.T @ part) / ridge
-    scale = float(H.diagonal()[train].mean())
+    scale = weighted_mean(H.diagonal()[train], weights)
     return np.asarray(H / scale) if scale > TINY else H
 
 

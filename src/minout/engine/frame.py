@@ -21,8 +21,9 @@ from minout.engine.choice import (
     choose,
     picked,
 )
+from minout.engine.distinct import Distinct, distinct
 from minout.engine.examples import Examples
-from minout.engine.folds import Shape
+from minout.engine.folds import Shape, Table
 from minout.engine.images import Images
 from minout.engine.moments import RunningMoments
 from minout.engine.regions import region_count
@@ -41,7 +42,7 @@ CHOOSE_AGAIN, LEAST_TURNOVER = 8, 20_000
 FIRST_PRIORS = 5
 """Priors of a region are recomputed at 5, 20, 80, … examples of it."""
 MOST_ROWS = 2_048
-"""The centres of regions are found from at most so many examples of a label."""
+"""The centres of regions are found from at most so many different examples of a label."""
 
 
 class Schedule(NamedTuple):
@@ -140,14 +141,19 @@ class Frame(NamedTuple):
 class Rows(NamedTuple):
     """Stored rows in some order: the table, the places to take, their regions and digests.
 
-    `serials` are the serial numbers by place.
+    `weights` and `serials` are those of all rows of the table, by place.
     """
 
     table: Floats
+    weights: Floats
     order: Ints
     regions: Ints
     digests: Words
     serials: Ints
+
+    def distinct(self, owner: Ints) -> Distinct:
+        """Return the different rows of each label, owner[c] being the label of region c."""
+        return distinct(self.digests, owner[self.regions], self.weights[self.order])
 
 
 def chosen(
@@ -160,7 +166,9 @@ def chosen(
     """
     labels, count = owner[rows.regions], int(owner.max()) + 1
     most = MORE_ROWS if given.shape[1] <= SHORT else ROWS
-    few = picked(rows.digests, labels, frame.moments.by_label(owner).means(), most)
+    different = rows.distinct(owner)
+    found = picked(labels[different.first], frame.moments.by_label(owner).means(), most)
+    few, weights = different.first[found], different.weights[found]
     if len(np.unique(labels[few])) < 2:
         return None
     X = given[rows.order[few]].astype(np.float64)
@@ -169,7 +177,8 @@ def chosen(
     options = Options(
         shapes, settings.strengths(), settings.region_counts(count), settings.hat_counts(d)
     )
-    choice = choose(X, labels[few], rows.digests[few], options, len(rows.order))
+    table = Table(X, labels[few], rows.digests[few], weights)
+    choice = choose(table, options, len(different.first))
     n = len(rows.order)
     chosen_at = n, count, n - int(np.bincount(labels).max())
     choose_at = turnover + max(CHOOSE_AGAIN * n, LEAST_TURNOVER)
@@ -182,7 +191,9 @@ def expansion_of(frame: Frame, examples: Examples, places: Ints) -> Expansion:
     hats = frame.choice.hats
     if not hats:
         return NO_EXPANSION
-    return maths.expansion(examples.given[places], hats)
+    one_label = np.zeros(len(places), dtype=np.int64)
+    rows = distinct(examples.digests[places], one_label, examples.weights[places])
+    return maths.expansion(examples.given[places[rows.first]], hats, rows.weights)
 
 
 def divided(frame: Frame, rows: Rows, owner: Ints) -> tuple[list[int], list[Ints]]:
@@ -191,16 +202,18 @@ def divided(frame: Frame, rows: Rows, owner: Ints) -> tuple[list[int], list[Ints
     Return the label number and the places of each region. Regions are in the order of the label
     numbers, places in that of the rows.
     """
-    labels = owner[rows.regions]
+    labels, different = owner[rows.regions], rows.distinct(owner)
     by_digest = np.argsort(rows.digests, kind="stable")
     roots = _roots(frame.geometry)
     numbers, members = [], []
     for label in range(int(owner.max()) + 1):
         own = by_digest[labels[by_digest] == label]
-        count = region_count(len(own), frame.choice.regions)
+        mine = labels[different.first] == label
+        few, weights = different.first[mine][:MOST_ROWS], different.weights[mine][:MOST_ROWS]
+        count = region_count(int(np.count_nonzero(mine)), frame.choice.regions)
         found = np.zeros(len(labels), dtype=np.int64)
         if count > 1:
-            centres = maths.centres(roots(rows.table[rows.order[own[:MOST_ROWS]]]), count)
+            centres = maths.centres(roots(rows.table[rows.order[few]]), count, weights)
             for start in range(0, len(own), MOST_ROWS):
                 some = own[start : start + MOST_ROWS]
                 found[some] = maths.nearest(roots(rows.table[rows.order[some]]), centres)
@@ -227,16 +240,20 @@ def measured(frame: Frame, rows: Rows, owner: Ints) -> Frame:
     """
     choice, d = frame.choice, rows.table.shape[1]
     moments, standardize = frame.moments, choice.standardize
+    different = rows.distinct(owner) if choice.whiten else None
     try:
-        if not choice.whiten:
+        if different is None:
             geometry = maths.plain(moments.moments(), columns=standardize)
-        elif 2 * len(rows.order) <= d:
-            X, labels = rows.table[rows.order].astype(np.float64), owner[rows.regions]
-            few = moments.by_label(owner).moments()
-            geometry = maths.metric_of_few(few, X, labels, columns=standardize)
+        elif 2 * len(different.first) <= d:
+            in_order = np.argsort(different.first)
+            few, weights = different.first[in_order], different.weights[in_order]
+            X, labels = rows.table[rows.order[few]].astype(np.float64), owner[rows.regions[few]]
+            sums = moments.by_label(owner).moments()
+            geometry = maths.metric_of_few(sums, X, labels, weights, columns=standardize)
         else:
-            moments = moments.with_scatter(rows.table, rows.order, rows.serials)
-            geometry = maths.metric(moments.by_label(owner).moments(), columns=standardize)
+            moments = moments.with_scatter(rows.table, rows.weights, rows.order, rows.serials)
+            sums = moments.by_label(owner).moments()
+            geometry = maths.metric(sums, len(different.first), columns=standardize)
     except np.linalg.LinAlgError as error:
         raise NotConverged("the metric cannot be computed") from error
     sketch = sketched(geometry, rows.table, rows.order, rows.digests)

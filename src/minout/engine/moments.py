@@ -19,6 +19,7 @@ FEW = 256
 class RunningMoments:
     """The sums of `maths.Moments` over the rows seen so far; every method returns new sums.
 
+    Methods that add rows take the table and the weights, both by place, and the places to add.
     Rows with serial numbers from `seen` on are still to be added; to the scatter, once there is
     one, those from `scattered` on. If `stale`, rows have left or changed their regions since: the
     sums are to be computed anew before they are used. With `exact` the scatter is summed in double
@@ -44,17 +45,18 @@ class RunningMoments:
         return cls(shift, np.zeros(0), np.zeros((0, d)), np.zeros(d), seen=seen, exact=exact)
 
     def with_rows(
-        self, table: Floats, places: Ints, classes: Ints, sign: float = 1.0
+        self, table: Floats, weights: Floats, places: Ints, classes: Ints, sign: float = 1.0
     ) -> "RunningMoments":
         """Return sums with rows of some classes added in the order given, or subtracted (-1)."""
         counts, sums, squares = self.counts.copy(), self.sums.copy(), self.squares.copy()
         for start in range(0, len(places), FEW):
-            mine = classes[start : start + FEW]
-            Z = self._rows(table, places[start : start + FEW])
+            few, mine = places[start : start + FEW], classes[start : start + FEW]
+            Z, weight = self._rows(table, few), weights[few]
+            weighed = weight[:, None] * Z
             for c in np.unique(mine).tolist():
-                counts[c] += sign * np.count_nonzero(mine == c)
-                sums[c] += sign * Z[mine == c].sum(axis=0)
-            squares += sign * (Z * Z).sum(axis=0)
+                counts[c] += sign * weight[mine == c].sum()
+                sums[c] += sign * weighed[mine == c].sum(axis=0)
+            squares += sign * (weighed * Z).sum(axis=0)
         return replace(self, counts=counts, sums=sums, squares=squares)
 
     def seen_to(self, end: int) -> "RunningMoments":
@@ -71,7 +73,9 @@ class RunningMoments:
             return replace(self, scatter=None, scattered=0, stale=True)
         return self if self.stale else replace(self, stale=True)
 
-    def with_scatter(self, table: Floats, order: Ints, serials: Ints) -> "RunningMoments":
+    def with_scatter(
+        self, table: Floats, weights: Floats, order: Ints, serials: Ints
+    ) -> "RunningMoments":
         """Return sums whose scatter includes all rows seen; a new scatter takes the order given.
 
         `serials` are the serial numbers by place.
@@ -80,7 +84,7 @@ class RunningMoments:
         scatter = self.scatter
         if len(late):
             scatter = np.zeros((len(self.shift),) * 2) if scatter is None else scatter.copy()
-            self._add_scatter(table, late, scatter)
+            self._add_scatter(table, weights, late, scatter)
         return replace(self, scatter=scatter, scattered=self.seen)
 
     def for_classes(self, count: int) -> "RunningMoments":
@@ -92,12 +96,14 @@ class RunningMoments:
         sums = np.concatenate([self.sums, np.zeros((more, len(self.shift)))])
         return replace(self, counts=counts, sums=sums)
 
-    def regrouped(self, table: Floats, places: Ints, regions: Ints, count: int) -> "RunningMoments":
+    def regrouped(
+        self, table: Floats, weights: Floats, places: Ints, regions: Ints, count: int
+    ) -> "RunningMoments":
         """Return the sums by other regions; the rows are all those seen, in the order to add."""
         zero = np.zeros(len(self.shift))
         sums = np.zeros((0, len(zero)))
         empty = replace(self, counts=np.zeros(0), sums=sums, squares=zero, stale=False)
-        return empty.for_classes(count).with_rows(table, places, regions)
+        return empty.for_classes(count).with_rows(table, weights, places, regions)
 
     def by_label(self, owner: Ints) -> "RunningMoments":
         """Return the sums by label, owner[c] being the number of the label of region c."""
@@ -115,26 +121,32 @@ class RunningMoments:
 
     def means(self) -> Floats:
         """Return the mean of each class."""
-        return np.asarray(self.shift + self.sums / np.maximum(self.counts, 1.0)[:, None])
+        counts = np.where(self.counts > 0.0, self.counts, 1.0)
+        return np.asarray(self.shift + self.sums / counts[:, None])
 
     def mean(self, c: int) -> Floats:
         """Return the mean of one class."""
-        return np.asarray(self.shift + self.sums[c] / max(self.counts[c], 1.0))
+        return np.asarray(self.shift + self.sums[c] / (self.counts[c] or 1.0))
 
     def moments(self) -> Moments:
         """Return the sums as the specification takes them."""
         return Moments(self.shift, self.counts, self.sums, self.squares, self.scatter)
 
-    def _add_scatter(self, table: Floats, places: Ints, scatter: Floats) -> None:
-        # Add Z'Z, Z the rows less the shift, in place: the upper half, then the lower left.
+    def _add_scatter(self, table: Floats, weights: Floats, places: Ints, scatter: Floats) -> None:
+        # Add Z'Z, Z the rows less the shift times the roots of their weights, in place: the upper
+        # half, then the lower left. In single precision large weights could overflow.
         precision, half = np.float64 if self.exact else table.dtype, len(scatter) // 2
+        if (weights[places] != 1.0).any():
+            precision = np.float64
 
         def add(part: tuple[Floats, Floats, Floats]) -> None:
             total, A, B = part
             total += A.T @ B
 
         for start in range(0, len(places), BLOCK):
-            Z = self._rows(table, places[start : start + BLOCK], precision)
+            few = places[start : start + BLOCK]
+            Z = self._rows(table, few, precision)
+            Z *= np.sqrt(weights[few])[:, None].astype(precision)
             left, right = Z[:, :half], Z[:, half:]
             corners = [(scatter[:half, :half], left, left), (scatter[half:, half:], right, right)]
             kernels.in_threads(add, [(scatter[:half, half:], left, right), *corners])

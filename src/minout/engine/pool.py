@@ -26,9 +26,10 @@ UNSOLVED_RESIDUAL = 1e-6
 
 
 class Problem(NamedTuple):
-    """What all separators share: rows, origin and metric, λ, and the number of separators."""
+    """What all separators share: rows and their weights, origin and metric, λ, their number."""
 
     table: Floats
+    weights: Floats
     geometry: Geometry
     images: Images
     lam: float
@@ -41,8 +42,8 @@ class WarmStart(NamedTuple):
     If solved for α: inner products of the first `known` members, and the factor. If solved for w:
     the sums, and u. r holds the target margins minus those of the prior, for the first members.
     `products` are the inner products of a small pool's first members: the lower half, row by row.
-    `departed` (k, d + 1) are rows (x - origin, 1) that left the pool, but not yet the factor of the
-    sums.
+    All are of rows times the square roots of their weights. `departed` (k, d + 1) are such rows
+    (x - origin, 1) that left the pool, but not yet the factor of the sums.
     """
 
     r: Floats | None = None
@@ -59,7 +60,10 @@ NOTHING = WarmStart()
 
 
 class PoolRows(NamedTuple):
-    """The rows of a pool: their places, signs and α, and for how many solves α has been 0."""
+    """The rows of a pool: their places, signs and α, and for how many solves α has been 0.
+
+    A row's slack is λα divided by its weight.
+    """
 
     places: Ints
     signs: Floats
@@ -146,9 +150,12 @@ class Pool:
         """Free the inner products of a small pool; they can be computed again, to the same bits."""
         self._warm_start = self._warm_start._replace(products=None)
 
-    def sorted_by(self, rank: Ints, least_alpha: float) -> "Pool":
-        """Return a pool of the rows with α > least_alpha, in the order of their places' ranks."""
-        used = np.flatnonzero(self.alpha > least_alpha)
+    def sorted_by(self, rank: Ints, least_alpha: Floats) -> "Pool":
+        """Return a pool of the rows with α > least_alpha, in the order of their places' ranks.
+
+        Ranks and least_alpha are by place.
+        """
+        used = np.flatnonzero(self.alpha > least_alpha[self.places])
         order = np.argsort(rank[self.places[used]], kind="stable")
         return self._picked(used[order], self.prior)
 
@@ -169,7 +176,7 @@ class Pool:
             sums = sums._replace(inside=np.concatenate([sums.inside, outside]))
             self._warm_start = self._warm_start._replace(sums=sums)
 
-    def without(self, places: Ints, table: Floats, origin: Floats) -> "Pool":
+    def without(self, places: Ints, problem: Problem) -> "Pool":
         """Return a pool without some rows, whatever their α; this one stays as it is.
 
         Factors and sums are those without these rows, so that the next solve need not start anew.
@@ -182,11 +189,11 @@ class Pool:
             kernels.drop_members(factor, leaving)
         if sums is not None:
             which = np.flatnonzero(leaving & sums.inside)
-            Z = np.column_stack([table[self.places[which]] - origin, np.ones(len(which))])
-            f0 = np.empty(len(which))
-            kernels.activations(self.prior.w, self.prior.b, table, self.places[which], origin, f0)
-            signs = self.signs[which]
-            sums = sums._replace(q=sums.q - (signs * (1.0 - signs * f0)) @ Z)
+            Z = problem.table[self.places[which]] - problem.geometry.origin
+            roots = self._roots(problem)[which]
+            Z = np.column_stack([Z, np.ones(len(which))]) * roots[:, None]
+            r = self._picked(which, self.prior)._targets(problem, None)
+            sums = sums._replace(q=sums.q - (self.signs[which] * r) @ Z)
             departed = Z if departed is None else np.concatenate([departed, Z])
         twin._warm_start = warm._replace(factor=factor, sums=sums, departed=departed)
         twin._keep(~leaving)
@@ -257,7 +264,13 @@ class Pool:
         kernels.activations(
             self.prior.w, self.prior.b, problem.table, self.places[late], origin, f0
         )
-        return np.concatenate([known, 1.0 - self.signs[late] * f0])
+        roots = self._roots(problem)[late]
+        return np.concatenate([known, roots * (1.0 - self.signs[late] * f0)])
+
+    def _roots(self, problem: Problem) -> Floats:
+        # A row of weight ω is solved as one of weight 1 whose margin, target and sign are √ω times
+        # as large, and whose α is 1/√ω of its own.
+        return np.sqrt(problem.weights[self.places])
 
     def _solve_by_alpha(self, problem: Problem, warm: WarmStart, r: Floats) -> WarmStart:
         gram = self._gram(problem, warm)
@@ -265,16 +278,17 @@ class Pool:
             factor = kernels.empty_factor(len(gram))
         else:
             factor = _resized(warm.factor, warm.factor.order, len(gram))
-        alpha = self.alpha.copy()
+        roots = self._roots(problem)
+        alpha = self.alpha / roots
         if kernels.newton(gram, r, problem.lam, alpha, factor):
-            self.alpha = alpha
+            self.alpha = alpha * roots
             return WarmStart(r=r, gram=gram, known=len(r), factor=factor)
         exact = Images(problem.geometry, np.dtype(np.float64))
         gram = self._gram(problem._replace(images=exact), WarmStart())
-        alpha = self.alpha.copy()
+        alpha = self.alpha / roots
         if not kernels.newton(gram, r, problem.lam, alpha, kernels.empty_factor(len(gram))):
             raise NotConverged("a separator did not settle")
-        self.alpha = alpha
+        self.alpha = alpha * roots
         return WarmStart(r=r)
 
     def _gram(self, problem: Problem, warm: WarmStart) -> Floats:
@@ -285,8 +299,8 @@ class Pool:
                 gram[:known, :known] = old[:known, :known]
         if known < n:
             images, which = problem.images.of(problem.table, self.places)
-            origin = problem.geometry.origin
-            kernels.gram(images, which, problem.table, self.places, origin, self.signs, known, gram)
+            origin, signs = problem.geometry.origin, self.signs * self._roots(problem)
+            kernels.gram(images, which, problem.table, self.places, origin, signs, known, gram)
         return gram
 
     def _solve_by_w(self, problem: Problem, warm: WarmStart, r: Floats) -> WarmStart:
@@ -295,7 +309,8 @@ class Pool:
         P = np.zeros((size, size))
         P[:-1, :-1] = np.diag(precision) if precision.ndim == 1 else precision
         P[-1, -1] = 1.0
-        rows = Rows(problem.table, self.places, problem.geometry.origin, self.signs, r)
+        roots = self._roots(problem)
+        rows = Rows(problem.table, self.places, problem.geometry.origin, self.signs * roots, r)
         start = np.zeros(size) if warm.u is None else warm.u
         sums = kernels.no_sums(len(r), size) if warm.sums is None else warm.sums
         if warm.departed is not None and not kernels.take_out(sums.U, warm.departed.copy()):
@@ -310,7 +325,7 @@ class Pool:
             raise NotConverged("a separator did not settle") from error
         if not residual <= UNSOLVED_RESIDUAL:
             raise NotConverged("a separator did not settle")
-        self.alpha = alpha
+        self.alpha = alpha * roots
         return WarmStart(r=r, sums=sums, u=u)
 
     def _picked(self, which: Ints, prior: Prior) -> "Pool":

@@ -12,11 +12,11 @@ from minout.kernels import Order
 
 NO_PLACES: Ints = np.empty(0, dtype=np.int64)
 LEAST_ROWS = 5
-"""A label with n examples has at most n // 5 regions, and at least one."""
+"""A label with n different examples has at most n // 5 regions, and at least one."""
 
 
 def region_count(rows: int, most: int) -> int:
-    """Return into how many regions at most a label with this many rows is divided."""
+    """Return into how many regions at most a label with this many different rows is divided."""
     return min(most, max(rows // LEAST_ROWS, 1))
 
 

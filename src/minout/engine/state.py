@@ -249,7 +249,8 @@ class State:
         if earlier is not None and was_far:
             support, row = earlier.supports[pair], earlier.row
         pool = pool_of(support, separators.far.prior(low, high, row))
-        problem = Problem(self.examples.table, frame.geometry, frame.images, frame.choice.lam)
+        table, weights, lam = self.examples.table, self.examples.weights, frame.choice.lam
+        problem = Problem(table, weights, frame.geometry, frame.images, lam)
         return pool.weights(problem)
 
     def misfits(self) -> Ints:

@@ -121,15 +121,19 @@ def teach(
 
 
 @kernels.one_blas_thread()
-def relabel(state: State, place: int, label: Label) -> Delta:
-    """Return the change that gives a stored example another label."""
+def relabel(state: State, place: int, label: Label, weight: float | None = None) -> Delta:
+    """Return the change that gives a stored example another label, and another weight if given."""
+    if weight is None:
+        weight = float(state.examples.weights[place])
     try:
-        return _relabelled(state, place, label)
+        return _relabelled(state, place, label, weight)
     except NotConverged:  # a refresh that fails is postponed
-        return _relabelled(state, place, label, put_off=True)
+        return _relabelled(state, place, label, weight, put_off=True)
 
 
-def _relabelled(state: State, place: int, label: Label, *, put_off: bool = False) -> Delta:
+def _relabelled(
+    state: State, place: int, label: Label, weight: float, *, put_off: bool = False
+) -> Delta:
     out, is_out, limits = NO_PLACES, False, state.settings.window
     if limits is not None and limits.per_label is not None:
         out, is_out = falling_out(state, label, state.examples.about(place))
@@ -143,6 +147,7 @@ def _relabelled(state: State, place: int, label: Label, *, put_off: bool = False
     draft.drop_sums(NO_PLACES)  # it stays in the scatter, which does not know labels
     left = draft.leave(one)
     draft.relabel(place, c)
+    draft.weigh(place, weight)
     if len(draft.labels) == 1 and draft.far is not None:  # it knows no region of this label
         draft.replace_all(None)
     draft.settle(_jobs_of(draft, left), SUFFICIENT_MARGIN)
@@ -296,9 +301,9 @@ def _with_sums(state: State, delta: Delta) -> Delta:
     late = places[examples.serials[places] >= moments.seen]
     with kernels.one_blas_thread():
         moments = moments.for_classes(count)
-        moments = moments.with_rows(examples.table, late, examples.regions[late])
-        moments = moments.seen_to(taught)
-        moments = moments.with_scatter(examples.table, places, examples.serials)
+        table, weights, serials = examples.table, examples.weights, examples.serials
+        moments = moments.with_rows(table, weights, late, examples.regions[late])
+        moments = moments.seen_to(taught).with_scatter(table, weights, places, serials)
     return delta._replace(frame=frame._replace(moments=moments))
 
 

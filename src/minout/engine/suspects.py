@@ -17,7 +17,7 @@ class Suspect(NamedTuple):
     id, label : int or str
         The example and the label that it has.
     slack : float
-        The sum of its slacks λα over the separators of its region: the total by which its margins
+        The sum of its slacks over the separators of its region: the total by which its margins
         fall short of the target, 1.
     suggested_label : int or str
         The label against which its slack is largest: a guess at the right label.
@@ -36,7 +36,7 @@ def suspects(state: State, n: int) -> list[Suspect]:
     against = np.zeros(end, dtype=np.int64)
     for pair in state.separators.stored(state.regions.order.owner):
         (low, high), pool = regions_of(pair), state.separators[pair].pool
-        slack = state.frame.choice.lam * pool.alpha
+        slack = state.frame.choice.lam * pool.alpha / state.examples.weights[pool.places]
         np.add.at(total, pool.places, slack)
         more = slack > most[pool.places]
         places = pool.places[more]

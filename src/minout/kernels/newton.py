@@ -3,7 +3,8 @@
 With G_ij = s_i s_j (x_i'K x_j + 1) and r_i = 1 - s_i f0(x_i), the separator is u = Σ α_i s_i z_i,
 z = (x, 1), and minimises ½‖u‖² + 1/(2λ) Σ max(0, r_i - (Gα)_i)². Newton's step solves
 (G_AA + λI) α_A = r_A for the rows A that fall short; a line search along it that is exact makes the
-method end after finitely many rounds. The Cholesky factor of G_AA + λI follows A row by row.
+method end after finitely many rounds. The Cholesky factor of G_AA + λI follows A row by row. For a
+row of weight ω, s and r are √ω times as large, and α is 1/√ω of its dual coefficient.
 
 Where λ is at the edge of what rounding leaves of G, the rounds on the way may pass through α so
 large that the line search sees noise. Then the same optimum is found one row at a time, with α ≥ 0

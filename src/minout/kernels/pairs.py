@@ -30,12 +30,13 @@ class ClassPriors(NamedTuple):
 class Divided(NamedTuple):
     """The regions of some rows: those of c are rows[start[c]] … rows[start[c + 1] - 1].
 
-    owner[c] is the label of region c.
+    owner[c] is the label of region c; weights are by row.
     """
 
     rows: Ints
     start: Ints
     owner: Ints
+    weights: Floats
 
 
 class Products(NamedTuple):
@@ -76,9 +77,10 @@ def pair_scores(  # noqa: PLR0912 - loops compile fast
         pool, signs, r, alpha = np.empty(n, np.int64), np.empty(n), np.empty(n), np.empty(n)
         for i in range(n):
             pool[i] = regions.rows[start[a] + i if i < positives else start[b] + i - positives]
-            signs[i] = 1.0 if i < positives else -1.0
+            root, side_of = np.sqrt(regions.weights[pool[i]]), 1.0 if i < positives else -1.0
+            signs[i] = root * side_of
             apart = priors.inside[a, pool[i]] - priors.inside[b, pool[i]]
-            r[i] = 1.0 - signs[i] * scale * (apart - middle)
+            r[i] = root * (1.0 - side_of * scale * (apart - middle))
             alpha[i] = 0.0
         f = np.empty(out.shape[1])
         short = d > 0 and 5 * (d + 1) < 4 * n

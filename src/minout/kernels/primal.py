@@ -2,8 +2,9 @@
 
 The same problem as in `newton`, in u = (w - w0, β - b0) with u'Pu for ‖u‖², P = (K⁻¹, 1):
 minimise ½u'Pu + 1/(2λ) Σ max(0, r_i - s_i z_i·u)², z_i = (x_i - origin, 1). Newton's step solves
-(λP + Σ_A z z') u = Σ_A s r z. The Cholesky factor of the left side and the sum on the right follow
-A row by row: a row that changes sides takes d² operations. If many do, they are computed anew.
+(λP + Σ_A s² z z') u = Σ_A s r z. The Cholesky factor of the left side and the sum on the right
+follow A row by row: a row that changes sides takes d² operations. If many do, they are computed
+anew. A row of weight ω has s = ±√ω, and r is √ω times its target.
 """
 
 from typing import NamedTuple
@@ -24,7 +25,7 @@ LOST = 1e-8
 
 
 class Sums(NamedTuple):
-    """U (d + 1, d + 1), upper, with U'U = λP + Σ_A z z', q = Σ_A s r z (d + 1,), and inside (n,).
+    """U (d + 1, d + 1), upper, with U'U = λP + Σ_A s² z z', q = Σ_A s r z (d + 1,), inside (n,).
 
     inside says which rows are in A. If U is 0, there is no factor yet, and the rest is ignored.
     """
@@ -185,11 +186,11 @@ def _move(rows: Rows, sums: Sums, wanted: Bools, enters: bool) -> bool:
 
 @inlined
 def _add(rows: Rows, i: int, times: float, q: Floats, Z: Floats, place: int) -> None:
-    # Write z to a place of Z, and add it to q.
-    d, row, amount = rows.origin.shape[0], rows.places[i], times * rows.signs[i] * rows.r[i]
+    # Write s z to a place of Z, and add r times it to q.
+    d, row, sign, amount = rows.origin.shape[0], rows.places[i], rows.signs[i], times * rows.r[i]
     for k in range(d):
-        Z[place, k] = rows.table[row, k] - rows.origin[k]
-    Z[place, d] = 1.0
+        Z[place, k] = sign * (rows.table[row, k] - rows.origin[k])
+    Z[place, d] = sign
     for k in range(d + 1):
         q[k] += amount * Z[place, k]
 

@@ -18,9 +18,10 @@ SETTLED, IN_DOUBT, UNSOLVED = 0, 1, 2
 
 
 class Problem(NamedTuple):
-    """The problem of all pools: rows (n, d), their origin, images (m, d), λ."""
+    """The problem of all pools: rows (n, d), their weights (n,) and origin, images (m, d), λ."""
 
     table: Floats
+    weights: Floats
     origin: Floats
     images: Floats
     lam: float
@@ -88,7 +89,7 @@ def settle_pools(
         most = max(most, pools.start[p + 1] - pools.start[p])
     G, lower = np.empty((most, most)), np.empty((most, most))
     order, size = np.empty(most, np.int64), np.zeros(1, np.int64)
-    table, origin, images, lam = problem
+    table, weights, origin, images, lam = problem
     for p in range(first, last):
         first_row, end = pools.start[p], pools.start[p + 1]
         places, which = pools.places[first_row:end], pools.which[first_row:end]
@@ -96,12 +97,15 @@ def settle_pools(
         idle = pools.idle[first_row:end]
         products = pools.products[pools.product_start[p] : pools.product_start[p + 1]]
         n = places.shape[0]
-        r = np.empty(n)
+        r, roots, scaled = np.empty(n), np.empty(n), np.empty(n)
         activations(W[p], b[p], table, places, origin, r)
         for i in range(n):
-            r[i] = 1.0 - signs[i] * r[i]
+            roots[i] = np.sqrt(weights[places[i]])
+            r[i] = roots[i] * (1.0 - signs[i] * r[i])
+            scaled[i] = signs[i] * roots[i]
+            alpha[i] /= roots[i]
         _spread(products, pools.known[p], G)
-        gram(images, which, table, places, origin, signs, pools.known[p], G)
+        gram(images, which, table, places, origin, scaled, pools.known[p], G)
         size[0] = 0
         pools.staying[p] = places.shape[0]
         if not newton(G, r, lam, alpha, Factor(lower, order, size)):
@@ -109,6 +113,7 @@ def settle_pools(
             continue
         total = 0.0
         for i in range(n):
+            alpha[i] *= roots[i]
             r[i] = signs[i] * alpha[i]
             total += r[i]
             idle[i] = 0 if alpha[i] > 0.0 else idle[i] + 1
@@ -121,7 +126,7 @@ def settle_pools(
         for i in range(margins.shape[0]):
             margins[i] *= sides.signs[side + i]
             least[p] = min(least[p], margins[i])
-        verdicts[p] = _verdict(everybody, margins, places, alpha, lam, limits)
+        verdicts[p] = _verdict(everybody, margins, places, alpha, weights, lam, limits)
         if verdicts[p] == SETTLED:
             pools.staying[p] = _without_idle(places, signs, alpha, idle, limits.idle, order)
         else:
@@ -164,7 +169,13 @@ def _without_idle(
 
 @inlined
 def _verdict(
-    everybody: Ints, margins: Floats, pooled: Ints, alpha: Floats, lam: float, limits: Limits
+    everybody: Ints,
+    margins: Floats,
+    pooled: Ints,
+    alpha: Floats,
+    weights: Floats,
+    lam: float,
+    limits: Limits,
 ) -> int:
     for i in range(everybody.shape[0]):
         if margins[i] >= limits.bound:
@@ -172,7 +183,8 @@ def _verdict(
         made_up_for = False
         for j in range(pooled.shape[0]):
             if pooled[j] == everybody[i]:
-                made_up_for = limits.bound - margins[i] - lam * alpha[j] <= limits.tolerance
+                slack = lam * alpha[j] / weights[pooled[j]]
+                made_up_for = limits.bound - margins[i] - slack <= limits.tolerance
         if not made_up_for or not margins[i] > 0.0:
             return IN_DOUBT
     return SETTLED

@@ -74,7 +74,7 @@ def _engine() -> list[tuple[Any, ...]]:
     ints, words, bools = np.zeros(1, np.int64), np.zeros(1, np.uint64), np.zeros(1, np.bool_)
     pools = settling.Pools(ints, ints, ints, v, v, ints, ints, v, ints, ints)
     sides, limits = settling.Sides(ints, ints, v, v), settling.Limits(0.0, 0.0, 0)
-    products, regions = pairs.Products(A, A, A, A), pairs.Divided(ints, ints, ints)
+    products, regions = pairs.Products(A, A, A, A), pairs.Divided(ints, ints, ints, v)
     sums, changes = primal.Sums(A, v, bools), bounds.Changes(A32, A, v, v)
     jobs: list[tuple[Any, ...]] = [
         (newton, A, v, 0.0, v, empty_factor(1)),
@@ -86,7 +86,7 @@ def _engine() -> list[tuple[Any, ...]]:
         (rows.digest, words.astype(np.uint32)),
     ]
     for table, images in ((A, A), (A32, A32), (A32, A)):
-        problem = settling.Problem(table, v, images, 0.0)
+        problem = settling.Problem(table, v, v, images, 0.0)
         jobs += [
             (settling.settle_pools, 0, 0, problem, pools, A, v, sides, limits, ints, v),
             (grams.gram, images, ints, table, ints, v, v, 0, A),

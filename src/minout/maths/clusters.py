@@ -12,16 +12,17 @@ CANDIDATES = 32
 ROUNDS = 50
 
 
-def centres(Z: Floats, k: int) -> Floats:
+def centres(Z: Floats, k: int, weights: Floats | None = None) -> Floats:
     """Return the centres of at most k clusters of the rows of Z (n, d), none of them empty.
 
     The rows must be in an order that has nothing to do with their positions, because the first ones
     are candidates for the start. There are several starts, and the result with the least sum of
-    squared distances counts.
+    squared distances counts. In means and sums rows count by their weights (n,), 1 by default.
     """
+    weights = np.ones(len(Z)) if weights is None else weights
     if k == 1:
-        return np.asarray(Z.mean(axis=0, keepdims=True))
-    found = [_improved(Z, start) for start in _starts(Z, k)]
+        return _mean(Z, weights)
+    found = [_improved(Z, start, weights) for start in _starts(Z, k, weights)]
     return found[int(np.argmin([squares for _, squares in found]))][0]
 
 
@@ -31,24 +32,28 @@ def nearest(Z: Floats, centres: Floats) -> Ints:
     return np.asarray((theirs - 2.0 * (Z @ centres.T)).argmin(axis=1))
 
 
-def _starts(Z: Floats, k: int) -> Iterator[Floats]:
+def _mean(Z: Floats, weights: Floats) -> Floats:
+    return np.asarray((weights[:, None] * Z).sum(axis=0, keepdims=True) / weights.sum())
+
+
+def _starts(Z: Floats, k: int, weights: Floats) -> Iterator[Floats]:
     # Rows far from each other; then, from each block of candidates, those that bring the rows
     # closest to their centres, one after the other.
-    yield _far_apart(Z, k)
+    yield _far_apart(Z, k, weights)
     size = max(CANDIDATES, 4 * k)
     for block in range(BLOCKS if len(Z) > size else 1):
         rows = (np.arange(min(size, len(Z))) + block * size) % len(Z)
         apart, lowest, taken = _squares(Z, Z[rows]), np.full(len(Z), np.inf), []
         for _ in range(k):
             left = np.minimum(apart, lowest[:, None])
-            taken.append(int(left.sum(axis=0).argmin()))
+            taken.append(int((weights[:, None] * left).sum(axis=0).argmin()))
             lowest = left[:, taken[-1]]
         yield Z[rows[taken]]
 
 
-def _far_apart(Z: Floats, k: int) -> Floats:
+def _far_apart(Z: Floats, k: int, weights: Floats) -> Floats:
     # The row furthest from the mean, then always the one furthest from those taken.
-    taken = [int(_squares(Z, Z.mean(axis=0, keepdims=True))[:, 0].argmax())]
+    taken = [int(_squares(Z, _mean(Z, weights))[:, 0].argmax())]
     lowest = np.full(len(Z), np.inf)
     for _ in range(k - 1):
         lowest = np.minimum(lowest, _squares(Z, Z[taken[-1:]])[:, 0])
@@ -56,7 +61,7 @@ def _far_apart(Z: Floats, k: int) -> Floats:
     return Z[taken]
 
 
-def _improved(Z: Floats, start: Floats) -> tuple[Floats, float]:
+def _improved(Z: Floats, start: Floats, weights: Floats) -> tuple[Floats, float]:
     # Lloyd's rounds: the nearest centre of each row, then the mean of the rows of each centre.
     # Centres without rows are dropped.
     means, before = start, None
@@ -64,12 +69,12 @@ def _improved(Z: Floats, start: Floats) -> tuple[Floats, float]:
         found = nearest(Z, means)
         if before is not None and np.array_equal(found, before):
             break
-        counts = np.bincount(found, minlength=len(means))
-        used = np.flatnonzero(counts)
-        member = (found[:, None] == used).astype(np.float64)
-        means = np.asarray((member.T @ Z) / counts[used][:, None])
-        before = found if len(used) == len(counts) else None  # otherwise they are renumbered
-    return means, float(_squares(Z, means).min(axis=1).sum())
+        totals = np.bincount(found, weights, minlength=len(means))
+        used = np.flatnonzero(totals)
+        member = np.where(found[:, None] == used, weights[:, None], 0.0)
+        means = np.asarray((member.T @ Z) / totals[used][:, None])
+        before = found if len(used) == len(totals) else None  # otherwise they are renumbered
+    return means, float((weights * _squares(Z, means).min(axis=1)).sum())
 
 
 def _squares(Z: Floats, centres: Floats) -> Floats:

@@ -23,10 +23,10 @@ NOISE = 1e-12
 
 
 class Moments(NamedTuple):
-    """Sums over n rows of m classes, about some fixed point, `shift` (d,).
+    """Sums over rows of m classes, about some fixed point, `shift` (d,); ω is the weight of a row.
 
-    counts (m,), sums (m, d) of x - shift, squares (d,) of (x - shift)²; scatter (d, d) is the sum
-    of (x - shift)(x - shift)', or None where it is not needed.
+    counts (m,) of ω, sums (m, d) of ω(x - shift), squares (d,) of ω(x - shift)²; scatter (d, d) is
+    the sum of ω(x - shift)(x - shift)', or None where it is not needed. n is the sum of all ω.
     """
 
     shift: Floats
@@ -65,10 +65,11 @@ def plain(moments: Moments, *, columns: bool) -> Geometry:
     return Geometry(moments.shift + mean, K, 1.0 / K)
 
 
-def metric(moments: Moments, *, columns: bool) -> Geometry:
+def metric(moments: Moments, distinct: int, *, columns: bool) -> Geometry:
     """Return K as the inverse of the pooled within-class covariance plus a ridge.
 
     With `columns` the ridge is added after each column is divided by its standard deviation.
+    `distinct` is the number of different rows: with it, K does not depend on the scale of weights.
     """
     assert moments.scatter is not None
     n, d = moments.counts.sum(), len(moments.shift)
@@ -77,7 +78,7 @@ def metric(moments: Moments, *, columns: bool) -> Geometry:
     weights = _column_weights(squares - mean**2, squares) if columns else np.ones(d)
     within = (moments.sums / -moments.counts[:, None]).T @ moments.sums
     within += moments.scatter
-    within /= _degrees(moments)
+    within /= _degrees(moments, distinct)
     D, trace = np.sqrt(weights), float(weights @ within.diagonal())
     if not trace > TINY + NOISE * float(weights @ squares):
         return plain(moments, columns=columns)
@@ -85,7 +86,7 @@ def metric(moments: Moments, *, columns: bool) -> Geometry:
     precision = within
     precision *= D
     precision *= D[:, None]
-    precision.flat[:: d + 1] += _ridge(trace, n, d)
+    precision.flat[:: d + 1] += _ridge(trace, distinct, d)
     K = _inverse(precision)
     K *= D
     K *= D[:, None]
@@ -97,28 +98,32 @@ def metric(moments: Moments, *, columns: bool) -> Geometry:
     return Geometry(moments.shift + mean, K, precision)
 
 
-def metric_of_few(moments: Moments, X: Floats, labels: Ints, *, columns: bool) -> Geometry:
-    """Return the same K for fewer rows than dimensions, from rows X (n, d) and labels (n,).
+def metric_of_few(
+    moments: Moments, X: Floats, labels: Ints, counts: Floats | None = None, *, columns: bool
+) -> Geometry:
+    """Return the same K for fewer rows than dimensions, from different rows X (m, d).
 
-    (Y'Y/f + ρI)⁻¹ = (I - Y'(YY' + fρI)⁻¹Y)/ρ, Y the rows less their class means, f = n - m.
+    `labels` (m,) are theirs, `counts` (m,) their weights ω, 1 by default.
+    (Y'Y/f + ρI)⁻¹ = (I - Y'(YY' + fρI)⁻¹Y)/ρ, Y the rows less their class means, times √ω.
     """
-    n, d = X.shape
+    (distinct, d), n = X.shape, moments.counts.sum()
+    counts = np.ones(distinct) if counts is None else counts
     mean = moments.sums.sum(axis=0) / n
-    Z = X - moments.shift
-    squares = (Z**2).mean(axis=0)
-    variance = ((Z - mean) ** 2).mean(axis=0)
+    Z, each = X - moments.shift, counts[:, None]
+    squares = (each * Z**2).sum(axis=0) / n
+    variance = (each * (Z - mean) ** 2).sum(axis=0) / n
     weights = _column_weights(variance, squares) if columns else np.ones(d)
     D = np.sqrt(weights)
-    Y = (Z - (moments.sums / moments.counts[:, None])[labels]) * D
-    freedom = _degrees(moments)
+    Y = (Z - (moments.sums / moments.counts[:, None])[labels]) * D * np.sqrt(each)
+    freedom = _degrees(moments, distinct)
     trace = float((Y * Y).sum() / freedom)
     if not trace > TINY + NOISE * float(weights @ squares):
         return plain(moments, columns=columns)
-    ridge = _ridge(trace, n, d)
-    K = Y.T @ np.linalg.solve(Y @ Y.T + freedom * ridge * np.eye(n), Y)
+    ridge = _ridge(trace, distinct, d)
+    K = Y.T @ np.linalg.solve(Y @ Y.T + freedom * ridge * np.eye(distinct), Y)
     K = (D[:, None] * (np.eye(d) - (K + K.T) / 2) * D) / ridge
     centred = Z - mean
-    scale = _or_one(float(((centred @ K) * centred).sum() / n))
+    scale = _or_one(float((each * (centred @ K) * centred).sum() / n))
     return Geometry(moments.shift + mean, K / scale, None)
 
 
@@ -161,12 +166,14 @@ def _column_weights(variance: Floats, squares: Floats) -> Floats:
     return np.where(varies, 1.0 / np.where(varies, variance, 1.0), 1.0)
 
 
-def _degrees(moments: Moments) -> float:
-    return float(max(moments.counts.sum() - np.count_nonzero(moments.counts), 1))
+def _degrees(moments: Moments, distinct: int) -> float:
+    # Those of the different rows, times their mean weight.
+    freedom = max(distinct - np.count_nonzero(moments.counts), 1)
+    return float(freedom * (moments.counts.sum() / distinct))
 
 
-def _ridge(trace: float, n: float, d: int) -> float:
-    return RIDGE * trace / min(n, d)
+def _ridge(trace: float, distinct: int, d: int) -> float:
+    return RIDGE * trace / min(distinct, d)
 
 
 def _or_one(scale: float) -> float:

@@ -1,12 +1,12 @@
 """Margins of rows at the separators that were made without them, from one solve.
 
-The rows F with α > 0 solve (G + λI) α = r (`separator.py`). Without row i of F, the same equations
-for the others give it, with M = G + λI on F, the margin
+The rows F with α > 0 solve (G + λΩ⁻¹) α = r (`separator.py`), Ω the diagonal of their weights ω.
+Without row i of F, the same equations for the others give it the margin
 
-    1 - α_i / (M⁻¹)_ii
+    1 - α_i / (ω_i (M⁻¹)_ii),   M = Ω^½ G Ω^½ + λI on F,
 
 as long as the rest of F stays as it is. A row with α = 0 keeps its margin. With
-z = (x - origin, 1) and P = (K⁻¹, 1),
+z = √ω (x - origin, 1) and P = (K⁻¹, 1),
 
     (M⁻¹)_ii = (1 - h_i)/λ,   h_i = z_i'(λP + Σ_F z z')⁻¹ z_i,
 
@@ -20,7 +20,9 @@ from scipy.linalg.lapack import dpotrf, dpotri
 from minout._typing import Floats
 
 
-def margins_left_out(products: Floats, alpha: Floats, lam: float) -> Floats:
+def margins_left_out(
+    products: Floats, alpha: Floats, lam: float, weights: Floats | None = None
+) -> Floats:
     """Return the margin (n,) of each row at the separator made without it.
 
     Parameters
@@ -31,11 +33,18 @@ def margins_left_out(products: Floats, alpha: Floats, lam: float) -> Floats:
         Their α.
     lam : float
         λ.
+    weights : ndarray of shape (n,), optional
+        Their weights ω; 1 by default.
     """
-    return 1.0 - alpha / _inverse_diagonal(products + 1.0, lam)
+    weights = np.ones(len(alpha)) if weights is None else weights
+    roots = np.sqrt(weights)
+    inverse = _inverse_diagonal((products + 1.0) * roots[:, None] * roots, lam)
+    return 1.0 - alpha / (weights * inverse)
 
 
-def margins_left_out_by_w(Z: Floats, precision: Floats, alpha: Floats, lam: float) -> Floats:
+def margins_left_out_by_w(
+    Z: Floats, precision: Floats, alpha: Floats, lam: float, weights: Floats | None = None
+) -> Floats:
     """Return the same margins (n,) from d + 1 equations.
 
     Parameters
@@ -48,15 +57,18 @@ def margins_left_out_by_w(Z: Floats, precision: Floats, alpha: Floats, lam: floa
         Their α.
     lam : float
         λ.
+    weights : ndarray of shape (n,), optional
+        Their weights ω; 1 by default.
     """
     n, d = Z.shape
-    z = np.column_stack([Z, np.ones(n)])
+    weights = np.ones(n) if weights is None else weights
+    z = np.column_stack([Z, np.ones(n)]) * np.sqrt(weights)[:, None]
     H = z.T @ z
     H[:d, :d] += lam * (np.diag(precision) if precision.ndim == 1 else precision)
     H[d, d] += lam
     half = solve_triangular(np.linalg.cholesky(H), z.T, lower=True)
     h: Floats = np.square(half).sum(axis=0)
-    return 1.0 - lam * alpha / np.maximum(1.0 - h, np.finfo(float).eps)
+    return 1.0 - lam * alpha / (weights * np.maximum(1.0 - h, np.finfo(float).eps))
 
 
 def _inverse_diagonal(G: Floats, lam: float) -> Floats:

@@ -1,9 +1,9 @@
 """One separator between two classes, from scratch: the problem that the engine solves, plainly.
 
-    minimise (w - w0)'K⁻¹(w - w0) + (β - b0)² + (1/λ) Σ ξ_i²,  s_i f(x_i) ≥ 1 - ξ_i,
+    minimise (w - w0)'K⁻¹(w - w0) + (β - b0)² + (1/λ) Σ ω_i ξ_i²,  s_i f(x_i) ≥ 1 - ξ_i,
     f(x) = w·(x - origin) + β
 
-over every row x_i of the two classes, s_i = +1 for the first and -1 for the second.
+over every row x_i of the two classes, s_i = +1 for the first and -1 for the second, ω_i its weight.
 """
 
 from typing import NamedTuple
@@ -15,24 +15,32 @@ from minout.maths.geometry import Geometry, Prior, images
 
 
 class Separator(NamedTuple):
-    """The optimum: f(x) = w·(x - origin) + b, and each row's α ≥ 0 (its slack is ξ = λα)."""
+    """The optimum: f(x) = w·(x - origin) + b, and each row's α ≥ 0 (its slack is ξ = λα/ω)."""
 
     w: Floats
     b: float
     alpha: Floats
 
 
-def separator(X: Floats, signs: Floats, geometry: Geometry, prior: Prior, lam: float) -> Separator:
-    """Solve for rows X (n, d) and signs (n,); lam is λ.
+def separator(
+    X: Floats,
+    signs: Floats,
+    geometry: Geometry,
+    prior: Prior,
+    lam: float,
+    weights: Floats | None = None,
+) -> Separator:
+    """Solve for rows X (n, d), signs (n,) and weights (n,), 1 by default; lam is λ.
 
-    By α = max(0, r - Gα)/λ with r = 1 - s f0 and G_ij = s_i s_j (x_i'K x_j + 1): the rows that fall
-    short are those with α > 0, and they solve (G + λI) α = r. Which rows those are is found by
-    taking in and leaving out one row at a time (Lawson and Hanson's way), so it always ends.
+    By α = ω max(0, r - Gα)/λ with r = 1 - s f0 and G_ij = s_i s_j (x_i'K x_j + 1): the rows that
+    fall short are those with α > 0, and they solve (G + λΩ⁻¹) α = r, Ω the diagonal of weights.
+    Which rows those are is found by taking in and leaving out one row at a time (Lawson and
+    Hanson's way), so it always ends.
     """
     Z, U = X - geometry.origin, images(geometry, X)
     G = signs[:, None] * signs * (U @ Z.T + 1.0)
     r = 1.0 - signs * (Z @ prior.w + prior.b)
-    alpha = _nonnegative(G + lam * np.eye(len(X)), r)
+    alpha = _nonnegative(G + np.diag(lam / (np.ones(len(X)) if weights is None else weights)), r)
     return Separator(prior.w + U.T @ (signs * alpha), prior.b + float((signs * alpha).sum()), alpha)
 
 

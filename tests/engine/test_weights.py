@@ -1,0 +1,231 @@
+"""After consolidating, an example of weight 2 is two equal examples, and weights add up."""
+
+import numpy as np
+import pytest
+
+from minout import Learner
+from minout.features import Identity
+from oracle import separators
+from oracle.margin import SETTINGS, by_label, clusters, differs, loaded, saved, stream
+
+WITHIN = 1e-7
+"""The relative deviation that rounding may cause; measured were at most 1e-11."""
+
+
+def banana(seed, *, examples=90):
+    """Draw rows of two labels that one straight line does not divide."""
+    X = np.random.default_rng(seed).normal(size=(examples, 2))
+    return X, (np.square(X).sum(axis=1) > 1.2).astype(int).tolist()
+
+
+def straight(seed):
+    X, y = clusters(seed, classes=3, each=14, features=4, apart=0.8)
+    return X, y
+
+
+def wide(seed):
+    return clusters(seed, classes=3, each=10, features=80, apart=0.5)
+
+
+def many(seed):
+    return clusters(seed, classes=9, each=6)
+
+
+CASES = {name: (straight, settings) for name, settings in SETTINGS.items()} | {
+    "more columns than rows": (wide, SETTINGS["all"]),
+    "form chosen": (banana, {}),
+    "regions and hats": (banana, {"regions": 3, "expand": 4}),
+    "more hats than rows": (lambda seed: banana(seed, examples=25), {"expand": 30}),
+    "far": (many, SETTINGS["lda"] | {"near_classes": 1}),
+    "far, chosen": (many, SETTINGS["auto"] | {"near_classes": 1}),
+    "far, with regions": (many, SETTINGS["means"] | {"near_classes": 1, "regions": 2}),
+}
+"""Data and settings by a short name."""
+every_case = pytest.mark.parametrize("case", CASES)
+both_precisions = pytest.mark.parametrize("dtype", ["float32", "float64"])
+
+
+def taught(X, y, weights=None, *, dtype="float64", **settings):
+    """Teach all rows and consolidate."""
+    learner = Learner(**settings, features=Identity(dtype))
+    learner.teach_many(X, [int(each) for each in y], weights=weights)
+    learner.consolidate()
+    return learner
+
+
+def assert_equal_models(first, second, X):
+    """Compare choice, origin, w, b and probabilities, but for rounding."""
+    one, two = first.inspect(), second.inspect()
+    assert one.choice._replace(sharpness=1.0) == two.choice._replace(sharpness=1.0)
+    assert one.choice.sharpness == pytest.approx(two.choice.sharpness, rel=WITHIN)
+    ours, theirs = by_label(one), by_label(two)
+    assert set(ours) == set(theirs)
+    for pair, (w, b) in theirs.items():
+        size = np.abs(w).max() + abs(b)
+        assert ours[pair][0] == pytest.approx(w, abs=WITHIN * size)
+        assert ours[pair][1] == pytest.approx(b, abs=WITHIN * size)
+    assert one.origin == pytest.approx(two.origin, abs=WITHIN)
+    assert first.probabilities(X) == pytest.approx(second.probabilities(X), abs=WITHIN)
+    assert first.audit().ok
+    assert second.audit().ok
+
+
+@every_case
+@both_precisions
+def test_an_example_of_weight_n_is_n_equal_examples(case, dtype):
+    drawn, settings = CASES[case]
+    X, y = drawn(3)
+    rng = np.random.default_rng(0)
+    X, y, times = X.astype(dtype), np.array(y), rng.integers(1, 4, len(y))
+    again = rng.permutation(np.repeat(np.arange(len(y)), times))
+    weighted = taught(X, y, times.astype(float).tolist(), dtype=dtype, **settings)
+    repeated = taught(X[again], y[again], dtype=dtype, **settings)
+    assert_equal_models(weighted, repeated, X)
+    unweighted = taught(X, y, dtype=dtype, **settings)
+    assert unweighted.probabilities(X) != pytest.approx(weighted.probabilities(X), abs=1e-4)
+
+
+@every_case
+@both_precisions
+def test_weights_of_equal_examples_add_up(case, dtype):
+    drawn, settings = CASES[case]
+    X, y = drawn(4)
+    rng = np.random.default_rng(1)
+    X, y, order = X.astype(dtype), np.array(y), rng.permutation(2 * len(y))
+    whole, share = rng.uniform(0.2, 3.0, len(y)), rng.uniform(0.1, 0.9, len(y))
+    parts = np.concatenate([whole * share, whole * (1.0 - share)])[order].tolist()
+    one = taught(X, y, whole.tolist(), dtype=dtype, **settings)
+    two = taught(np.tile(X, (2, 1))[order], np.tile(y, 2)[order], parts, dtype=dtype, **settings)
+    assert_equal_models(one, two, X)
+
+
+@every_case
+@pytest.mark.parametrize("times", [3.0, 1e-3])
+def test_all_weights_times_a_number_are_a_c_times_that_number(case, times):
+    drawn, settings = CASES[case]
+    X, y = drawn(5)
+    weights = np.random.default_rng(2).uniform(0.5, 2.0, len(y))
+    C = settings.get("C", 5.0)
+    heavier = taught(X, y, (times * weights).tolist(), **settings | {"C": C})
+    closer = taught(X, y, weights.tolist(), **settings | {"C": times * C})
+    one, two = heavier.inspect(), closer.inspect()
+    assert one.choice._replace(C=1.0, sharpness=1.0) == two.choice._replace(C=1.0, sharpness=1.0)
+    ours, theirs = by_label(one), by_label(two)
+    for pair, (w, b) in theirs.items():
+        size = np.abs(w).max() + abs(b)
+        assert ours[pair][0] == pytest.approx(w, abs=WITHIN * size)
+        assert ours[pair][1] == pytest.approx(b, abs=WITHIN * size)
+    assert heavier.probabilities(X) == pytest.approx(closer.probabilities(X), abs=WITHIN)
+
+
+@pytest.mark.parametrize("kind", [name for name in SETTINGS if name != "auto"])
+def test_slack_is_what_margins_fall_short_by_whatever_the_weights(kind):
+    X, y = stream(7, examples=60, apart=0.3)
+    weights = np.random.default_rng(3).choice([0.25, 1.0, 5.0], len(y))
+    learner = taught(X, y, weights.tolist(), **SETTINGS[kind])
+    choice = learner.choice._asdict()
+    del choice["sharpness"], choice["hats"], choice["regions"]
+    wanted = separators.model(X, y.tolist(), **choice, weights=weights)
+    found = {each.id: each.slack for each in learner.suspects(len(y))}
+    assert len(found) > 20
+    slack = [found.get(i, 0.0) for i in range(len(y))]
+    assert slack == pytest.approx(wanted.slack, abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["plain", "all"])
+@pytest.mark.parametrize("columns", [2, 40], ids=["by w", "by alpha"])
+def test_expected_accuracy_is_that_of_solving_without_each_example(kind, columns):
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 2, 90).tolist()
+    X = rng.normal(size=(90, columns)) + 0.3 * np.array(y)[:, None]
+    weights = rng.choice([0.5, 1.0, 4.0], 90)
+    learner = taught(X, y, weights.tolist(), **SETTINGS[kind])
+    view, is_right = learner.inspect(), []
+    ((low, _), each) = next(iter(view.separators.items()))
+    K = np.diag(view.K) if view.K.ndim == 1 else view.K
+    signs = np.where(np.array(y) == low, 1.0, -1.0)
+    for i in range(90):
+        rest = np.arange(90) != i
+        found = separators.by_nnls(
+            X[rest] - view.origin,
+            signs[rest],
+            K,
+            each.prior_w,
+            each.prior_b,
+            view.choice.lam,
+            weights[rest],
+        )
+        is_right.append(signs[i] * (found.w @ (X[i] - view.origin) + found.b) > 0.0)
+    expected = learner.expected_accuracy()
+    wanted = weights[is_right].sum() / weights.sum()
+    assert expected.accuracy == pytest.approx(wanted, abs=0.03)
+    assert expected.low < expected.accuracy < expected.high
+    assert expected.examples == 90
+
+
+@pytest.mark.parametrize("case", ["all", "form chosen", "far"])
+@both_precisions
+def test_a_loaded_learner_goes_on_with_the_same_bits(case, dtype):
+    drawn, settings = CASES[case]
+    X, y = drawn(6)
+    weights = np.random.default_rng(4).choice([0.3, 1.0, 7.0], len(y)).tolist()
+    learner, half = Learner(**settings, features=Identity(dtype)), len(y) // 2
+    X = X.astype(dtype)
+    learner.teach_many(X[:half], y[:half], weights=weights[:half], at=0.0)
+    other = loaded(saved(learner))
+    for each in (learner, other):
+        each.teach_many(X[half:], y[half:], weights=weights[half:], at=0.0)
+        each.correct(3, y[0], 2.5)
+        each.forget([5, 6])
+    assert differs(saved(learner), saved(other)) == []
+    for each in (learner, other):
+        each.consolidate()
+    assert differs(saved(learner), saved(other)) == []
+    assert learner.weight(3) == 2.5
+    assert learner.audit().ok
+
+
+def test_an_example_that_gets_another_weight_is_as_if_taught_with_it():
+    X, y = straight(8)
+    one = taught(X, y, **SETTINGS["all"])
+    before = saved(one)
+    assert one.correct(7, y[7], 1.0).certificate.moved == ()
+    assert saved(one) == before
+    one.correct(7, y[7], 9.0)
+    one.correct(8, (y[8] + 1) % 3, 0.5)
+    assert (one.weight(7), one.weight(8), one.weight(9)) == (9.0, 0.5, 1.0)
+    assert one.audit().ok
+    one.consolidate()
+    weights, labels = np.ones(len(y)), [*y]
+    weights[7], weights[8], labels[8] = 9.0, 0.5, (y[8] + 1) % 3
+    assert_equal_models(one, taught(X, labels, weights.tolist(), **SETTINGS["all"]), X)
+
+
+def test_sums_are_exact_after_an_example_of_very_large_weight_is_forgotten():
+    X, y = straight(9)
+    learner = Learner(**SETTINGS["all"])
+    learner.teach_many(X, y)
+    learner.teach(X.mean(axis=0) + 50.0, y[0], id="heavy", weight=1e9)
+    learner.teach_many(X + 0.25, y)  # so that the heavy one is in the sums
+    learner.forget("heavy")
+    view = learner.inspect()
+    assert view.counts.sum() == pytest.approx(
+        sum(view.places[i] < view.sums.seen for i in learner.ids)
+    )
+    assert view.sums.seen > len(y)
+    assert learner.audit().ok
+
+
+def test_the_order_of_equal_rows_with_different_weights_changes_no_bit():
+    X, y = straight(10)
+    rows, labels = np.repeat(X, 3, axis=0), np.repeat(y, 3)
+    weights = np.tile([0.1, 0.2, 0.7], len(y))
+    for settings in (SETTINGS["all"], {"regions": 2, "expand": 3}):
+        found = []
+        for seed in range(2):
+            order = np.random.default_rng(seed).permutation(len(rows))
+            learner = taught(rows[order], labels[order], weights[order].tolist(), **settings)
+            found.append(
+                {pair: (w.tolist(), b) for pair, (w, b) in by_label(learner.inspect()).items()}
+            )
+        assert found[0] == found[1]
