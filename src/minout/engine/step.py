@@ -116,8 +116,9 @@ def _relabelled(
     state: State, place: int, label: Label, weight: float, *, put_off: bool = False
 ) -> Delta:
     old = int(state.examples.regions[place])
-    emptied = [old] if state.regions.members[old].count == 1 else []
-    found, _ = state.placed(state.examples.table[place], label)
+    is_alone, is_same = state.regions.members[old].count == 1, state.label_at(place) == label
+    emptied = [old] if is_alone and not is_same else []
+    found = old if is_same else state.placed(state.examples.table[place], label)[0]
     draft = Draft(state, emptied=emptied, label=label)
     c, one = len(draft.labels) - 1 if found is None else draft.number(found), np.array([place])
     _take_out(draft, one, emptied)
