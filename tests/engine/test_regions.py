@@ -282,12 +282,14 @@ def test_order_of_ranks_labels_first():
 def test_centres_are_a_local_optimum_of_k_means_and_clusters_are_not_empty(n, k, seed, grid):
     rng = np.random.default_rng(seed)
     Z = rng.integers(-3, 4, (n, 2)) / 2 if grid else rng.normal(size=(n, 2))
-    centres = maths.centres(Z, k)
+    weights = rng.choice([0.5, 1.0, 8.0], n) if seed % 2 else np.ones(n)
+    centres = maths.centres(Z, k, weights)
     found = maths.nearest(Z, centres)
     assert 1 <= len(centres) <= k
     assert set(found.tolist()) == set(range(len(centres)))
     for c, centre in enumerate(centres):
-        assert centre == pytest.approx(Z[found == c].mean(axis=0), abs=1e-9)
+        mean = np.average(Z[found == c], axis=0, weights=weights[found == c])
+        assert centre == pytest.approx(mean, abs=1e-9)
     distances = ((Z[:, None] - centres) ** 2).sum(axis=2)
     assert (distances[np.arange(n), found] <= distances.min(axis=1) + 1e-9).all()
 

@@ -46,7 +46,7 @@ class Walk(RuleBasedStateMachine):
     kinds = (*SETTINGS,)
     refreshes = ("auto", "manual")
     near_classes = ("auto",)
-    regions, expands = (1,), (None,)
+    regions, expands, keeps = (1,), (None,), ("all",)
     words, numbers = ("pear", "fig", "", "plum"), (7, -3, 0, 1)
 
     @initialize(data=st.data())
@@ -56,6 +56,8 @@ class Walk(RuleBasedStateMachine):
         self.settings["near_classes"] = data.draw(st.sampled_from(self.near_classes))
         self.settings["regions"] = data.draw(st.sampled_from(self.regions))
         self.settings["expand"] = data.draw(st.sampled_from(self.expands))
+        self.settings["keep"] = data.draw(st.sampled_from(self.keeps))
+        self.times = {}
         self.dtype = data.draw(st.sampled_from(["float64", "float32"]))
         self.learner = self.new_learner()
         self.width = data.draw(st.integers(2, 3), label="features")
@@ -71,10 +73,11 @@ class Walk(RuleBasedStateMachine):
         if own in self.known:
             own = None
         before, start = self.start(), everything(self.learner)
-        said = self.learner.what_if(row, label)
+        at = self.drawn_time(data)
+        said = self.learner.what_if(row, label, at)
         assert everything(self.learner) == start
         weight = data.draw(WEIGHTS)
-        report = self.learner.teach(row, label, id=own, weight=weight)
+        report = self.learner.teach(row, label, id=own, weight=weight, at=at)
         self.weights[report.example_id] = weight
         if own is None:
             assert isinstance(report.example_id, int)
@@ -82,7 +85,11 @@ class Walk(RuleBasedStateMachine):
         else:
             assert report.example_id == own
         self.known[report.example_id] = row, label
+        self.fall_out(report, at)
         self.judge(report.certificate, before, refreshed=report.refresh is not None)
+        if report.example_id not in self.known:
+            return
+        assert said.forgotten == report.certificate.forgotten
         self.judge_pending(report)
         touched = {frozenset(neuron) for neuron in said.neurons}
         if report.refresh is None:
@@ -101,6 +108,7 @@ class Walk(RuleBasedStateMachine):
             report = self.learner.teach(row, self.names[k], weight=weight)
             self.known[report.example_id] = row, self.names[k]
             self.weights[report.example_id] = weight
+            self.fall_out(report, self.NOW)
             if i % 7 == 0:
                 self.judge(report.certificate, before, refreshed=report.refresh is not None)
 
@@ -124,9 +132,12 @@ class Walk(RuleBasedStateMachine):
         weight = data.draw(st.none() | WEIGHTS)
         report = self.learner.correct(example, label, weight)
         self.known[example] = self.known[example][0], label
+        if not same:
+            self.fall_out(report, self.times.get(example))
         assert (report.example_id, report.label) == (example, label)
         same = same and weight in (None, self.weights[example])
-        self.weights[example] = weight or self.weights[example]
+        if example in self.known:
+            self.weights[example] = weight or self.weights[example]
         if same:
             assert everything(self.learner) == start
         else:
@@ -197,7 +208,7 @@ class Walk(RuleBasedStateMachine):
     def teach_all_in_another_order(self, data):
         order = [*self.known]
         np.random.default_rng(data.draw(st.integers(0, 99))).shuffle(order)
-        other = self.new_learner()
+        other = self.new_learner(keep="all")
         for example in order:
             other.teach(*self.known[example], id=example, weight=self.weights[example])
         ours, theirs = (model_bits(consolidated_copy(each)) for each in (self.learner, other))
@@ -264,7 +275,9 @@ class Walk(RuleBasedStateMachine):
             return
         view = self.learner.inspect()
         sums, counts = view.sums, view.counts
-        seen = [i for i in self.known if view.places[i] < sums.seen]
+        if sums.stale:
+            return
+        seen = [i for i in self.known if view.serials[i] < sums.seen]
         known = in_regions(self.learner, view, self.known)
         for c, name in enumerate(view.names[: len(counts)]):
             rows = [np.array(known[i][0]) for i in seen if known[i][1] == name]
@@ -315,8 +328,17 @@ class Walk(RuleBasedStateMachine):
     def drawn_id(self, data):
         return data.draw(st.sampled_from([*self.known]))
 
-    def new_learner(self):
-        return Learner(**self.settings, features=Identity(self.dtype))
+    def new_learner(self, **more):
+        return Learner(**(self.settings | more), features=Identity(self.dtype))
+
+    NOW = 1_700_000_000.0
+
+    def drawn_time(self, _):
+        return self.NOW
+
+    def fall_out(self, report, at):
+        """Without a window nothing is forgotten."""
+        assert report.certificate.forgotten == ()
 
     @property
     def is_taught(self):
@@ -453,6 +475,75 @@ class Divided(Walk):
             assert all(p for parts in self.learner.regions().values() for p in parts)
 
 
+class Windowed(Walk):
+    """With a window; times may go back."""
+
+    keeps = (1, 4, 12, {"per_label": 1}, {"per_label": 3}, "5s", "20s")
+    regions, expands = (1, 1, 2), (None, None, 2)
+
+    def drawn_time(self, data):
+        return self.NOW + data.draw(st.integers(-10, 10))
+
+    def fall_out(self, report, at):
+        """Assert that the examples that a certificate names are those that fall out, the oldest."""
+        example, keep = report.example_id, self.settings["keep"]
+        if self.times.get(example) is None:
+            self.times[example] = at
+        self.latest = max(getattr(self, "latest", at), at)
+        label = self.known[example][1]
+        mine = [i for i in self.known if isinstance(keep, int) or self.known[i][1] == label]
+        mine.sort(key=lambda i: (self.times[i], [*self.known].index(i)))
+        if isinstance(keep, str):
+            since = self.latest - int(keep[:-1])
+            out = {i for i in self.known if self.times[i] < since}
+        else:
+            most = keep if isinstance(keep, int) else keep["per_label"]
+            out = set(mine[: max(len(mine) - most, 0)])
+        assert set(report.certificate.forgotten) == out
+        for i in out:
+            del self.known[i], self.times[i], self.weights[i]
+        self.has_taught = True
+
+    @rule(seed=st.integers(0, 2**16), first=st.integers(1, 9))
+    def teach_many_and_be_refused(self, seed, first):
+        rng, start, made = np.random.default_rng(seed), everything(self.learner), 0
+        rows = (rng.integers(-16, 17, (8, self.width)) / 8).tolist()
+        labels = [self.names[k] for k in rng.integers(0, len(self.names), 8).tolist()]
+        real = draft.settle
+
+        def settle(*args):
+            nonlocal made
+            made += 1
+            if made >= first:
+                raise NotConverged("on purpose")
+            return real(*args)
+
+        with mock.patch.object(draft, "settle", settle):
+            try:
+                reports = self.learner.teach_many(rows, labels)
+            except InvalidInputError:
+                assert everything(self.learner) == start
+                return
+        for row, label, report in zip(rows, labels, reports, strict=True):
+            self.known[report.example_id] = row, label
+            self.weights[report.example_id] = 1.0
+            self.fall_out(report, self.NOW)
+
+    @precondition(lambda self: self.is_taught)
+    @rule(data=st.data())
+    def set_keep(self, data):
+        keep, before = data.draw(st.sampled_from(self.keeps)), self.start()
+        certificate = self.learner.set_keep(keep)
+        self.settings["keep"] = keep
+        stored = set(self.learner.ids)
+        assert set(certificate.forgotten) == set(self.known) - stored
+        for i in certificate.forgotten:
+            del self.known[i], self.times[i], self.weights[i]
+        if isinstance(keep, int):
+            assert len(stored) <= keep
+        self.judge(certificate, before)
+
+
 class Far(Walk):
     """With few near pairs, where far pairs without support follow the discriminants."""
 
@@ -538,6 +629,10 @@ class Far(Walk):
         assert {(label_of[a], label_of[b]) for a, b in stored} <= moved <= pairs
 
 
+class FarWindowed(Windowed, Far):
+    regions, expands = (1,), (None,)
+
+
 class FarDivided(Far):
     regions = (2, 3)
 
@@ -579,6 +674,21 @@ def test_a_walk_with_regions_keeps_every_promise():
 
 def test_a_walk_with_regions_and_far_pairs_keeps_every_promise():
     run_state_machine_as_test(FarDivided, settings=settings(WALKS, max_examples=6))
+
+
+def test_a_walk_with_a_window_keeps_every_promise():
+    run_state_machine_as_test(Windowed, settings=settings(WALKS, max_examples=15))
+
+
+@pytest.mark.parametrize("large", [0, 4])
+def test_a_walk_with_a_window_whose_separators_wait_keeps_every_promise(large, monkeypatch):
+    monkeypatch.setattr(engine_separators, "LARGE_POOL", large)
+    monkeypatch.setattr(engine_separators, "PENDING_SHARE", 0.9)
+    run_state_machine_as_test(Windowed, settings=settings(WALKS, max_examples=8))
+
+
+def test_a_walk_with_a_window_and_far_pairs_keeps_every_promise():
+    run_state_machine_as_test(FarWindowed, settings=settings(WALKS, max_examples=6))
 
 
 def test_a_walk_with_far_pairs_keeps_every_promise():

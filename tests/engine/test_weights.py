@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from minout import Learner
+from minout import Learner, maths
 from minout.features import Identity
-from oracle import separators
+from oracle import leave_one_out, separators
 from oracle.margin import SETTINGS, by_label, clusters, differs, loaded, saved, stream
 
 WITHIN = 1e-7
@@ -134,31 +134,18 @@ def test_slack_is_what_margins_fall_short_by_whatever_the_weights(kind):
 
 @pytest.mark.parametrize("kind", ["plain", "all"])
 @pytest.mark.parametrize("columns", [2, 40], ids=["by w", "by alpha"])
-def test_expected_accuracy_is_that_of_solving_without_each_example(kind, columns):
+def test_expected_accuracy_is_the_weighted_share_that_is_right_if_left_out(kind, columns):
     rng = np.random.default_rng(5)
     y = rng.integers(0, 2, 90).tolist()
     X = rng.normal(size=(90, columns)) + 0.3 * np.array(y)[:, None]
-    weights = rng.choice([0.5, 1.0, 4.0], 90)
+    weights = rng.choice([0.02, 1.0, 20.0], 90)
     learner = taught(X, y, weights.tolist(), **SETTINGS[kind])
-    view, is_right = learner.inspect(), []
-    ((low, _), each) = next(iter(view.separators.items()))
-    K = np.diag(view.K) if view.K.ndim == 1 else view.K
-    signs = np.where(np.array(y) == low, 1.0, -1.0)
-    for i in range(90):
-        rest = np.arange(90) != i
-        found = separators.by_nnls(
-            X[rest] - view.origin,
-            signs[rest],
-            K,
-            each.prior_w,
-            each.prior_b,
-            view.choice.lam,
-            weights[rest],
-        )
-        is_right.append(signs[i] * (found.w @ (X[i] - view.origin) + found.b) > 0.0)
+    gaps = leave_one_out.gaps(learner, really=False)
+    is_right = np.array([gaps[i] > 0.0 for i in range(90)])
     expected = learner.expected_accuracy()
     wanted = weights[is_right].sum() / weights.sum()
-    assert expected.accuracy == pytest.approx(wanted, abs=0.03)
+    assert expected.accuracy == pytest.approx(wanted, rel=1e-12)
+    assert wanted != pytest.approx(is_right.mean(), abs=1e-3)
     assert expected.low < expected.accuracy < expected.high
     assert expected.examples == 90
 
@@ -201,6 +188,25 @@ def test_an_example_that_gets_another_weight_is_as_if_taught_with_it():
     assert_equal_models(one, taught(X, labels, weights.tolist(), **SETTINGS["all"]), X)
 
 
+def test_hats_and_regions_are_made_by_the_weights_of_all_equal_examples(monkeypatch):
+    X, y = banana(2)
+    halves = np.random.default_rng(5).choice([0.125, 0.5, 2.0], len(y))
+    given = {"expansion": [], "centres": []}
+    for name, calls in given.items():
+        real = getattr(maths, name)
+
+        def noted(*args, real=real, calls=calls):
+            calls.append(sorted(args[2].tolist()))
+            return real(*args)
+
+        monkeypatch.setattr(maths, name, noted)
+    rows, labels = np.tile(X, (2, 1)), [*y, *y]
+    taught(rows, labels, np.tile(halves, 2).tolist(), regions=2, expand=3)
+    of_label = [sorted((2.0 * halves[np.array(y) == label]).tolist()) for label in (0, 1)]
+    assert given["expansion"][-1] == sorted((2.0 * halves).tolist())
+    assert given["centres"][-2:] == of_label
+
+
 def test_sums_are_exact_after_an_example_of_very_large_weight_is_forgotten():
     X, y = straight(9)
     learner = Learner(**SETTINGS["all"])
@@ -209,10 +215,11 @@ def test_sums_are_exact_after_an_example_of_very_large_weight_is_forgotten():
     learner.teach_many(X + 0.25, y)  # so that the heavy one is in the sums
     learner.forget("heavy")
     view = learner.inspect()
-    assert view.counts.sum() == pytest.approx(
-        sum(view.places[i] < view.sums.seen for i in learner.ids)
-    )
-    assert view.sums.seen > len(y)
+    seen = [learner.example(i)[0] for i in learner.ids if view.places[i] < view.sums.seen]
+    assert len(seen) > len(y)
+    assert view.counts.sum() == pytest.approx(len(seen), abs=1e-9)
+    total = np.sum(seen - view.sums.shift, axis=0)
+    assert view.sums.rows.sum(axis=0) == pytest.approx(total, abs=1e-9)
     assert learner.audit().ok
 
 

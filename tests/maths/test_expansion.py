@@ -41,6 +41,16 @@ def test_hats_do_not_depend_on_the_order_of_rows_or_on_how_often_all_are_repeate
     assert twice.middle.tolist() == hats.middle.tolist()
 
 
+def test_a_row_of_weight_n_is_n_equal_rows():
+    rng = np.random.default_rng(2)
+    X, times = rng.normal(size=(40, 2)), rng.integers(1, 9, 40)
+    weighted = maths.expansion(X, 5, times / 4.0)
+    repeated = maths.expansion(np.repeat(X, times, axis=0), 5)
+    for one, two in zip(weighted, repeated, strict=True):
+        assert one == pytest.approx(two, rel=1e-12)
+    assert weighted.middle.tolist() != maths.expansion(X, 5).middle.tolist()
+
+
 @pytest.mark.parametrize("values", [[1.0] * 5, [0.0, 1.0, 1.0, 0.0], [3.0]])
 def test_a_column_of_one_or_two_values_has_no_hats(values):
     X = np.array(values)[:, None]

@@ -22,17 +22,18 @@ def problem(seed, *, full, rows=14, columns=3):
     return X, signs, Geometry(rng.normal(size=columns), K, precision), prior
 
 
-def optimum(X, signs, ground, prior, lam):
+def optimum(X, signs, ground, prior, lam, weights=None):
     K = ground.K if ground.K.ndim == 2 else np.diag(ground.K)
-    return separators.by_nnls(X - ground.origin, signs, K, *prior, lam)
+    return separators.by_nnls(X - ground.origin, signs, K, *prior, lam, weights)
 
 
-def left_out(X, ground, alpha, lam):
+def left_out(X, ground, alpha, lam, weights=None):
     """Return the margins of the rows with α > 0 by both functions."""
+    used = None if weights is None else weights[alpha > 0.0]
     Z = (X - ground.origin)[alpha > 0.0]
     products = maths.images(ground, X)[alpha > 0.0] @ Z.T
-    by_alpha = maths.margins_left_out(products, alpha[alpha > 0.0], lam)
-    by_w = maths.margins_left_out_by_w(Z, ground.precision, alpha[alpha > 0.0], lam)
+    by_alpha = maths.margins_left_out(products, alpha[alpha > 0.0], lam, used)
+    by_w = maths.margins_left_out_by_w(Z, ground.precision, alpha[alpha > 0.0], lam, used)
     return by_alpha, by_w
 
 
@@ -42,11 +43,12 @@ def test_margins_are_those_of_solving_again_where_the_support_stays(kind, lam):
     compared = changed = 0
     for seed in range(60):
         X, signs, ground, prior = problem(seed, full=KINDS[kind])
-        whole = optimum(X, signs, ground, prior, lam)
-        by_alpha, by_w = left_out(X, ground, whole.alpha, lam)
+        weights = np.random.default_rng(seed).choice([0.5, 1.0, 4.0], len(X))
+        whole = optimum(X, signs, ground, prior, lam, weights)
+        by_alpha, by_w = left_out(X, ground, whole.alpha, lam, weights)
         for n, i in enumerate(np.flatnonzero(whole.alpha > 0.0).tolist()):
             rest = np.arange(len(X)) != i
-            again = optimum(X[rest], signs[rest], ground, prior, lam)
+            again = optimum(X[rest], signs[rest], ground, prior, lam, weights[rest])
             if not np.array_equal(again.alpha > 0.0, whole.alpha[rest] > 0.0):
                 changed += 1
                 continue

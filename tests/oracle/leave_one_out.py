@@ -16,6 +16,7 @@ def gaps(learner, *, really):
     """
     view = learner.inspect()
     known = {i: learner.example(i) for i in learner.ids}
+    weights = {i: learner.weight(i) for i in learner.ids}
     labels = [label for _, label in known.values()]
     found = {}
     for left_out, (x, own) in known.items():
@@ -26,9 +27,9 @@ def gaps(learner, *, really):
         for (low, high), each in view.separators.items():
             w, b = each.w, each.b
             if own in (low, high) and really:
-                w, b = solved_without(view, known, (low, high), each, left_out)
+                w, b = solved_without(view, known, weights, (low, high), each, left_out)
             elif own in (low, high) and left_out in support(each):
-                w, b = solved_for_the_rest(view, known, each, left_out)
+                w, b = solved_for_the_rest(view, known, weights, each, left_out)
             f = float(w @ (np.asarray(x, dtype=float) - view.origin) + b)
             scores[low], scores[high] = min(scores[low], f), min(scores[high], -f)
         others = [score for label, score in scores.items() if label != own]
@@ -42,7 +43,7 @@ def support(separator):
     return {i: sign for i, sign, alpha in used if alpha > 0.0}
 
 
-def solved_for_the_rest(view, known, separator, left_out):
+def solved_for_the_rest(view, known, weights, separator, left_out):
     """Return w and b from the linear equations of the other support vectors."""
     signs = support(separator)
     del signs[left_out]
@@ -52,17 +53,19 @@ def solved_for_the_rest(view, known, separator, left_out):
     Z = np.array([known[i][0] for i in signs], dtype=float) - view.origin
     K = np.diag(view.K) if view.K.ndim == 1 else view.K
     r = 1.0 - s * (Z @ separator.prior_w + separator.prior_b)
-    M = np.outer(s, s) * (Z @ K @ Z.T + 1.0) + np.eye(len(s)) / (2.0 * view.choice.C)
+    slack = np.diag([1.0 / (2.0 * view.choice.C * weights[i]) for i in signs])
+    M = np.outer(s, s) * (Z @ K @ Z.T + 1.0) + slack
     coef = s * np.linalg.lstsq(M, r, rcond=None)[0]
     return separator.prior_w + K @ Z.T @ coef, separator.prior_b + coef.sum()
 
 
-def solved_without(view, known, pair, separator, left_out):
+def solved_without(view, known, weights, pair, separator, left_out):
     """Return w and b of the optimum over all rows of two labels but one."""
     mine = [i for i, (_, label) in known.items() if label in pair and i != left_out]
     Z = np.array([known[i][0] for i in mine], dtype=float) - view.origin
     signs = np.array([1.0 if known[i][1] == pair[0] else -1.0 for i in mine])
     K = np.diag(view.K) if view.K.ndim == 1 else view.K
     prior = separator.prior_w, separator.prior_b
-    found = separators.by_nnls(Z, signs, K, *prior, 1.0 / (2.0 * view.choice.C))
+    lam, counts = 1.0 / (2.0 * view.choice.C), np.array([weights[i] for i in mine])
+    found = separators.by_nnls(Z, signs, K, *prior, lam, counts)
     return found.w, found.b

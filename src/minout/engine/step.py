@@ -134,13 +134,14 @@ def relabel(state: State, place: int, label: Label, weight: float | None = None)
 def _relabelled(
     state: State, place: int, label: Label, weight: float, *, put_off: bool = False
 ) -> Delta:
+    one, old = np.array([place]), int(state.examples.regions[place])
+    is_same = state.label_at(place) == label
     out, is_out, limits = NO_PLACES, False, state.settings.window
-    if limits is not None and limits.per_label is not None:
+    if not is_same and limits is not None and limits.per_label is not None:
         out, is_out = falling_out(state, label, state.examples.about(place))
     if is_out:  # the new label has enough later ones
         return forget(state, np.sort(np.append(out, place)))
-    one = np.array([place])
-    found, _ = state.placed(state.examples.table[place], label)
+    found = old if is_same else state.placed(state.examples.table[place], label)[0]
     emptied = _emptied(state, np.sort(np.append(out, place)), found)
     draft = Draft(state, emptied=emptied, label=label)
     c = len(draft.labels) - 1 if found is None else draft.number(found)
