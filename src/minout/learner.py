@@ -299,10 +299,12 @@ class Learner:
         if old == label and new == weighs:
             return StepReport(example_id, label, NOTHING_MOVED)
         delta = separable(lambda: engine.relabel(state, place, label, new))
-        if old != label:
+        gone = delta.certificate.forgotten
+        corrected: dict[Id, tuple[Label, ...]] = dict.fromkeys(gone, ())
+        if old != label and example_id not in gone:
             earlier = [each for each in state.corrected.get(id, ()) if each not in (old, label)]
-            delta = delta._replace(corrected={example_id: (*earlier, old)})
-        self._commit(state, delta)
+            corrected[example_id] = (*earlier, old)
+        self._commit(state, delta._replace(corrected=corrected))
         return StepReport(example_id, label, delta.certificate, delta.refresh)
 
     @writes

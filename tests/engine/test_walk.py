@@ -336,7 +336,7 @@ class Walk(RuleBasedStateMachine):
     def drawn_time(self, _):
         return self.NOW
 
-    def fall_out(self, report, at):
+    def fall_out(self, report, _):
         """Without a window nothing is forgotten."""
         assert report.certificate.forgotten == ()
 

@@ -79,6 +79,7 @@ class Draft:
         self._members: dict[int, Members] = {}
         self._separators: dict[int, Separator] = {}
         self._added: Id | None = None
+        self._region = -1
         self._relabelled: tuple[int, int] | None = None
         self._removed = NO_PLACES
         self._moved: dict[int, tuple[Label, Label]] = {}
@@ -164,7 +165,7 @@ class Draft:
         """Add a row to region c; return its place."""
         place = self.state.free_place()
         self.examples = self.examples.staged(x, c, about, place)
-        self._added = example_id
+        self._added, self._region = example_id, c
         self._members[c] = self.members(c).appended(place)
         return place
 
@@ -208,11 +209,11 @@ class Draft:
         """
         to_settle = set()
         problem = self._problem(self.frame.images)
-        for known in np.unique(self.state.examples.regions[places]).tolist():
-            if known in self._dropped:
-                continue
-            c = self.number(known)
+        regions = np.unique(self.state.examples.regions[places]).tolist()
+        numbers = [self.number(known) for known in regions if known not in self._dropped]
+        for c in numbers:
             self._members[c] = self.members(c).without(places)
+        for c in numbers:
             for o in self.others(c):
                 pair = pair_number(c, o)
                 if self._is_new and o == len(self.labels) - 1:
@@ -227,20 +228,18 @@ class Draft:
                     or among(old.pending, places).any()
                 ):
                     continue
-                pool, left = old.pool, old.left
-                if leaving.any():
-                    count = int(np.count_nonzero(pool.alpha[leaving] > 0.0))
-                    rows = self.members(c).count + self.members(o).count
-                    pool, left = pool.without(places, problem), left + count
-                    if count and not (may_wait and old.may_wait(left, rows)):
-                        to_settle.add(pair)
-                self._separators[pair] = old._replace(
+                pool = old.pool.without(places, problem) if leaving.any() else old.pool
+                count = int(np.count_nonzero(old.pool.alpha[leaving] > 0.0))
+                self._separators[pair] = new = old._replace(
                     pool=pool,
                     misfits=old.misfits[~among(old.misfits, places)],
                     pending=old.pending[~among(old.pending, places)],
                     support=old.support.without(places),
-                    left=left,
+                    left=old.left + count,
                 )
+                rows = self.members(c).count + self.members(o).count
+                if count and not (may_wait and new.may_wait(0, rows)):
+                    to_settle.add(pair)
         return sorted(to_settle)
 
     def others(self, c: int) -> list[int]:
@@ -266,6 +265,10 @@ class Draft:
     def is_new(self, pair: int) -> bool:
         """Return whether a separator is one of a label that this step adds."""
         return pair >= pair_count(len(self._kept))
+
+    def is_added(self, c: int) -> bool:
+        """Return whether region c is one that this step adds."""
+        return c >= len(self._kept)
 
     def is_far(self, low: int, high: int) -> bool:
         """Return whether a pair of regions will be far."""
@@ -513,6 +516,8 @@ class Draft:
         regions = self.examples.regions[places]
         if self._number is not None and not self._regrouped:
             regions = self._number[regions]
+            if self._added is not None:  # it has its new number already
+                regions[places == self.examples.added] = self._region
         if self._relabelled is not None:
             place, c = self._relabelled
             regions[places == place] = c
@@ -522,7 +527,9 @@ class Draft:
         if self.examples is self.state.examples:
             return None
         if self._number is not None and not self._regrouped:
-            return self.examples.renumbered(self._number)
+            regions, places = np.zeros(self.examples.end, dtype=np.int64), self.examples.places()
+            regions[places] = self._regions_at(places)
+            return self.examples.in_regions(regions)
         return self.examples
 
     def _new_label(self) -> tuple[int, Label] | None:
@@ -619,7 +626,9 @@ class Draft:
     def _violations(self) -> tuple[Ints, Ints]:
         # The places whose violation count changes, and the new counts.
         before = self._base.misfits
-        changed = [pair for pair in self._separators if pair not in self._postponed]
+        # Where the new example waits, no other is concerned, unless some leave.
+        waiting = {} if len(self._removed) else self._postponed
+        changed = [pair for pair in self._separators if pair not in waiting]
         gone = before.keys() - self._separators.keys() if self._replaces_all else ()
         known = pair_count(len(self._kept))
         old = [before.get(pair, NO_PLACES) for pair in (*changed, *gone) if pair < known]
@@ -629,7 +638,7 @@ class Draft:
                 old.append(misfits)
         new = [self._separators[pair].misfits for pair in changed]
         added = np.array([self.examples.added])  # a postponed example is a new one
-        new += [added for is_misfit in self._postponed.values() if is_misfit]
+        new += [added for is_misfit in waiting.values() if is_misfit]
         less, more = np.concatenate([NO_PLACES, *old]), np.concatenate([NO_PLACES, *new])
         places, which = np.unique(np.concatenate([less, more]), return_inverse=True)
         change = np.zeros(len(places), dtype=np.int64)

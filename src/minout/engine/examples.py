@@ -229,7 +229,9 @@ class Examples:
 
     def renumbered(self, number: Ints) -> "Examples":
         """Return the same places with region number[c] for each region c."""
-        return self.in_regions(number[self.regions[: self.end]])
+        regions, places = np.zeros(self.end, dtype=np.int64), self.places()
+        regions[places] = number[self.regions[places]]
+        return self.in_regions(regions)
 
     def in_regions(self, regions: Ints) -> "Examples":
         """Return the same places in other regions: one number for each place."""

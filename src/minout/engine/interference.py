@@ -92,11 +92,11 @@ def what_if(state: State, x: Floats, label: Label, time: float = 0.0) -> WhatIf:
         return WhatIf.nothing()
     c, margins = state.placed(state.expanded(x[None])[0], label)
     due = renewal_due(state, c, out)
-    pending, moving = [], _losing(state, out)
+    pending, moving = [], _losing(state, out, c)
     if c is not None:
         others = _others(state, c, len(regions))
         for o in [o for o in others if due or margins[o] < SUFFICIENT_MARGIN]:
-            if not due and (c, o) not in moving and _waits(state, c, o, margins[o]):
+            if not due and (c, o) not in moving and _waits(state, c, o, margins[o], out):
                 pending.append((regions.labels[min(c, o)], regions.labels[max(c, o)]))
             else:
                 moving.add((c, o))
@@ -114,20 +114,25 @@ def what_if(state: State, x: Floats, label: Label, time: float = 0.0) -> WhatIf:
     )
 
 
-def _losing(state: State, out: Ints) -> set[tuple[int, int]]:
-    # The pairs of regions whose separators move, or are dropped, when examples leave.
+def _losing(state: State, out: Ints, region: int | None) -> set[tuple[int, int]]:
+    # The pairs of regions whose separators move, or are dropped, when examples leave and one is
+    # added to a region.
     regions, found = state.regions, set()
     for c in np.unique(state.examples.regions[out]).tolist():
-        is_emptied = np.isin(regions.members[c].places, out).all()
+        is_emptied = c != region and np.isin(regions.members[c].places, out).all()
         for o in _others(state, c, len(regions)):
-            separator = state.separators[pair_number(c, o)]
-            pool = separator.pool
-            lost = int(np.count_nonzero(np.isin(pool.places, out) & (pool.alpha > 0.0)))
-            rows = regions.members[c].count + regions.members[o].count
-            waits = separator.may_wait(separator.left + lost, rows)
-            if is_emptied or (lost and not waits):
+            old = state.separators[pair_number(c, o)]
+            new, rows = old.after(out), _rows(state, c, o, out) + (region in (c, o))
+            if is_emptied or (new.left > old.left and not new.may_wait(0, rows)):
                 found |= {(c, o), (o, c)}
     return found
+
+
+def _rows(state: State, c: int, o: int, out: Ints) -> int:
+    # The number of examples of two regions after some have left.
+    members = state.regions.members
+    gone = np.isin(state.examples.regions[out], [c, o])
+    return members[c].count + members[o].count - int(np.count_nonzero(gone))
 
 
 def _disturbed(
@@ -163,10 +168,11 @@ def _names(state: State, places: list[Ints], but: Ints) -> tuple[Id, ...]:
     return state.names(found[~among(found, but)])
 
 
-def _waits(state: State, c: int, o: int, margin: float) -> bool:
-    rows = state.regions.members[c].count + state.regions.members[o].count + 1
+def _waits(state: State, c: int, o: int, margin: float, out: Ints) -> bool:
     separator = state.separators[pair_number(c, o)]
-    return not separator.is_far and separator.waits(margin, rows)
+    if separator.is_far:
+        return False
+    return separator.after(out).waits(margin, _rows(state, c, o, out) + 1)
 
 
 def partition(state: State) -> dict[Neuron, Sets]:

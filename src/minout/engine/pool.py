@@ -150,6 +150,10 @@ class Pool:
         """Free the inner products of a small pool; they can be computed again, to the same bits."""
         self._warm_start = self._warm_start._replace(products=None)
 
+    def only(self, which: Bools) -> "Pool":
+        """Return a pool of some of the rows, without warm-start data."""
+        return self._picked(np.flatnonzero(which), self.prior)
+
     def sorted_by(self, rank: Ints, least_alpha: Floats) -> "Pool":
         """Return a pool of the rows with α > least_alpha, in the order of their places' ranks.
 

@@ -47,6 +47,11 @@ class Rollback:
             self._corrected.setdefault(example_id, self._state.corrected.get(example_id, ()))
         regions, separators = self._state.regions, self._state.separators
         known = self._start.region_count or 0
+        if delta.reduced is not None:
+            if self._regions_then is None:
+                self._regions_then = regions
+            if self._separators_then is None:
+                self._separators_then = separators
         if self._regions_then is None:  # they are not changed any more once they were replaced
             changed = [c for c in delta.members if c < known and c not in self._members]
             self._members |= {c: regions.members[c] for c in changed}

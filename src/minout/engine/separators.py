@@ -66,24 +66,31 @@ class Separator(NamedTuple):
         size, waiting = len(self.pool.places), len(self.pending) + self.left + 1
         if size > LARGE_POOL and waiting < PENDING_SHARE * size:
             return True
-        return margin > 0.0 and self.may_wait(self.left + 1, rows)
+        return margin > 0.0 and self.may_wait(1, rows)
 
-    def may_wait(self, left: int, rows: int) -> bool:
+    def may_wait(self, more: int, rows: int) -> bool:
         """Return whether a settle for support vectors that left, or low margins above 0, may wait.
 
         Parameters
         ----------
-        left : int
-            How many there are, without those that are pending.
+        more : int
+            How many there are beside those that have left and those that are pending.
         rows : int
             How many rows the next settle checks.
         """
         if self.is_far:
             return False
-        size, waiting = len(self.pool.places), len(self.pending) + left
+        size, waiting = len(self.pool.places), len(self.pending) + self.left + more
         is_costly = rows * len(self.w) >= COSTLY
         share = FITTED_SHARE if is_costly else PENDING_SHARE if size > LARGE_POOL else 0.0
         return waiting < share * size
+
+    def after(self, places: Ints) -> "Separator":
+        """Return a separator as large as this one will be when some examples have left."""
+        leaving = np.isin(self.pool.places, places)
+        left = self.left + int(np.count_nonzero(self.pool.alpha[leaving] > 0.0))
+        pending = self.pending[~np.isin(self.pending, places)]
+        return self._replace(pool=self.pool.only(~leaving), left=left, pending=pending)
 
     def copy(self) -> "Separator":
         """Return a copy that does not share what `Separators.put` overwrites."""

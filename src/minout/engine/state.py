@@ -29,6 +29,7 @@ from minout.engine.shortfall import OwnScores
 from minout.engine.window import Ages
 
 NOTHING: Mapping[Any, Any] = MappingProxyType({})
+NONE = (None, None, None)
 LONG_AGO = -1e15
 """A time before all others."""
 PIECE = 2**22
@@ -123,7 +124,7 @@ class State:
         if self._free is not None:
             for place in delta.removed.tolist():
                 heappush(self._free, place)
-        if delta.relabelled is not None or delta.settings is not None:
+        if delta.added is None and (delta.settings, delta.relabelled, delta.all_regions) != NONE:
             self._ages = None
         elif delta.added is not None and self._ages is not None:
             place = self.examples.added

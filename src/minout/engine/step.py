@@ -380,14 +380,15 @@ def _settle_around(
     # in `left`, which have lost support vectors; or all if a refresh is due.
     if not draft.others(c):
         return None
-    settings, is_new = draft.state.settings, draft.members(c).count == 1
+    settings, is_new = draft.state.settings, draft.is_added(c)
     turns_far = is_new and settings.turns_far(len(draft.labels))
     due = turns_far or _is_refresh_due_after(draft)
     if due and may_refresh:
         return _refresh(draft, begins_far=turns_far)
+    done: Sequence[int] = ()
     if draft.far is not None and left:
         draft.settle(_jobs_of(draft, left), SUFFICIENT_MARGIN)
-        margins, left = None, ()
+        margins, left, done = None, (), left
     if draft.far is not None and (is_new or _priors_due(draft, c)):
         _renew(draft, place, c)
         return None
@@ -403,7 +404,7 @@ def _settle_around(
         short = margins[o] < SUFFICIENT_MARGIN
         old = draft.separator(pair)
         fresh = draft.is_new(pair)
-        if not (short or renewed or fresh or pair in left):
+        if pair in done or not (short or renewed or fresh or pair in left):
             continue
         rows = draft.members(c).count + draft.members(o).count
         waits = not (at_once or renewed or fresh or old.is_far or pair in left)
@@ -436,7 +437,7 @@ def _renew_priors(draft: Draft, c: int) -> bool:
     if not draft.frame.choice.lda_prior or draft.far is not None:
         return False
     due = _priors_due(draft, c)
-    if due or draft.members(c).count == 1:
+    if due or draft.is_added(c):
         _set_next_priors(draft, c)
         draft.catch_up()
     return due
@@ -463,7 +464,9 @@ def _renew(draft: Draft, place: int, c: int) -> None:
         job = draft.job_from(pair, draft.separator(pair))
         job.pool.restart(start(job.low, job.high))
         if pair in low:
-            job.pool.join(*low[pair])
+            places, signs = low[pair]
+            new = ~among(places, job.pool.places)  # some may have been settled in this step
+            job.pool.join(places[new], signs[new])
         if not len(job.pool.places) and not draft.is_far(job.low, job.high):
             job.pool.join(np.array([place]), np.array([1.0 if c == job.low else -1.0]))
         jobs.append(job)
