@@ -99,12 +99,11 @@ class Images:
 
     def put(self, place: int, image: Floats) -> None:
         """Put back an image that was wiped, in place."""
-        if self.at(place) is not None:
-            return
-        slot = self.count
+        known = np.flatnonzero(self._place[: self.count] == place)
+        slot = int(known[0]) if len(known) else self.count
         self._make_room(slot + 1)
         self._images[slot], self._place[slot], self._slot[place] = image, place, slot
-        self.count = slot + 1
+        self.count = max(self.count, slot + 1)
 
     def _only(self, slots: Ints) -> None:
         # Keep only some images, in new arrays.

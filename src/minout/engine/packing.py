@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from minout import kernels
-from minout._typing import Floats, Ints
+from minout._typing import Floats, Id, Ints
 from minout.engine.choice import Choice
 from minout.engine.examples import Examples
 from minout.engine.far import FarPairs, Support
@@ -54,7 +54,7 @@ def packed(state: State) -> tuple[dict[str, Any], Arrays]:
         "latest": state.latest,
         "ids": list(state.ids),
         "labels": list(state.regions.labels),
-        "corrected": [[key, list(labels)] for key, labels in state.corrected.items()],
+        "corrected": [[key, list(state.corrected[key])] for key in _in_order(state)],
         "choice": frame.choice._asdict(),
         "schedule": {
             "refresh_at": list(frame.schedule.refresh_at),
@@ -99,6 +99,12 @@ def packed(state: State) -> tuple[dict[str, Any], Arrays]:
         arrays |= {f"hats.{name}": values for name, values in hats}
     arrays["images"], arrays["images.of"] = frame.images.kept()
     return about, arrays
+
+
+def _in_order(state: State) -> list[Id]:
+    # The ids of corrected examples, in the order of teaching.
+    serials = state.examples.serials
+    return sorted(state.corrected, key=lambda each: int(serials[state.place_of[each]]))
 
 
 def _examples(examples: Examples) -> Arrays:

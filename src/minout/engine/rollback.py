@@ -30,6 +30,7 @@ class Rollback:
             widths=state.widths,
             consolidated=state.consolidated,
         )
+        self._known, self._end = len(state.regions), state.examples.end
         self._members: dict[int, Members] = {}
         self._separators: dict[int, Separator] = {}
         self._separators_then: Separators | None = None
@@ -42,21 +43,32 @@ class Rollback:
 
     def record(self, delta: Delta) -> None:
         """Record the values that a change will replace, unless an earlier one replaced them."""
+        separators, end = self._state.separators, self._end
         self._record_places(delta)
+        self._record_regions(delta)
+        self._record_separators(delta)
+        for place in [place for place in delta.violations if place < end]:
+            self._violations.setdefault(place, int(separators.violations[place]))
+        for digest in delta.listed:
+            self._listed.setdefault(digest, separators.listed.get(digest, 0))
         for example_id in delta.corrected:
             self._corrected.setdefault(example_id, self._state.corrected.get(example_id, ()))
-        regions, separators = self._state.regions, self._state.separators
-        known = self._start.region_count or 0
-        if delta.reduced is not None:
-            if self._regions_then is None:
-                self._regions_then = regions
-            if self._separators_then is None:
-                self._separators_then = separators
-        if self._regions_then is None:  # they are not changed any more once they were replaced
-            changed = [c for c in delta.members if c < known and c not in self._members]
+
+    def _record_regions(self, delta: Delta) -> None:
+        if self._regions_then is not None:
+            return  # they are not changed any more once they were replaced
+        regions = self._state.regions
+        if delta.reduced is None:
+            changed = [c for c in delta.members if c < self._known and c not in self._members]
             self._members |= {c: regions.members[c] for c in changed}
-            self._regions_then = None if delta.all_regions is None else regions
-        if self._separators_then is None:
+        if delta.reduced is not None or delta.all_regions is not None:
+            self._regions_then = regions
+
+    def _record_separators(self, delta: Delta) -> None:
+        if self._separators_then is not None:
+            return
+        separators, known = self._state.separators, self._known
+        if delta.reduced is None:
             for row in delta.discriminants:
                 if row.c < known and row.c not in self._discriminants:
                     assert separators.far is not None
@@ -64,13 +76,8 @@ class Rollback:
             for pair in delta.separators:
                 if pair < pair_count(known) and pair not in self._separators:
                     self._separators[pair] = separators[pair].copy()
-        if delta.all_separators is not None and self._separators_then is None:
+        if delta.reduced is not None or delta.all_separators is not None:
             self._separators_then = separators
-        for place in delta.violations:
-            if self._start.examples is not None and place < self._start.examples.end:
-                self._violations.setdefault(place, int(separators.violations[place]))
-        for digest in delta.listed:
-            self._listed.setdefault(digest, separators.listed.get(digest, 0))
 
     def delta(self) -> Delta:
         """Return the change that restores the state."""

@@ -53,7 +53,7 @@ def renewal_due(state: State, c: int | None, out: Ints = NO_PLACES) -> bool:
         return False
     if _refresh_due(state, c, out):
         return True
-    if c is None and settings.turns_far(len(state.regions) + 1):
+    if c is None and _turns_far(state, out):
         return True
     if c is None or not state.frame.choice.lda_prior:
         return False
@@ -61,6 +61,11 @@ def renewal_due(state: State, c: int | None, out: Ints = NO_PLACES) -> bool:
     if len(out):
         members -= int(np.count_nonzero(state.examples.regions[out] == c))
     return schedule.priors_due(settings, c, members)
+
+
+def _turns_far(state: State, out: Ints) -> bool:
+    # Whether a new label is the one with which far pairs begin.
+    return state.settings.turns_far(len(state.regions) + 1 - len(_emptied(state, out)))
 
 
 def _refresh_due(state: State, c: int | None, out: Ints) -> bool:
@@ -264,7 +269,7 @@ def _learned(state: State, new: New) -> tuple[Delta, bool | None]:
         try:
             return _taught(state, new, c, margins, out), was_right
         except NotConverged:
-            turns_far = c is None and state.settings.turns_far(len(state.regions) + 1)
+            turns_far = c is None and _turns_far(state, out)
             if not (turns_far or _refresh_due(state, c, out)):
                 raise
         # A refresh that fails is postponed; the example is learned without it.
