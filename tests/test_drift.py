@@ -41,18 +41,17 @@ class Oracle:
                 self.most, self.rows = 1.1 * len(self.labels), []
         if was_right is None:
             return None
-        if len(self.labels) > 1:
-            self.rows.append((label, was_right))
-        for width in (100, 300, 1000):
-            if self.rows and len(self.rows) % (width / 10) == 0:
-                found = self.compare(self.rows[:-width], self.rows[-width:])
+        self.rows.append((label, was_right))
+        for width, deviations in ((100, 6.0), (300, 6.0), (1000, 5.0)):
+            if len(self.rows) % (width / 10) == 0:
+                found = self.compare(self.rows[:-width], self.rows[-width:], deviations)
                 if found and found.rows >= width / 2:
                     self.most, self.rows = 1.1 * len(self.labels), []
                     return found
         return None
 
     @staticmethod
-    def compare(before, now):
+    def compare(before, now, deviations):
         sums = np.zeros(5)
         fell = {}
         for label in dict.fromkeys(each for each, _ in now):
@@ -67,7 +66,7 @@ class Oracle:
         if not fell or wrong - usual < 0.02 * n:
             return None
         k, rate = (wrong - 0.5) * mean / variance, mean**2 / variance
-        if k <= rate or 2 * (k * math.log(k / rate) - k + rate) < 5.5**2:
+        if k <= rate or 2 * (k * math.log(k / rate) - k + rate) < deviations**2:
             return None
         return Drift(1 - usual / n, 1 - wrong / n, n, max(fell, key=fell.get))
 
@@ -216,7 +215,7 @@ def test_a_rising_share_raises_no_alarm():
 
 @pytest.mark.parametrize(
     ("before", "after", "within"),
-    [(0.99, 0.5, 50), (0.95, 0.5, 70), (0.9, 0.7, 300), (0.7, 0.3, 130), (0.95, 0.89, 2000)],
+    [(0.99, 0.5, 60), (0.95, 0.5, 80), (0.9, 0.7, 400), (0.7, 0.3, 150), (0.95, 0.89, 2400)],
 )
 def test_a_fall_is_reported_soon_and_once(before, after, within):
     for seed in range(5):

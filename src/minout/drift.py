@@ -11,16 +11,16 @@ from minout.errors import InvalidInputError
 
 RECENT = 1_000
 """`DriftMonitor.share` is of so many examples; also the longest window that is compared."""
-WINDOWS = (100, 300, RECENT)
-"""How many of the latest examples are compared with those before them."""
+WINDOWS = {100: 6.0, 300: 6.0, RECENT: 5.0}
+"""How many of the latest examples are compared with those before them, and the number of standard
+deviations that a fall must have. It is high because many comparisons are made, and higher for short
+windows because predictions of overlapping labels vary with the labels that came just before."""
 LOOKS = 10
 """A window is compared so many times while it is filled once."""
 LEAST = 50
 """Labels with fewer examples before the window are left out of the comparison."""
 LEAST_DROP = 0.02
 """A smaller drop of the share is not reported."""
-SIGNIFICANT = 5.5
-"""How many standard deviations a drop must have; high, because many comparisons are made."""
 MORE_LABELS = 1.1
 """The reference starts anew when the number of labels has grown by this factor."""
 
@@ -70,7 +70,7 @@ class DriftMonitor:
     The last 100, 300 and 1,000 examples are compared with all those before them, label by label:
     other proportions of the labels, or a stream in label order, are no drift. A label
     takes part when it has 50 examples before the window. A fall is reported if it is significant
-    (5.5 standard deviations) and at least 2 points. After a report, and when the number of labels
+    (5 to 6 standard deviations) and at least 2 points. After a report, and when the number of labels
     has grown by a tenth, the examples until then are no longer compared.
 
     The cost of an update does not depend on the number of earlier ones.
@@ -132,8 +132,7 @@ class DriftMonitor:
         if was_right is None:
             return None
         right = bool(was_right)
-        if len(self._labels) > 1:  # a model with one label is right about it in any case
-            self._count(label, right)
+        self._count(label, right)
         self._remember(label, right)
         for width in WINDOWS:
             if self._rows % (width // LOOKS) == 0:
@@ -249,7 +248,7 @@ class DriftMonitor:
                 most = excess, label
         if most is None or 2 * rows < width or wrong - usual < LEAST_DROP * rows:
             return None
-        if _deviations(wrong, expected, variance) < SIGNIFICANT:
+        if _deviations(wrong, expected, variance) < WINDOWS[width]:
             return None
         return Drift(1 - usual / rows, 1 - wrong / rows, rows, most[1])
 
