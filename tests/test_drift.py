@@ -32,13 +32,13 @@ class Oracle:
     """The definition: all examples in one list, and every window counted anew."""
 
     def __init__(self):
-        self.labels, self.most, self.rows = [], 0.0, []
+        self.labels, self.most, self.rows, self.falls = [], 0.0, [], []
 
     def update(self, label, was_right):
         if label not in self.labels:
             self.labels.append(label)
             if len(self.labels) > self.most:
-                self.most, self.rows = 1.1 * len(self.labels), []
+                self.most, self.rows, self.falls = 1.1 * len(self.labels), [], []
         if was_right is None:
             return None
         self.rows.append((label, was_right))
@@ -46,12 +46,11 @@ class Oracle:
             if len(self.rows) % (width / 10) == 0:
                 found = self.compare(self.rows[:-width], self.rows[-width:], deviations)
                 if found and found.rows >= width / 2:
-                    self.most, self.rows = 1.1 * len(self.labels), []
+                    self.most, self.rows, self.falls = 1.1 * len(self.labels), [], []
                     return found
         return None
 
-    @staticmethod
-    def compare(before, now, deviations):
+    def compare(self, before, now, deviations):
         sums = np.zeros(5)
         fell = {}
         for label in dict.fromkeys(each for each, _ in now):
@@ -63,10 +62,14 @@ class Oracle:
             fell[label] = sum(new) - n * np.mean(old)
             sums += n, sum(new), n * np.mean(old), n * q, n * q * (1 - q) * (1 + n / len(old))
         n, wrong, usual, mean, variance = sums
-        if not fell or wrong - usual < 0.02 * n:
+        if not fell or 2 * n < len(now):
             return None
         k, rate = (wrong - 0.5) * mean / variance, mean**2 / variance
-        if k <= rate or 2 * (k * math.log(k / rate) - k + rate) < deviations**2:
+        fall = 2 * (k * math.log(k / rate) - k + rate) if k > rate else 0.0
+        if len(now) == 100 and len(self.rows) % 100 == 0:
+            self.falls.append(fall)
+        old = [1.0] * 10 + [2 * each for each in self.falls[:-10]]
+        if wrong - usual < 0.02 * n or fall < deviations**2 * max(1.0, np.mean(old)):
             return None
         return Drift(1 - usual / n, 1 - wrong / n, n, max(fell, key=fell.get))
 

@@ -1,7 +1,7 @@
 """Drift: report when fewer examples are predicted correctly before they are taught."""
 
 from collections.abc import Mapping
-from math import log
+from math import log, sqrt
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -13,8 +13,11 @@ RECENT = 1_000
 """`DriftMonitor.share` is of so many examples; also the longest window that is compared."""
 WINDOWS = {100: 6.0, 300: 6.0, RECENT: 5.0}
 """How many of the latest examples are compared with those before them, and the number of standard
-deviations that a fall must have. It is high because many comparisons are made, and higher for short
-windows because predictions of overlapping labels vary with the labels that came just before."""
+deviations that a fall must have. It is high because many comparisons are made."""
+BLOCK = min(WINDOWS)
+"""The usual size of falls is estimated from blocks of so many examples."""
+PRIOR_BLOCKS = 10
+"""This estimate starts as if so many blocks had had falls of the expected size."""
 LOOKS = 10
 """A window is compared so many times while it is filled once."""
 LEAST = 50
@@ -66,12 +69,12 @@ class _Counts:
 class DriftMonitor:
     """Watches the share of examples predicted correctly before they are taught; reports a fall.
 
-    This share is the prequential accuracy; `StepReport.was_right` has the single answers.
-    The last 100, 300 and 1,000 examples are compared with all those before them, label by label:
-    other proportions of the labels, or a stream in label order, are no drift. A label
-    takes part when it has 50 examples before the window. A fall is reported if it is significant
-    (5 to 6 standard deviations) and at least 2 points. After a report, and when the number of labels
-    has grown by a tenth, the examples until then are no longer compared.
+    This share is the prequential accuracy; `StepReport.was_right` has the single answers. The last
+    100, 300 and 1,000 examples are compared with all those before them, label by label: other
+    proportions of the labels, or a stream in label order, are no drift. A label takes part when it
+    has 50 examples before the window. A fall is reported if it is significant (5 to 6 standard
+    deviations, more if the share varied much before) and at least 2 points. After a report, and
+    when the number of labels has grown by a tenth, the examples until then are no longer compared.
 
     The cost of an update does not depend on the number of earlier ones.
 
@@ -100,6 +103,8 @@ class DriftMonitor:
         """Compare no example so far with later ones."""
         self._most_labels = len(self._labels) * MORE_LABELS
         self._rows = 0
+        self._falls: list[float] = []  # of the latest blocks, in standard deviations, squared
+        self._blocks, self._sum = 0, 0.0  # of the blocks before these
         self._totals = _Counts()
         self._windows = {width: _Counts() for width in WINDOWS}
 
@@ -107,6 +112,11 @@ class DriftMonitor:
     def share(self) -> float | None:
         """The share predicted correctly of the last 1,000 examples; None before the first."""
         return self._right / len(self._recent) if self._recent else None
+
+    @property
+    def recent(self) -> int:
+        """The number of examples that `share` is of: at most 1,000."""
+        return len(self._recent)
 
     def update(self, label: Label, was_right: bool | None) -> Drift | None:
         """Count one example.
@@ -150,6 +160,8 @@ class DriftMonitor:
         return {
             "labels": list(self._labels),
             "most_labels": self._most_labels,
+            "falls": self._falls,
+            "earlier_falls": [self._blocks, self._sum],
             "compared": [[number[each], n, totals.wrong[each]] for each, n in totals.rows.items()],
             "recent_labels": [number[label] for label, _ in recent],
             "recent_right": "".join("01"[right] for _, right in recent),
@@ -188,6 +200,9 @@ class DriftMonitor:
         labels = [_checked_label(each) for each in values["labels"]]
         monitor._labels = dict.fromkeys(labels)
         monitor._most_labels = float(values["most_labels"])
+        monitor._falls = [float(each) for each in values["falls"]]
+        blocks, total = values["earlier_falls"]
+        monitor._blocks, monitor._sum = int(blocks), float(total)
         for number, rows, wrong in values["compared"]:
             if not 0 <= int(wrong) <= int(rows) or not int(rows):
                 raise ValueError(f"{wrong} of {rows} wrong")
@@ -226,6 +241,23 @@ class DriftMonitor:
             self._recent[self._first] = label, right
             self._first = (self._first + 1) % RECENT
 
+    def _usual_fall(self) -> float:
+        """Return the size of falls so far: 1 if examples are independent, otherwise more.
+
+        A model of overlapping labels follows their proportions: where these come in bursts, the
+        share of a label changes with each. Half of independent blocks have a fall, and the mean of
+        the squares over all blocks is 1/2.
+        """
+        blocks = PRIOR_BLOCKS + self._blocks
+        return sqrt(max(1.0, (PRIOR_BLOCKS + 2 * self._sum) / blocks))
+
+    def _add_block(self, fall: float) -> None:
+        """Count the fall of a block when it is older than every window."""
+        self._falls.append(fall)
+        if len(self._falls) > RECENT // BLOCK:
+            self._sum += self._falls.pop(0)
+            self._blocks += 1
+
     def _compare(self, width: int) -> Drift | None:
         """Compare the last `width` examples with those before them, label by label."""
         window, totals = self._windows[width], self._totals
@@ -246,9 +278,12 @@ class DriftMonitor:
             excess = window.wrong[label] - n * earlier / N
             if most is None or excess > most[0]:
                 most = excess, label
-        if most is None or 2 * rows < width or wrong - usual < LEAST_DROP * rows:
+        if most is None or 2 * rows < width:
             return None
-        if _deviations(wrong, expected, variance) < WINDOWS[width]:
+        fall = _deviations(wrong, expected, variance)
+        if width == BLOCK and self._rows % BLOCK == 0:
+            self._add_block(fall**2)
+        if wrong - usual < LEAST_DROP * rows or fall < self._usual_fall() * WINDOWS[width]:
             return None
         return Drift(1 - usual / rows, 1 - wrong / rows, rows, most[1])
 
@@ -262,7 +297,7 @@ def _deviations(count: int, mean: float, variance: float) -> float:
     """
     scale = variance / mean
     k, rate = (count - 0.5) / scale, mean / scale
-    return (2 * (k * log(k / rate) - k + rate)) ** 0.5 if k > rate else 0.0
+    return sqrt(2 * (k * log(k / rate) - k + rate)) if k > rate else 0.0
 
 
 def _checked_label(label: Any) -> Label:
