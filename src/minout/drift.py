@@ -76,6 +76,9 @@ class DriftMonitor:
     deviations, more if the share varied much before) and at least 2 points. After a report, and
     when the number of labels has grown by a tenth, the examples until then are no longer compared.
 
+    A model of strongly overlapping labels follows their proportions. If these come in bursts, its
+    share falls and rises with them, and such a fall may be reported too.
+
     The cost of an update does not depend on the number of earlier ones.
 
     Examples
