@@ -23,7 +23,8 @@ class Pins(NamedTuple):
     `C` has scikit-learn's meaning. `whiten` measures distances by the within-class covariance,
     `lda_prior` starts from the linear discriminant, `standardize` divides each column by its
     standard deviation. With refresh="manual" only `consolidate()` renews what was chosen. A label
-    has at most `regions` regions, and `expand` hat functions of each column are added.
+    has at most `regions` regions, and `expand` hat functions of each column are added. `keep` is
+    the window.
     """
 
     C: float | Auto = "auto"
@@ -33,6 +34,7 @@ class Pins(NamedTuple):
     refresh: Literal["auto", "manual"] = "auto"
     regions: int | Auto = "auto"
     expand: int | Auto | None = "auto"
+    keep: Any = "all"
 
 
 AUTOMATIC = Pins()

@@ -1,7 +1,9 @@
-"""The models that minout is compared with: streaming LDA, and tuned models of scikit-learn."""
+"""The models that minout is compared with: streaming LDA, models of scikit-learn and of river."""
 
 import warnings
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from importlib.util import find_spec
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -26,6 +28,15 @@ BOOSTING: dict[str, list[Any]] = {
 WIDE_BOOSTING: dict[str, list[Any]] = {"model__learning_rate": [0.1], "model__max_leaf_nodes": [7]}
 MANY_COLUMNS = 500
 """From so many columns on boosting is not tuned: one fit takes ten seconds."""
+SGD: list[dict[str, Any]] = [
+    {"loss": loss, **more}
+    for loss in ("hinge", "log_loss")
+    for more in (
+        *({"alpha": alpha} for alpha in (1e-4, 1e-3, 1e-2)),
+        *({"learning_rate": "constant", "eta0": rate} for rate in (0.01, 0.1)),
+    )
+]
+GRACE_PERIODS = (50, 200)
 RIDGE = 0.25
 BLOCK = 4_096
 
@@ -178,3 +189,92 @@ def _tuned(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a value that does not converge is judged like any other
         return GridSearchCV(pipeline, grid, cv=splits, n_jobs=jobs).fit(rows, labels)
+
+
+class OnlineModel(Protocol):
+    """A model that predicts and learns one row at a time."""
+
+    def inputs(self, rows: Array) -> Iterable[Any]:
+        """Return rows (n, d) as the model takes them, one by one."""
+
+    def predict(self, x: Any) -> Any:
+        """Return the label of one row; None before the first is learned."""
+
+    def learn(self, x: Any, y: int) -> None:
+        """Learn one row."""
+
+
+class Online(NamedTuple):
+    """One setting of an online model: its description, and a function that makes the model."""
+
+    settings: str
+    make: Callable[[], OnlineModel]
+
+
+class OnlineChoice(NamedTuple):
+    """An online model with the settings from which one is chosen."""
+
+    name: str
+    variants: list[Online]
+
+
+def has_river() -> bool:
+    """Return whether river is installed."""
+    return find_spec("river") is not None
+
+
+def online_models(classes: Ints) -> Iterator[OnlineChoice]:
+    """Yield the online models that are installed; `classes` are all labels of the stream."""
+    yield OnlineChoice("SGDClassifier", [_linear(classes, each) for each in SGD])
+    if not has_river():
+        return
+    from river.forest import ARFClassifier
+    from river.tree import HoeffdingAdaptiveTreeClassifier
+
+    for cls in (ARFClassifier, HoeffdingAdaptiveTreeClassifier):
+        yield OnlineChoice(cls.__name__, [_river(cls, period) for period in GRACE_PERIODS])
+
+
+def _linear(classes: Ints, settings: dict[str, Any]) -> Online:
+    words = ", ".join(f"{name} {value}" for name, value in settings.items())
+    return Online(words, lambda: _Linear(classes, settings))
+
+
+class _Linear:
+    """scikit-learn's SGDClassifier, row by row."""
+
+    def __init__(self, classes: Ints, settings: dict[str, Any]) -> None:
+        from sklearn.linear_model import SGDClassifier
+
+        self._model = SGDClassifier(**settings, random_state=0)
+        self._classes, self._is_new = classes, True
+
+    def inputs(self, rows: Array) -> Iterable[Any]:
+        return rows[:, None, :]
+
+    def predict(self, x: Any) -> Any:
+        return None if self._is_new else self._model.predict(x)[0]
+
+    def learn(self, x: Any, y: int) -> None:
+        self._model.partial_fit(x, [y], classes=self._classes if self._is_new else None)
+        self._is_new = False
+
+
+def _river(cls: Callable[..., Any], period: int) -> Online:
+    return Online(f"grace_period {period}", lambda: _River(cls(grace_period=period, seed=0)))
+
+
+class _River:
+    """A classifier of river; rows are dictionaries."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+
+    def inputs(self, rows: Array) -> Iterable[Any]:
+        return [dict(enumerate(row)) for row in rows.tolist()]
+
+    def predict(self, x: Any) -> Any:
+        return self._model.predict_one(x)
+
+    def learn(self, x: Any, y: int) -> None:
+        self._model.learn_one(x, y)

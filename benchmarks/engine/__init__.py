@@ -6,6 +6,7 @@ from dataclasses import asdict
 
 from benchmarks.engine import (
     bent,
+    drift,
     exactness,
     expected,
     few_examples,
@@ -65,6 +66,7 @@ PARTS = (
     Part("profile", profile.measure, profile.tables, profile.goals, (16,)),
     Part("bent", bent.measure, bent.tables, bent.goals, (17,)),
     Part("forms", forms.measure, forms.tables, forms.goals, (18,)),
+    Part("drift", drift.measure, drift.tables, drift.goals, (19,)),
 )
 
 

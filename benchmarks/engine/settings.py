@@ -71,6 +71,11 @@ class Settings:
     regret_sets, regret_at : tuple
         Sets with which the choice is compared with fixed settings in `forms`; numbers of rows to
         learn from, each with the number of splits.
+    drift_rows, drift_tuning, drift_keep : int
+        Rows of each changing stream in `drift`, and of the draw on which other models are tuned;
+        the window.
+    drift_streams, drift_stationary : int
+        Streams that do not change in `drift`, and rows of each.
     """
 
     compile_first: bool = True
@@ -124,6 +129,11 @@ class Settings:
         *("moons", "checkerboard", "thresholds", "XOR", "clusters"),
     )
     regret_at: tuple[tuple[int, int], ...] = ((100, 8), (300, 6), (1_000, 4), (3_000, 3))
+    drift_rows: int = 20_000
+    drift_tuning: int = 5_000
+    drift_keep: int = 1_000
+    drift_streams: int = 100
+    drift_stationary: int = 4_000
 
 
 FULL = Settings()
@@ -173,6 +183,11 @@ TESTING = Settings(
     choice_classes=(2, 3),
     regret_sets=("wine", "moons"),
     regret_at=((40, 2), (150, 1)),
+    drift_rows=200,
+    drift_tuning=40,
+    drift_keep=50,
+    drift_streams=3,
+    drift_stationary=60,
 )
 
 

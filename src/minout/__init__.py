@@ -8,6 +8,7 @@ from minout.errors import InvalidInputError, MinoutError
 
 if TYPE_CHECKING:
     from minout.classifier import MinoutClassifier
+    from minout.drift import Drift, DriftMonitor
     from minout.engine import Audit, Certificate, StepReport
     from minout.features import Encoder, Identity, RandomFourier, Scattering
     from minout.learner import Learner
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Audit",
     "Certificate",
+    "Drift",
+    "DriftMonitor",
     "Encoder",
     "Identity",
     "InvalidInputError",
@@ -30,6 +33,8 @@ __all__ = [
 _MODULES = {
     "Audit": "minout.engine",
     "Certificate": "minout.engine",
+    "Drift": "minout.drift",
+    "DriftMonitor": "minout.drift",
     "Encoder": "minout.features",
     "Identity": "minout.features",
     "Learner": "minout.learner",

@@ -8,7 +8,7 @@ import typer
 
 from minout.cli import options
 from minout.cli.file_notes import read_notes
-from minout.cli.output import command, print_facts, print_json, print_table, print_text
+from minout.cli.output import command, keep_text, print_facts, print_json, print_table, print_text
 from minout.cli.queries import (
     expected_accuracy,
     expected_for_json,
@@ -95,6 +95,8 @@ def info(model: options.Model, as_json: options.Json = False) -> None:
     they are left out, in all and per class. It is for rows like those stored. The only example of
     a class counts as wrong; with few examples per class the estimate is rough.
 
+    The window is what --keep of `minout learn` set: which examples stay stored.
+
     Example: minout info wines
     """
     with ModelFolder(model, shared=True) as folder:
@@ -114,6 +116,7 @@ def info(model: options.Model, as_json: options.Json = False) -> None:
                 "pending": pending,
                 "expected_accuracy": expected_for_json(expected),
                 "consolidated": learner.is_consolidated,
+                "keep": learner.settings.keep,
                 "features": learner.features.fingerprint,
                 "label": notes.label,
                 "id": notes.id,
@@ -138,6 +141,7 @@ def info(model: options.Model, as_json: options.Json = False) -> None:
             "accuracy": "none" if expected is None else expected_text(expected),
             "per class": join_names(per_class) or "none",
             "consolidated": "yes" if learner.is_consolidated else "no",
+            "window": keep_text(learner.settings.keep),
             "label column": notes.label or "none",
             "id column": notes.id or "none",
             "columns": columns,

@@ -1,5 +1,6 @@
 """`minout learn`: teach a model the rows of a file, one by one."""
 
+import re
 from math import isqrt
 from typing import Annotated
 
@@ -17,6 +18,7 @@ from minout.cli.output import command, plural, print_json, print_note, print_tex
 from minout.cli.queries import expected_accuracy, expected_for_json, expected_text, load_file
 from minout.cli.stop import Stop
 from minout.cli.teaching import Teaching
+from minout.engine.settings import Keep
 from minout.errors import InvalidInputError
 from minout.features import FeatureMap, Scattering, named
 from minout.features.scattering import SMALLEST
@@ -35,6 +37,15 @@ MapName = Annotated[
         "random_fourier (scale the columns to a variance of about 1 first).",
     ),
 ]
+KeepText = Annotated[
+    str | None,
+    typer.Option(
+        "--keep",
+        metavar="WINDOW",
+        help="Which examples stay stored: all, a number (the newest so many), per-label:N (of each "
+        "label), or a time such as 30d or 12h; the model remembers it.",
+    ),
+]
 
 
 @command
@@ -45,6 +56,7 @@ def learn(
     id: options.IdColumn = None,
     ignore: options.Ignore = None,
     features: MapName = None,
+    keep: KeepText = None,
     from_line: options.FromLine = 1,
     consolidate: options.Consolidate = True,
     as_json: options.Json = False,
@@ -61,6 +73,14 @@ def learn(
     if their label was corrected since. Ctrl-C stops after the current example and keeps everything
     taught. A bad row stops it too: the rows before it are kept, and --from-line continues after it.
 
+    --keep sets a window: when it is full, the oldest examples are forgotten as new ones are taught.
+    For an existing model it takes effect at once.
+
+    Of the last 1,000 examples, the share that the model predicted correctly before they were taught
+    is shown. If it falls significantly, label by label, a sentence says so: the data may have
+    changed. Then --keep, `minout forget` or `minout suspects` may help. Later runs continue the
+    count.
+
     Ids are strings in every kind of file: 7 is "7". Labels are strings in CSV; in JSON, Parquet and
     NPZ whole numbers stay numbers. All labels of a model get the type of its first one. The label
     of an image is the name of its folder, its id is its path.
@@ -68,17 +88,22 @@ def learn(
     Example: minout learn wines wine.csv --label kind --id bottle
     """
     file = FileOptions(data, label, id, ignore, from_line)
+    window = None if keep is None else _parse_keep(keep)
     with ModelFolder(model, create=True) as folder:
         learner = Learner() if folder.is_new else load_file(folder.file)
         with require_label(learner, open_reader(learner, file)) as reader:
             learner = _with_map(learner, features, reader)
             _require_ids(learner, reader)
+            teaching = Teaching(learner, folder.file)
+            if window is not None and folder.is_new:
+                learner.set_keep(window)
+            elif window is not None:
+                teaching.set_keep(window)
             write_notes(learner, reader)
             if not len(learner) and reader.columns is not None:
                 print_note(_columns_note(reader, reader.columns))
             if reader.unused:
                 print_note(f"Not used: {', '.join(reader.unused)}.")
-            teaching = Teaching(learner, folder.file)
             with Stop() as stop:
                 refusal = teaching.teach(reader, stop)
                 if consolidate and refusal is None and not learner.is_consolidated:
@@ -96,6 +121,24 @@ def learn(
     if stop.signal:
         print_note(f"Stopped; all of this is kept. Continue with --from-line {teaching.last + 1}.")
         raise typer.Exit(stop.exit_code)
+
+
+def _parse_keep(text: str) -> Keep:
+    """Return the setting `keep` that a text stands for."""
+    per_label = re.fullmatch(r"per-label:(\d{1,18})", text, re.ASCII)
+    keep: Keep = text
+    if per_label:
+        keep = {"per_label": int(per_label[1])}
+    elif re.fullmatch(r"\d{1,18}", text, re.ASCII):
+        keep = int(text)
+    try:
+        Learner(keep=keep)
+    except InvalidInputError:
+        raise InvalidInputError(
+            "--keep must be all, a whole number from 1, per-label:N or a time such as 30d or 12h, "
+            f"not {text!r}."
+        ) from None
+    return keep
 
 
 def _with_map(learner: Learner, features: str | None, reader: Reader) -> Learner:

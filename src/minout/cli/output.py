@@ -110,10 +110,13 @@ def print_text(text: str) -> None:
     print(escaped(text))
 
 
-def print_note(text: str) -> None:
-    """Print a remark on standard error, where scripts do not read it."""
+def print_note(text: str, console: Console | None = None) -> None:
+    """Print a remark on standard error, where scripts do not read it.
+
+    While a progress bar is shown, `console` is that of the bar.
+    """
     note = Text(escaped(text), style="dim")
-    Console(stderr=True, highlight=False).print(note, soft_wrap=True)
+    (console or Console(stderr=True, highlight=False)).print(note, soft_wrap=True)
 
 
 def print_error(error: Exception) -> None:
@@ -139,6 +142,21 @@ def plural(count: int, noun: str) -> str:
     """
     ending = "" if count == 1 else "es" if noun.endswith("s") else "s"
     return f"{count:,} {noun}{ending}"
+
+
+def keep_text(keep: str | int | Mapping[str, int]) -> str:
+    """Return a learner's setting `keep` in words.
+
+    >>> keep_text("all"), keep_text(1000), keep_text({"per_label": 50}), keep_text("30d")
+    ('all', '1,000 examples', '50 examples per label', '30d')
+    """
+    if isinstance(keep, str):
+        return keep
+    return (
+        plural(keep, "example")
+        if isinstance(keep, int)
+        else (f"{plural(keep['per_label'], 'example')} per label")
+    )
 
 
 def _print_csv(lines: Iterable[Sequence[Any]]) -> None:

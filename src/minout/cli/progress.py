@@ -22,7 +22,7 @@ class ProgressBar:
     """
 
     def __init__(self, task: str) -> None:
-        console = Console(stderr=True, highlight=False)
+        self.console = console = Console(stderr=True, highlight=False)
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=20),

@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from minout.cli.file_notes import RowConverter
-from minout.cli.output import plural
+from minout.cli.output import keep_text, plural, print_note
 from minout.cli.progress import ProgressBar
 from minout.cli.stop import Stop
+from minout.drift import Drift, DriftMonitor
+from minout.engine.settings import Keep
 from minout.errors import InvalidInputError, MinoutError, MissingDataError, system_reason
 from minout.learner import Learner
 from minout.streams.files import BadRowError, Example, Reader
@@ -16,6 +18,8 @@ SAVE_EVERY = 60.0
 """Seconds between two intermediate saves, in case of a power cut."""
 SAVE_SHARE = 0.05
 """The largest share of the time that such saves may take."""
+NOTES = "drift"
+"""The key of the drift monitor in a learner's notes: the next run continues with it."""
 
 
 class Teaching:
@@ -26,10 +30,22 @@ class Teaching:
         self._started = self._saved = time.monotonic()
         self._save_seconds = 0.0
         self._converter = RowConverter(learner)
+        self._monitor = _read_monitor(learner)
         self.seconds = 0.0
-        self.taught = self.known = self.corrected = self.moved = self.last = 0
+        self.taught = self.known = self.corrected = self.moved = self.last = self.forgotten = 0
+        self.drifts: list[Drift] = []
         self.misfits = len(learner.misfits)
-        self._has_consolidated = False
+        self._has_consolidated = self._has_set_keep = False
+
+    def set_keep(self, keep: Keep) -> None:
+        """Give an existing model another window, and say how many examples are forgotten."""
+        if keep == self._learner.settings.keep:
+            return
+        count = len(self._learner.set_keep(keep).forgotten)
+        self.forgotten += count
+        self.misfits = len(self._learner.misfits)
+        self._has_set_keep = True
+        print_note(f"The window is now {keep_text(keep)}; {plural(count, 'example')} forgotten.")
 
     def teach(self, reader: Reader, stop: Stop) -> MinoutError | None:
         """Teach the rows of a file until it ends, a row is refused, or a signal comes.
@@ -39,7 +55,9 @@ class Teaching:
         try:
             with ProgressBar("learning") as bar:
                 for example in stop.each(iter(reader)):
-                    self._teach_row(example, reader.source)
+                    drift = self._teach_row(example, reader.source)
+                    if drift is not None:
+                        print_note(_drift_sentence(drift), bar.console)
                     bar.update(reader.fraction_read, self._progress_text)
                     self._save_if_due()
         except BadRowError as error:
@@ -70,8 +88,8 @@ class Teaching:
 
     def save(self) -> None:
         """Save the model if it changed."""
-        if self.taught or self._has_consolidated:
-            self._learner.save(self._file)
+        if self.taught or self._has_consolidated or self._has_set_keep:
+            self._save()
 
     def facts(self) -> dict[str, Any]:
         """Return what was counted, for JSON."""
@@ -85,6 +103,9 @@ class Teaching:
             "examples": len(self._learner),
             "classes": len(self._learner.classes),
             "consolidated": self._learner.is_consolidated,
+            "forgotten": self.forgotten,
+            "right_before_taught": self._monitor.share,
+            "drifts": [each._asdict() for each in self.drifts],
             "seconds": self.seconds,
             "last": self.last,
         }
@@ -110,9 +131,24 @@ class Teaching:
             f"{self._speed(self.taught):,.0f} per second; "
             f"separators moved {plural(self.moved, 'time')}. "
             f"The model holds {holds}; {'' if facts['consolidated'] else 'not '}consolidated."
+            f"{self._window_text()}{self._share_text()}"
         )
 
-    def _teach_row(self, example: Example, source: str) -> None:
+    def _window_text(self) -> str:
+        if not self.forgotten:
+            return ""
+        return f" {plural(self.forgotten, 'example')} fell out of the window."
+
+    def _share_text(self) -> str:
+        share, recent = self._monitor.share, self._monitor.recent
+        if share is None:
+            return ""
+        return (
+            f" Of the last {plural(recent, 'example')}, {share:.1%} {_were(recent)} predicted "
+            "correctly before being taught."
+        )
+
+    def _teach_row(self, example: Example, source: str) -> Drift | None:
         learner = self._learner
         try:
             if example.label is None:
@@ -128,24 +164,34 @@ class Teaching:
         self.taught += not row.is_stored
         self.moved += len(certificate.moved)
         self.misfits += len(certificate.misfits) - len(certificate.cleared)
+        self.forgotten += len(certificate.forgotten)
+        drift = self._monitor.update(row.label, report.was_right)
+        if drift is not None:
+            self.drifts.append(drift)
+        return drift
 
     def _save_if_due(self) -> None:
         now = time.monotonic()
         if now - self._saved < max(SAVE_EVERY, self._save_seconds / SAVE_SHARE):
             return
-        self._learner.save(self._file)
+        self._save()
         self._saved = time.monotonic()
         self._save_seconds = self._saved - now
+
+    def _save(self) -> None:
+        self._learner.notes[NOTES] = self._monitor.to_json()
+        self._learner.save(self._file)
 
     def _speed(self, examples: int) -> float:
         seconds = self.seconds or time.monotonic() - self._started
         return examples / seconds if seconds else 0.0
 
     def _progress_text(self) -> str:
-        read = self.taught + self.known
+        read, share = self.taught + self.known, self._monitor.share
+        right = "" if share is None else f", right before taught {share:.1%}"
         return (
             f"{plural(read, 'example')}, {self._speed(read):,.0f} per second, "
-            f"moved {self.moved:,}, misfits {self.misfits:,}"
+            f"moved {self.moved:,}, misfits {self.misfits:,}{right}"
         )
 
     def _how_to_go_on(self, error: BadRowError) -> str:
@@ -155,6 +201,29 @@ class Teaching:
         if error.following is None:
             return kept
         return f"{kept} To continue after it, add --from-line {error.following}."
+
+
+def _read_monitor(learner: Learner) -> DriftMonitor:
+    """Return the monitor in a model's notes, or a new one."""
+    if NOTES not in learner.notes:
+        return DriftMonitor()
+    try:
+        return DriftMonitor.from_json(learner.notes[NOTES])
+    except InvalidInputError as error:
+        raise InvalidInputError(
+            f"The model's note {NOTES!r} was not written by `minout learn`; "
+            "remove it from `Learner.notes` and save the model again."
+        ) from error
+
+
+def _drift_sentence(drift: Drift) -> str:
+    return (
+        f"Of the last {plural(drift.rows, 'example')}, {drift.now:.1%} were predicted correctly "
+        f"before being taught; with the earlier share of each label it would be "
+        f"{drift.before:.1%}. The largest fall is that of {str(drift.label)!r}. If the data have "
+        "changed, keep the newest examples only (--keep 1000) or `minout forget` old ones; "
+        "`minout suspects` lists examples that may have a wrong label."
+    )
 
 
 def _were(count: int) -> str:

@@ -1,0 +1,310 @@
+"""Drift: report when fewer examples are predicted correctly before they are taught."""
+
+from collections.abc import Mapping
+from math import log, sqrt
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from minout._typing import Label
+from minout.errors import InvalidInputError
+
+RECENT = 1_000
+"""`DriftMonitor.share` is of so many examples; also the longest window that is compared."""
+WINDOWS = {100: 6.0, 300: 6.0, RECENT: 5.0}
+"""How many of the latest examples are compared with those before them, and the number of standard
+deviations that a fall must have. It is high because many comparisons are made."""
+BLOCK = min(WINDOWS)
+"""The usual size of falls is estimated from blocks of so many examples."""
+PRIOR_BLOCKS = 10
+"""This estimate starts as if so many blocks had had falls of the expected size."""
+LOOKS = 10
+"""A window is compared so many times while it is filled once."""
+LEAST = 50
+"""Labels with fewer examples before the window are left out of the comparison."""
+LEAST_DROP = 0.02
+"""A smaller drop of the share is not reported."""
+MORE_LABELS = 1.1
+"""The reference starts anew when the number of labels has grown by this factor."""
+
+
+class Drift(NamedTuple):
+    """A significant fall of the share of examples predicted correctly before they were taught.
+
+    Attributes
+    ----------
+    before : float
+        The share to expect if every label had its earlier share; from 0 to 1.
+    now : float
+        The share among the latest examples.
+    rows : int
+        The number of these latest examples, without those of labels that are too new to compare.
+    label : int or str
+        The label that lost most: expected minus actual number of correct predictions.
+    """
+
+    before: float
+    now: float
+    rows: int
+    label: Label
+
+
+class _Counts:
+    """Numbers of examples and of wrong ones among them, by label."""
+
+    def __init__(self) -> None:
+        self.rows: dict[Label, int] = {}
+        self.wrong: dict[Label, int] = {}
+
+    def add(self, label: Label, right: bool, sign: int = 1) -> None:
+        """Add an example; with sign -1, take it out."""
+        rows = self.rows.get(label, 0) + sign
+        if rows:
+            self.rows[label] = rows
+            self.wrong[label] = self.wrong.get(label, 0) + sign * (not right)
+        else:
+            del self.rows[label], self.wrong[label]
+
+
+class DriftMonitor:
+    """Watches the share of examples predicted correctly before they are taught; reports a fall.
+
+    This share is the prequential accuracy; `StepReport.was_right` has the single answers. The last
+    100, 300 and 1,000 examples are compared with all those before them, label by label: other
+    proportions of the labels, or a stream in label order, are no drift. A label takes part when it
+    has 50 examples before the window. A fall is reported if it is significant (5 to 6 standard
+    deviations, more if the share varied much before) and at least 2 points. After a report, and
+    when the number of labels has grown by a tenth, the examples until then are no longer compared.
+
+    A model of strongly overlapping labels follows their proportions. If these come in bursts, its
+    share falls and rises with them, and such a fall may be reported too.
+
+    The cost of an update does not depend on the number of earlier ones.
+
+    Examples
+    --------
+    >>> monitor = DriftMonitor()
+    >>> for number in range(2000):
+    ...     drift = monitor.update("even" if number % 2 == 0 else "odd", number % 20 != 0)
+    >>> drift is None, monitor.share
+    (True, 0.95)
+    >>> for number in range(100):
+    ...     drift = monitor.update("even", number % 2 == 0)
+    ...     if drift:
+    ...         print(f"{drift.label}: {drift.before:.0%}, now {drift.now:.0%}")
+    even: 92%, now 69%
+    """
+
+    def __init__(self) -> None:
+        self._labels: dict[Label, None] = {}  # a set in the order of arrival
+        self._recent: list[tuple[Label, bool]] = []  # a ring from RECENT examples on
+        self._first = 0  # the oldest of the ring
+        self._right = 0
+        self._restart()
+
+    def _restart(self) -> None:
+        """Compare no example so far with later ones."""
+        self._most_labels = len(self._labels) * MORE_LABELS
+        self._rows = 0
+        self._falls: list[float] = []  # of the latest blocks, in standard deviations, squared
+        self._blocks, self._sum = 0, 0.0  # of the blocks before these
+        self._totals = _Counts()
+        self._windows = {width: _Counts() for width in WINDOWS}
+
+    @property
+    def share(self) -> float | None:
+        """The share predicted correctly of the last 1,000 examples; None before the first."""
+        return self._right / len(self._recent) if self._recent else None
+
+    @property
+    def recent(self) -> int:
+        """The number of examples that `share` is of: at most 1,000."""
+        return len(self._recent)
+
+    def update(self, label: Label, was_right: bool | None) -> Drift | None:
+        """Count one example.
+
+        Parameters
+        ----------
+        label : int or str
+            Its label.
+        was_right : bool or None
+            Whether the model predicted this label before the example was taught, as in
+            `StepReport.was_right`. None is not counted.
+
+        Returns
+        -------
+        Drift or None
+            The fall of the share, if this example makes it significant.
+        """
+        label = _checked_label(label)
+        if label not in self._labels:
+            self._labels[label] = None
+            if len(self._labels) > self._most_labels:
+                self._restart()
+        if was_right is None:
+            return None
+        right = bool(was_right)
+        self._count(label, right)
+        self._remember(label, right)
+        for width in WINDOWS:
+            if self._rows % (width // LOOKS) == 0:
+                drift = self._compare(width)
+                if drift is not None:
+                    self._restart()
+                    return drift
+        return None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the monitor as values that JSON can hold; see `from_json`."""
+        number = {label: i for i, label in enumerate(self._labels)}
+        recent = self._recent[self._first :] + self._recent[: self._first]
+        totals = self._totals
+        return {
+            "labels": list(self._labels),
+            "most_labels": self._most_labels,
+            "falls": self._falls,
+            "earlier_falls": [self._blocks, self._sum],
+            "compared": [[number[each], n, totals.wrong[each]] for each, n in totals.rows.items()],
+            "recent_labels": [number[label] for label, _ in recent],
+            "recent_right": "".join("01"[right] for _, right in recent),
+        }
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Self:
+        """Return the monitor of which `to_json` returned these values.
+
+        Parameters
+        ----------
+        values : mapping
+            What `to_json` returned.
+
+        Returns
+        -------
+        DriftMonitor
+            Its later answers are those that the first monitor would give.
+
+        Raises
+        ------
+        InvalidInputError
+            If the values are not those of a monitor.
+        """
+        try:
+            monitor = cls._read(values)
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+            raise InvalidInputError(
+                f"The values of a drift monitor are damaged ({error!r}); start a new one."
+            ) from error
+        return monitor
+
+    @classmethod
+    def _read(cls, values: Mapping[str, Any]) -> Self:
+        monitor = cls()
+        labels = [_checked_label(each) for each in values["labels"]]
+        monitor._labels = dict.fromkeys(labels)
+        monitor._most_labels = float(values["most_labels"])
+        monitor._falls = [float(each) for each in values["falls"]]
+        blocks, total = values["earlier_falls"]
+        monitor._blocks, monitor._sum = int(blocks), float(total)
+        for number, rows, wrong in values["compared"]:
+            if not 0 <= int(wrong) <= int(rows) or not int(rows):
+                raise ValueError(f"{wrong} of {rows} wrong")
+            monitor._totals.rows[labels[number]] = int(rows)
+            monitor._totals.wrong[labels[number]] = int(wrong)
+        monitor._rows = sum(monitor._totals.rows.values())
+        recent = zip(values["recent_labels"], values["recent_right"], strict=True)
+        monitor._recent = [(labels[number], "01".index(right) == 1) for number, right in recent]
+        if len(monitor._recent) > RECENT or len(monitor._recent) < min(monitor._rows, RECENT):
+            raise ValueError(f"{len(monitor._recent)} recent examples")
+        monitor._right = sum(right for _, right in monitor._recent)
+        for width, counts in monitor._windows.items():
+            size = min(width, monitor._rows)
+            for label, right in monitor._recent[len(monitor._recent) - size :]:
+                counts.add(label, right)
+        return monitor
+
+    def _count(self, label: Label, right: bool) -> None:
+        """Add an example to the totals and to the windows, before it is in the ring."""
+        self._totals.add(label, right)
+        size = len(self._recent)
+        for width, counts in self._windows.items():
+            counts.add(label, right)
+            if self._rows >= width:
+                oldest = self._recent[(self._first + size - width) % size]
+                counts.add(*oldest, sign=-1)
+        self._rows += 1
+
+    def _remember(self, label: Label, right: bool) -> None:
+        """Add an example to the ring of the last 1,000."""
+        self._right += right
+        if len(self._recent) < RECENT:
+            self._recent.append((label, right))
+        else:
+            self._right -= self._recent[self._first][1]
+            self._recent[self._first] = label, right
+            self._first = (self._first + 1) % RECENT
+
+    def _usual_fall(self) -> float:
+        """Return the size of falls so far: 1 if examples are independent, otherwise more.
+
+        A model of overlapping labels follows their proportions: where these come in bursts, the
+        share of a label changes with each. Half of independent blocks have a fall, and the mean of
+        the squares over all blocks is 1/2.
+        """
+        blocks = PRIOR_BLOCKS + self._blocks
+        return sqrt(max(1.0, (PRIOR_BLOCKS + 2 * self._sum) / blocks))
+
+    def _add_block(self, fall: float) -> None:
+        """Count the fall of a block when it is older than every window."""
+        self._falls.append(fall)
+        if len(self._falls) > RECENT // BLOCK:
+            self._sum += self._falls.pop(0)
+            self._blocks += 1
+
+    def _compare(self, width: int) -> Drift | None:
+        """Compare the last `width` examples with those before them, label by label."""
+        window, totals = self._windows[width], self._totals
+        rows = wrong = 0
+        expected = variance = usual = 0.0  # numbers of wrong examples
+        most: tuple[float, Label] | None = None
+        for label, n in window.rows.items():
+            N = totals.rows[label] - n
+            if N < LEAST:
+                continue
+            earlier = totals.wrong[label] - window.wrong[label]
+            q = (earlier + 1) / (N + 2)
+            rows += n
+            wrong += window.wrong[label]
+            usual += n * earlier / N
+            expected += n * q
+            variance += n * q * (1 - q) * (1 + n / N)
+            excess = window.wrong[label] - n * earlier / N
+            if most is None or excess > most[0]:
+                most = excess, label
+        if most is None or 2 * rows < width:
+            return None
+        fall = _deviations(wrong, expected, variance)
+        if width == BLOCK and self._rows % BLOCK == 0:
+            self._add_block(fall**2)
+        if wrong - usual < LEAST_DROP * rows or fall < self._usual_fall() * WINDOWS[width]:
+            return None
+        return Drift(1 - usual / rows, 1 - wrong / rows, rows, most[1])
+
+
+def _deviations(count: int, mean: float, variance: float) -> float:
+    """Return by how many standard deviations a count is above its mean; 0 if it is below.
+
+    The count is taken for a multiple of a Poisson variable with this mean and variance, so that
+    rare events are judged rightly: the result is the square root of its deviance. A normal
+    approximation would call 2 of 100 with a mean of 0.1 a deviation of 6.
+    """
+    scale = variance / mean
+    k, rate = (count - 0.5) / scale, mean / scale
+    return sqrt(2 * (k * log(k / rate) - k + rate)) if k > rate else 0.0
+
+
+def _checked_label(label: Any) -> Label:
+    label = label.item() if isinstance(label, np.generic) else label
+    if isinstance(label, bool) or not isinstance(label, int | str):
+        raise InvalidInputError(f"A label is an int or a str, not {label!r}.")
+    return label

@@ -1,0 +1,164 @@
+"""`minout learn` on data that change: the share before teaching, the sentence, and the window."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from minout import DriftMonitor, Learner
+from minout.cli import app as cli
+
+MODEL = "model.minout"
+HEADER = ["a", "b", "kind", "name"]
+ROWS, FLIP = 700, 500
+
+
+@pytest.fixture(scope="module")
+def flipped():
+    """Rows of two labels that change places after 500 rows."""
+    rng = np.random.default_rng(0)
+    number = rng.integers(2, size=ROWS)
+    points = rng.normal(size=(ROWS, 2)) + 4.0 * number[:, None]
+    kinds = np.where(np.arange(ROWS) < FLIP, number, 1 - number)
+    return [[*x, f"k{y}", f"r{i}"] for i, (x, y) in enumerate(zip(points, kinds, strict=True))]
+
+
+def learn(*words):
+    """Run `minout learn` with JSON; return its object and what it says on standard error."""
+    result = CliRunner().invoke(cli.app, ["learn", *map(str, words), "--json", "--no-consolidate"])
+    assert result.exit_code == 0, (result.output, result.exception)
+    return json.loads(result.stdout), result.stderr
+
+
+NAMED = ("--label", "kind", "--id", "name")
+SENTENCE = "were predicted correctly before being taught; with the earlier share"
+
+
+def in_python(rows):
+    learner, monitor, drifts = Learner(), DriftMonitor(), []
+    for a, b, kind, name in rows:
+        drift = monitor.update(kind, learner.teach([a, b], kind, id=name).was_right)
+        drifts += [drift._asdict()] if drift else []
+    return monitor, drifts
+
+
+def test_a_fall_of_the_share_is_said_once_when_it_happens(tmp_path, write_csv, flipped):
+    told, said = learn(tmp_path / "m", write_csv("f.csv", [HEADER, *flipped]), *NAMED)
+    monitor, drifts = in_python(flipped)
+    assert told["right_before_taught"] == monitor.share
+    assert told["drifts"] == drifts
+    assert len(drifts) == 1
+    assert said.count(SENTENCE) == 1
+    for word in ("--keep", "minout forget", "minout suspects", drifts[0]["label"]):
+        assert word in said
+
+
+def test_without_a_fall_nothing_is_said(tmp_path, run, write_csv, flipped):
+    file = write_csv("f.csv", [HEADER, *flipped[:FLIP]])
+    told, said = learn(tmp_path / "m", file, *NAMED)
+    assert told["drifts"] == []
+    assert SENTENCE not in said
+    share = f"{told['right_before_taught']:.1%}"
+    printed = run("learn", tmp_path / "n", file, *NAMED)
+    assert f" Of the last 498 examples, {share} were predicted correctly before" in printed
+
+
+@pytest.mark.parametrize("cut", [300, FLIP + 10])
+def test_the_next_run_continues_the_count(tmp_path, write_csv, flipped, cut):
+    whole, _ = learn(tmp_path / "whole", write_csv("f.csv", [HEADER, *flipped]), *NAMED)
+    first, _ = learn(tmp_path / "m", write_csv("1.csv", [HEADER, *flipped[:cut]]), *NAMED)
+    second, _ = learn(tmp_path / "m", write_csv("2.csv", [HEADER, *flipped[cut:]]))
+    assert first["drifts"] == []
+    for name in ("drifts", "right_before_taught", "examples"):
+        assert second[name] == whole[name]
+
+
+def test_known_rows_are_not_counted_again(tmp_path, write_csv, flipped):
+    file = write_csv("f.csv", [HEADER, *flipped])
+    first, _ = learn(tmp_path / "m", file, *NAMED)
+    before = (tmp_path / "m" / MODEL).read_bytes()
+    again, said = learn(tmp_path / "m", file)
+    assert again["right_before_taught"] == first["right_before_taught"]
+    assert SENTENCE not in said
+    assert (tmp_path / "m" / MODEL).read_bytes() == before
+
+
+def test_a_note_that_is_no_monitor_is_refused(tmp_path, refused, wines, wine):
+    learner = Learner.load(wines / MODEL)
+    learner.notes["drift"] = {"labels": 3}
+    learner.save(wines / MODEL)
+    assert refused("learn", wines, wine).startswith("The model's note 'drift' was not written by")
+
+
+@pytest.mark.parametrize(
+    ("text", "keep", "words", "left"),
+    [
+        ("100", 100, "100 examples", 100),
+        ("per-label:30", {"per_label": 30}, "30 examples per label", 60),
+        ("30d", "30d", "30d", 200),
+        ("all", "all", "all", 200),
+    ],
+    ids=["number", "per-label", "time", "all"],
+)
+def test_a_new_model_keeps_the_newest(
+    tmp_path, run, run_json, write_csv, flipped, text, keep, words, left
+):
+    file = write_csv("f.csv", [HEADER, *flipped[:200]])
+    told, _ = learn(tmp_path / "m", file, *NAMED, "--keep", text)
+    assert (told["taught"], told["examples"], told["forgotten"]) == (200, left, 200 - left)
+    learner = Learner.load(tmp_path / "m" / MODEL)
+    if isinstance(keep, int):
+        assert learner.ids == [row[3] for row in flipped[200 - left : 200]]
+    assert run_json("info", tmp_path / "m")["keep"] == keep
+    assert re.search(rf"^window: +{words}$", run("info", tmp_path / "m"), flags=re.M)
+
+
+def test_the_summary_says_how_many_fell_out(tmp_path, run, write_csv, flipped):
+    file = write_csv("f.csv", [HEADER, *flipped[:200]])
+    assert " 80 examples fell out of the window." in run(
+        "learn", tmp_path / "m", file, *NAMED, "--keep", "120"
+    )
+    assert "fell out" not in run("learn", tmp_path / "n", file, *NAMED)
+
+
+def test_another_window_takes_effect_at_once_and_stays(tmp_path, run_json, write_csv, flipped):
+    first, second = (
+        write_csv(f"{name}.csv", [HEADER, *rows])
+        for name, rows in (("1", flipped[:200]), ("2", flipped[199:250]))
+    )
+    learn(tmp_path / "m", first, *NAMED)
+    known = write_csv("known.csv", [HEADER, flipped[199]])
+    told, said = learn(tmp_path / "m", known, "--keep", "150")
+    assert "The window is now 150 examples; 50 examples forgotten." in said
+    assert (told["taught"], told["forgotten"], told["examples"]) == (0, 50, 150)
+    assert run_json("info", tmp_path / "m")["examples"] == 150
+    told, said = learn(tmp_path / "m", second)
+    assert (told["taught"], told["forgotten"], told["examples"]) == (50, 50, 150)
+    told, said = learn(tmp_path / "m", second, "--keep", "150")
+    assert (told["forgotten"], said) == (0, "")
+    told, said = learn(tmp_path / "m", known, "--keep", "all")
+    assert "The window is now all; 0 examples forgotten." in said
+    assert run_json("info", tmp_path / "m")["keep"] == "all"
+
+
+@pytest.mark.parametrize("text", ["0", "-3", "some", "per-label:0", "per-label:x", "3y", "1.5", ""])
+def test_what_is_no_window_is_refused(tmp_path, refused, wine, text):
+    assert refused("learn", tmp_path / "m", wine, *NAMED, f"--keep={text}") == (
+        "--keep must be all, a whole number from 1, per-label:N or a time such as 30d or 12h, "
+        f"not {text!r}."
+    )
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_window_leaves_no_folder_if_the_first_row_is_bad(tmp_path, refused, write_csv):
+    file = write_csv("bad.csv", [["a", "kind"], ["red", "cat"]])
+    refused("learn", tmp_path / "m", file, "--label", "kind", "--keep", "5")
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_window_and_a_feature_map_go_together(tmp_path, write_csv, flipped):
+    file = write_csv("f.csv", [HEADER, *flipped[:50]])
+    told, _ = learn(tmp_path / "m", file, *NAMED, "--keep", "20", "--features", "random_fourier")
+    assert told["examples"] == 20
