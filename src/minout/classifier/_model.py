@@ -43,6 +43,7 @@ SETTINGS = (
     "expand",
     "refresh",
     "near_classes",
+    "keep",
 )
 """The parameters that are passed on to the learner as they are."""
 NOTES = "classifier"
@@ -383,8 +384,9 @@ def _batch(
 
 
 def _last_call(reports: list[StepReport]) -> LastCall:
+    gone = {id for each in reports for id in each.certificate.forgotten}
     return LastCall(
-        [each.example_id for each in reports],
+        [each.example_id for each in reports if each.example_id not in gone],
         [each.certificate for each in reports if each.certificate is not None],
     )
 

@@ -25,6 +25,7 @@ from minout.engine import (
     Suspect,
     WhatIf,
 )
+from minout.engine.settings import Keep
 from minout.features import FeatureMap, Identity
 from minout.learner import Learner
 from minout.readwrite import ReadWriteLock
@@ -73,6 +74,9 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     near_classes : int, "all" or "auto", default="auto"
         For how many of the nearest other labels each label has a separator with stored weights; see
         `Learner`. "auto" is "all" up to 200 labels, and 32 above.
+    keep : "all", int, dict or str, default="all"
+        The window: how many examples stay stored in all, or of each label (`{"per_label": n}`), or
+        from how much time ("30d", "12h"). The oldest ones are forgotten; see `Learner`.
     features : str, FeatureMap or callable, default="identity"
         The fixed map that turns examples into rows of numbers: "identity", "scattering" (images),
         "random_fourier", a map such as `Scattering(...)`, or a function of a batch that returns
@@ -151,6 +155,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         expand: int | Auto | None = "auto",
         refresh: Literal["auto", "manual"] = "auto",
         near_classes: int | Literal["auto", "all"] = "auto",
+        keep: Keep = "all",
         features: str | FeatureMap | Callable[[Any], Any] = "identity",
         image_shape: tuple[int, ...] | None = None,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
@@ -163,6 +168,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.expand = expand
         self.refresh = refresh
         self.near_classes = near_classes
+        self.keep = keep
         self.features = features
         self.image_shape = image_shape
         self.class_weight = class_weight
