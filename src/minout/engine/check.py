@@ -5,9 +5,10 @@ from typing import NamedTuple
 import numpy as np
 
 from minout import kernels
-from minout._typing import Bools, Floats, Ints
+from minout._typing import Floats, Ints
 from minout.engine.pool import Pool, Problem
 from minout.engine.reference import Reference, parts
+from minout.engine.regions import among
 from minout.engine.sketch import Sketch
 from minout.errors import NotConverged
 
@@ -15,8 +16,6 @@ WORST = 24
 """At most this many examples, or half the size of the pool if larger, are added per round."""
 MARGIN_TOLERANCE = 1e-3
 """The tolerance for the margins of the members of a solved pool."""
-FEW = 10_000
-"""Up to this many pairs of places are compared one by one."""
 MANY = 2_000
 """The number of examples from which bounding margins first is faster."""
 
@@ -85,13 +84,6 @@ def judge(
     right = margins > 0.0
     least = float(margins[right].min(initial=np.inf))
     return CheckResult(places[below], signs[below], places[~right], least, len(places))
-
-
-def among(places: Ints, others: Ints) -> Bools:
-    """Return for each place whether it is one of some others."""
-    if len(places) * len(others) < FEW:  # np.isin takes 25 µs for a few
-        return np.asarray((places[:, None] == others).any(axis=1))
-    return np.isin(places, others)
 
 
 def _expect_slack(

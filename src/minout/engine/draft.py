@@ -7,7 +7,6 @@ import numpy as np
 
 from minout import kernels
 from minout._typing import Bools, Floats, Id, Ints, Label, Words
-from minout.engine.check import among
 from minout.engine.examples import About, Examples
 from minout.engine.far import NO_SUPPORT, ClassRow, FarPairs, pool_of, support_of
 from minout.engine.frame import FIRST_PRIORS, Frame, Rows
@@ -15,7 +14,7 @@ from minout.engine.images import Images
 from minout.engine.moments import RunningMoments
 from minout.engine.pool import Pool, Problem
 from minout.engine.reference import Reference
-from minout.engine.regions import Members, Regions, order_of
+from minout.engine.regions import Members, Regions, among, order_of
 from minout.engine.reports import Certificate, Refresh
 from minout.engine.separators import (
     FAR,
@@ -81,7 +80,7 @@ class Draft:
         self._added: Id | None = None
         self._region = -1
         self._relabelled: tuple[int, int] | None = None
-        self._removed = NO_PLACES
+        self._removed = self._left = NO_PLACES
         self._moved: dict[int, tuple[Label, Label]] = {}
         self._postponed: dict[int, bool] = {}
         self._checked, self._least = 0, np.inf
@@ -208,7 +207,7 @@ class Draft:
         with many support vectors keep their weights for now, and are not among them.
         """
         to_settle = set()
-        problem = self._problem(self.frame.images)
+        problem, self._left = self._problem(self.frame.images), np.append(self._left, places)
         regions = np.unique(self.state.examples.regions[places]).tolist()
         numbers = [self.number(known) for known in regions if known not in self._dropped]
         for c in numbers:
@@ -624,21 +623,22 @@ class Draft:
         return violations, listed, tuple(appeared), tuple(cleared)
 
     def _violations(self) -> tuple[Ints, Ints]:
-        # The places whose violation count changes, and the new counts.
-        before = self._base.misfits
-        # Where the new example waits, no other is concerned, unless some leave.
-        waiting = {} if len(self._removed) else self._postponed
-        changed = [pair for pair in self._separators if pair not in waiting]
+        # The places whose violation count changes, and the new counts. In separators that were not
+        # settled, only examples that left, and a new one that waits, are concerned.
+        before, known = self._base.misfits, pair_count(len(self._kept))
+        settled = [pair for pair in self._separators if pair in self._moved]
+        others = [pair for pair in self._separators if pair not in self._moved and pair < known]
         gone = before.keys() - self._separators.keys() if self._replaces_all else ()
-        known = pair_count(len(self._kept))
-        old = [before.get(pair, NO_PLACES) for pair in (*changed, *gone) if pair < known]
+        old = [before.get(pair, NO_PLACES) for pair in (*settled, *gone) if pair < known]
+        for misfits in (before.get(pair, NO_PLACES) for pair in others if len(self._left)):
+            old.append(misfits[among(misfits, self._left)])
         in_use = pair_count(len(self.state.regions))
         for pair, misfits in self.state.separators.misfits.items() if self._dropped else ():
             if pair < in_use and not set(regions_of(pair)).isdisjoint(self._dropped):
                 old.append(misfits)
-        new = [self._separators[pair].misfits for pair in changed]
+        new = [self._separators[pair].misfits for pair in settled]
         added = np.array([self.examples.added])  # a postponed example is a new one
-        new += [added for is_misfit in waiting.values() if is_misfit]
+        new += [added for is_misfit in self._postponed.values() if is_misfit]
         less, more = np.concatenate([NO_PLACES, *old]), np.concatenate([NO_PLACES, *new])
         places, which = np.unique(np.concatenate([less, more]), return_inverse=True)
         change = np.zeros(len(places), dtype=np.int64)

@@ -10,8 +10,8 @@ import numpy as np
 
 from minout import kernels
 from minout._typing import Bools, Floats, Id, Ints, Label
-from minout.engine.check import among
 from minout.engine.examples import About
+from minout.engine.regions import among
 from minout.engine.separators import NO_PLACES, SUFFICIENT_MARGIN, pair_number, regions_of
 from minout.engine.state import Move, State
 from minout.engine.step import renewal_due

@@ -7,6 +7,7 @@ import numpy as np
 from minout import kernels
 from minout._typing import Bools, Floats, Ints
 from minout.engine.images import Images
+from minout.engine.regions import among
 from minout.errors import NotConverged
 from minout.kernels import Factor, Rows, Sums
 from minout.maths import Geometry, Prior
@@ -185,7 +186,7 @@ class Pool:
 
         Factors and sums are those without these rows, so that the next solve need not start anew.
         """
-        twin, leaving = self.with_prior(self.prior), np.isin(self.places, places)
+        twin, leaving = self.with_prior(self.prior), among(self.places, places)
         warm = self._warm_start
         factor, sums, departed = warm.factor, warm.sums, warm.departed
         if factor is not None:

@@ -5,6 +5,7 @@ side of low. The kernels number them alike. Numbers of two regions of one label 
 """
 
 import math
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -183,6 +184,7 @@ class Separators:
         self.moves = 0
         self.proposal: Proposal | None = None
         self.far = far
+        self._in_use: tuple[int, dict[int, frozenset[int]]] = (0, {})
         self.own_scores = OwnScores.none()
         self._slots: dict[int, int] = {}
         self._free: list[int] = []
@@ -207,6 +209,22 @@ class Separators:
             self.pending[pair],
             left=self.left.get(pair, 0),
         )
+
+    def in_use(self, c: int, others: Iterable[int]) -> frozenset[int]:
+        """Return the places that are in a pool, or pending, in the separators of a region.
+
+        `others` are the regions on the other side. The result is cached until a separator moves.
+        """
+        moves, found = self._in_use
+        if moves != self.moves:
+            found = {}
+            self._in_use = self.moves, found
+        if c not in found:
+            pairs = [pair_number(c, o) for o in others]
+            parts = [self.pools[pair].places for pair in pairs]
+            parts += [self.pending[pair] for pair in pairs]
+            found[c] = frozenset(np.concatenate([NO_PLACES, *parts]).tolist())
+        return found[c]
 
     def has(self, pair: int) -> bool:
         """Return whether anything is stored for a pair."""

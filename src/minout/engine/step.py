@@ -8,7 +8,6 @@ import numpy as np
 
 from minout import kernels
 from minout._typing import Floats, Id, Ints, Label
-from minout.engine.check import among
 from minout.engine.draft import Draft
 from minout.engine.examples import About
 from minout.engine.frame import chosen, divided, expansion_of, measured, next_priors
@@ -17,6 +16,7 @@ from minout.engine.images import Images
 from minout.engine.pool import Pool
 from minout.engine.prediction import winners
 from minout.engine.reference import Reference
+from minout.engine.regions import among
 from minout.engine.reports import NOTHING_MOVED, Certificate, Refresh
 from minout.engine.separators import (
     NO_PLACES,
@@ -284,11 +284,8 @@ def _is_unused(state: State, place: int) -> bool:
     if separators.far is not None:
         return False
     owner = state.regions.order.owner
-    for o in np.flatnonzero(owner != owner[c]).tolist():
-        pair = pair_number(c, o)
-        if place in separators.pools[pair].places or place in separators.pending[pair]:
-            return False
-    return True
+    others = (o for o in range(len(owner)) if owner[o] != owner[c])
+    return place not in separators.in_use(c, others)
 
 
 def _winner(state: State, x: Floats) -> Label:
