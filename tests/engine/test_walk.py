@@ -487,8 +487,7 @@ class Windowed(Walk):
     def fall_out(self, report, at):
         """Assert that the examples that a certificate names are those that fall out, the oldest."""
         example, keep = report.example_id, self.settings["keep"]
-        if self.times.get(example) is None:
-            self.times[example] = at
+        self.times[example] = at
         self.latest = max(getattr(self, "latest", at), at)
         label = self.known[example][1]
         mine = [i for i in self.known if isinstance(keep, int) or self.known[i][1] == label]

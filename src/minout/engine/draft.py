@@ -567,6 +567,8 @@ class Draft:
             return None
         if self._regrouped or self._expanded or (self._replaces_all and self.far is not None):
             return None  # other regions or columns, or too many separators to keep
+        if len(self._removed) and self.state.separators.far is not None:
+            return None  # the weights of far pairs are computed from rows that are gone
         state, separators = self.state, self.state.separators
         moved = [pair for pair in self._moved if pair < pair_count(len(state.regions))]
         near = [pair for pair in moved if pair in separators.pools]
