@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from minout import engine, model_file
-from minout._typing import Floats, Id, Label
+from minout._typing import Floats, Id, Ints, Label
 from minout.engine import (
     NOTHING_MOVED,
     Audit,
@@ -678,9 +678,9 @@ class Learner:
         dict of label to list of tuple of id
             For each label, in order, its regions; of each, the ids of its examples.
         """
-        regions, names = self._state.regions, self._state.names
+        regions = self._state.regions
         return {
-            label: [names(np.sort(regions.members[c].places)) for c in regions.of(label)]
+            label: [tuple(self._named(regions.members[c].places)) for c in regions.of(label)]
             for label in sorted(regions.names)
         }
 
@@ -794,13 +794,13 @@ class Learner:
         Of equal rows with two different labels at most one can be on the right side: both are
         listed.
         """
-        return list(self._state.names(self._state.misfits()))
+        return self._named(self._state.misfits())
 
     @property
     @reads
     def pending(self) -> list[Id]:
         """The ids of the stored examples that wait until a separator is solved again."""
-        return list(self._state.names(self._state.pending()))
+        return self._named(self._state.pending())
 
     @property
     @reads
@@ -917,6 +917,10 @@ class Learner:
         if self._state.widths.row is not None:
             return delta
         return delta._replace(widths=self._inputs.widths(X, rows))
+
+    def _named(self, places: Ints) -> list[Id]:
+        # Ids in the order of teaching.
+        return list(self._state.names(self._state.examples.in_order(places)))
 
     def _place(self, id: Id) -> int:
         if id in self:  # also an id of more than 64 bits, which older models may have

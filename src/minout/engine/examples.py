@@ -173,9 +173,9 @@ class Examples:
         """Return the places below `end` that are not in use, ascending."""
         return np.flatnonzero(~self.stored[: self.end])
 
-    def in_order(self) -> Ints:
-        """Return the places in use, in the order of teaching."""
-        places = self.places()
+    def in_order(self, places: Ints | None = None) -> Ints:
+        """Return the places in use, or some of them, in the order of teaching."""
+        places = self.places() if places is None else places
         return np.asarray(places[np.argsort(self.serials[places], kind="stable")])
 
     def equal_to(self, places: Ints) -> Ints:
