@@ -21,6 +21,8 @@ from benchmarks.engine import (
     stream_tables,
     tabular,
     thousand,
+    weights,
+    window,
     wrong_labels,
 )
 from benchmarks.engine.inputs import Inputs
@@ -67,6 +69,8 @@ PARTS = (
     Part("bent", bent.measure, bent.tables, bent.goals, (17,)),
     Part("forms", forms.measure, forms.tables, forms.goals, (18,)),
     Part("drift", drift.measure, drift.tables, drift.goals, (19,)),
+    Part("window", window.measure, window.tables, window.goals, (20,)),
+    Part("weights", weights.measure, weights.tables, weights.goals, (21,)),
 )
 
 

@@ -76,6 +76,14 @@ class Settings:
         the window.
     drift_streams, drift_stationary : int
         Streams that do not change in `drift`, and rows of each.
+    window_at : tuple of (int, int)
+        Examples stored in `window`, as many as the window keeps, and how many more are timed.
+    constant_kept, constant_rows : int
+        The window of the long stream in `window`, and its rows.
+    law_tables : int
+        Random tables on which `weights` checks each law.
+    rare_rows, rare_draws : int
+        Rows to learn from with a rare class in `weights`, as many to test on; draws.
     """
 
     compile_first: bool = True
@@ -134,6 +142,12 @@ class Settings:
     drift_keep: int = 1_000
     drift_streams: int = 100
     drift_stationary: int = 4_000
+    window_at: tuple[tuple[int, int], ...] = ((1_000, 1_000), (10_000, 5_000), (60_000, 5_000))
+    constant_kept: int = 1_000
+    constant_rows: int = 100_000
+    law_tables: int = 50
+    rare_rows: int = 5_100
+    rare_draws: int = 5
 
 
 FULL = Settings()
@@ -142,6 +156,9 @@ SAMPLE = Settings(
     medium=200,
     embeddings=((True, 300, 20), (False, 300, 20)),
     gaussians=4_000,
+    window_at=((1_000, 1_000), (10_000, 5_000)),
+    constant_rows=20_000,
+    law_tables=20,
 )
 TESTING = Settings(
     compile_first=False,
@@ -188,6 +205,12 @@ TESTING = Settings(
     drift_keep=50,
     drift_streams=3,
     drift_stationary=60,
+    window_at=((60, 40),),
+    constant_kept=30,
+    constant_rows=160,
+    law_tables=1,
+    rare_rows=153,
+    rare_draws=1,
 )
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks import engine
-from benchmarks.engine import expected, inputs, many_classes, stream, thousand
+from benchmarks.engine import expected, inputs, many_classes, stream, thousand, window
 from benchmarks.engine.many_classes import ManyClassesRow
 from benchmarks.inside import misfits
 from benchmarks.learners import Steps, new_learner, teach
@@ -33,7 +33,7 @@ def in_this_process(function, *arguments, progress):
 def measured(data):
     shown = []
     with pytest.MonkeyPatch.context() as patch:  # `memory` alone has a process for each row
-        for part in (many_classes, thousand):
+        for part in (many_classes, thousand, window):
             patch.setattr(part, "in_fresh_process", in_this_process)
         parts = engine.run(data, engine.PARTS, engine.TESTING, lambda *words: shown.append(words))
         found = list(parts)
@@ -56,7 +56,7 @@ def test_every_part_gives_rows_tables_and_goals(measured):
             assert {len(line) for line in table.lines} == {len(table.head)}
         assert each.goals or each.name == "profile"
         assert {goal.part for goal in each.goals} <= {each.name}
-    assert [n for part in engine.PARTS for n in part.numbers] == list(range(1, 20))
+    assert [n for part in engine.PARTS for n in part.numbers] == list(range(1, 22))
 
 
 def test_rows_survive_the_disk_and_know_where_they_came_from(measured, tmp_path):
