@@ -477,7 +477,36 @@ class Divided(Walk):
             assert all(p for parts in self.learner.regions().values() for p in parts)
 
 
-class Windowed(Walk):
+class Refused(Walk):
+    """With batches that are refused in the middle."""
+
+    @rule(seed=st.integers(0, 2**16), first=st.integers(1, 9))
+    def teach_many_and_be_refused(self, seed, first):
+        rng, start, made = np.random.default_rng(seed), everything(self.learner), 0
+        rows = (rng.integers(-16, 17, (8, self.width)) / 8).tolist()
+        labels = [self.names[k] for k in rng.integers(0, len(self.names), 8).tolist()]
+        real = draft.settle
+
+        def settle(*args):
+            nonlocal made
+            made += 1
+            if made >= first:
+                raise NotConverged("on purpose")
+            return real(*args)
+
+        with mock.patch.object(draft, "settle", settle):
+            try:
+                reports = self.learner.teach_many(rows, labels)
+            except InvalidInputError:
+                assert everything(self.learner) == start
+                return
+        for row, label, report in zip(rows, labels, reports, strict=True):
+            self.known[report.example_id] = row, label
+            self.weights[report.example_id] = 1.0
+            self.fall_out(report, self.NOW)
+
+
+class Windowed(Refused):
     """With a window; times may go back."""
 
     keeps = (1, 4, 12, {"per_label": 1}, {"per_label": 3}, "5s", "20s")
@@ -505,31 +534,6 @@ class Windowed(Walk):
             del self.known[i], self.times[i], self.weights[i]
         self.has_taught = True
 
-    @rule(seed=st.integers(0, 2**16), first=st.integers(1, 9))
-    def teach_many_and_be_refused(self, seed, first):
-        rng, start, made = np.random.default_rng(seed), everything(self.learner), 0
-        rows = (rng.integers(-16, 17, (8, self.width)) / 8).tolist()
-        labels = [self.names[k] for k in rng.integers(0, len(self.names), 8).tolist()]
-        real = draft.settle
-
-        def settle(*args):
-            nonlocal made
-            made += 1
-            if made >= first:
-                raise NotConverged("on purpose")
-            return real(*args)
-
-        with mock.patch.object(draft, "settle", settle):
-            try:
-                reports = self.learner.teach_many(rows, labels)
-            except InvalidInputError:
-                assert everything(self.learner) == start
-                return
-        for row, label, report in zip(rows, labels, reports, strict=True):
-            self.known[report.example_id] = row, label
-            self.weights[report.example_id] = 1.0
-            self.fall_out(report, self.NOW)
-
     @precondition(lambda self: self.is_taught)
     @rule(data=st.data())
     def set_keep(self, data):
@@ -545,36 +549,12 @@ class Windowed(Walk):
         self.judge(certificate, before)
 
 
-class Far(Walk):
+class Far(Refused):
     """With few near pairs, where far pairs without support follow the discriminants."""
 
     kinds = ("means", "lda", "all", "auto")
     near_classes = (1, 2)
     words, numbers = ("pear", "fig", "", "plum", "lime", "kiwi"), (7, -3, 0, 1, 4, -9)
-
-    @rule(seed=st.integers(0, 2**16), first=st.integers(1, 6))
-    def teach_many_and_be_refused(self, seed, first):
-        rng, start, made = np.random.default_rng(seed), everything(self.learner), 0
-        rows = (rng.integers(-16, 17, (8, self.width)) / 8).tolist()
-        labels = [self.names[k] for k in rng.integers(0, len(self.names), 8).tolist()]
-        real = draft.settle
-
-        def settle(*args):
-            nonlocal made
-            made += 1
-            if made >= first:
-                raise NotConverged("on purpose")
-            return real(*args)
-
-        with mock.patch.object(draft, "settle", settle):
-            try:
-                reports = self.learner.teach_many(rows, labels)
-            except InvalidInputError:
-                assert everything(self.learner) == start
-                return
-        for row, label, report in zip(rows, labels, reports, strict=True):
-            self.known[report.example_id] = row, label
-            self.weights[report.example_id] = 1.0
 
     @invariant()
     def predictions_are_the_first_of_the_highest_scores(self):
