@@ -57,7 +57,7 @@ class Teaching:
                 for example in stop.each(iter(reader)):
                     drift = self._teach_row(example, reader.source)
                     if drift is not None:
-                        print_note(_drift_sentence(drift), bar.console)
+                        print_note(_drift_sentence(drift, self._learner), bar.console)
                     bar.update(reader.fraction_read, self._progress_text)
                     self._save_if_due()
         except BadRowError as error:
@@ -216,12 +216,15 @@ def _read_monitor(learner: Learner) -> DriftMonitor:
         ) from error
 
 
-def _drift_sentence(drift: Drift) -> str:
+def _drift_sentence(drift: Drift, learner: Learner) -> str:
+    window = "keep the newest examples only (--keep 1000)"
+    if learner.settings.keep != "all":
+        window = "keep fewer examples (--keep)"
     return (
         f"Of the last {plural(drift.rows, 'example')}, {drift.now:.1%} were predicted correctly "
         f"before being taught; with the earlier share of each label it would be "
         f"{drift.before:.1%}. The largest fall is that of {str(drift.label)!r}. If the data have "
-        "changed, keep the newest examples only (--keep 1000) or `minout forget` old ones; "
+        f"changed, {window} or `minout forget` old ones; "
         "`minout suspects` lists examples that may have a wrong label."
     )
 
