@@ -18,7 +18,7 @@ BLOCK = min(WINDOWS)
 """The usual size of falls is estimated from blocks of so many examples."""
 PRIOR_BLOCKS = 10
 """This estimate starts as if so many blocks had had falls of the expected size."""
-LOOKS = 10
+COMPARISONS = 10
 """A window is compared so many times while it is filled once."""
 LEAST = 50
 """Labels with fewer examples before the window are left out of the comparison."""
@@ -148,7 +148,7 @@ class DriftMonitor:
         self._count(label, right)
         self._remember(label, right)
         for width in WINDOWS:
-            if self._rows % (width // LOOKS) == 0:
+            if self._rows % (width // COMPARISONS) == 0:
                 drift = self._compare(width)
                 if drift is not None:
                     self._restart()

@@ -108,11 +108,11 @@ class Learner:
         examples are the same. "auto" is "all" up to 200 labels, and 32 above; "all" with more takes
         much time and memory.
     keep : "all", int, dict or str, default="all"
-        The window: which examples stay stored. A number keeps that many, `{"per_label": n}` so many
-        of each label, and a time such as "30d" or "12h" (units s, m, h, d, w) those that are at
-        most so much older than the latest one. When an example is taught, the oldest ones (by `at`,
-        see `teach`) are forgotten as far as needed, and the certificate names them. A label without
-        examples leaves the model. Memory and file size stay constant.
+        The window: which examples stay stored. A number keeps the newest so many, `{"per_label": n}`
+        so many of each label, and a time such as "30d" or "12h" (units s, m, h, d, w) those that are
+        at most so much older than the latest one. When an example is taught, the oldest ones (by
+        `at`, see `teach`) are forgotten as far as needed, and the certificate names them. A label
+        without examples leaves the model. With a number, memory and file size stay constant.
 
     Notes
     -----
@@ -175,7 +175,7 @@ class Learner:
             How much the example counts. After `consolidate()` an example with weight 2 is the same
             as two equal ones.
         at : float or datetime, optional
-            When it happened, in seconds since 1970 or as a datetime; by default now. A window
+            Its time, in seconds since 1970 or as a datetime; by default now. A window
             (`keep`) forgets the earliest first.
 
         Returns
@@ -186,7 +186,7 @@ class Learner:
         Raises
         ------
         InvalidInputError
-            If x, y or id is not valid, or the id is stored with another row or label.
+            If an argument is not valid, or the id is stored with another row, label or weight.
         """
         row, label = self._inputs.row(x, self._state.widths), self._label(y)
         named = None if id is None else checked_id(id)
@@ -277,6 +277,9 @@ class Learner:
     def correct(self, id: Id, y: Label, weight: float | None = None) -> StepReport:
         """Give a stored example another label, in one step.
 
+        With a window per label (`keep`), the oldest example of the new label is forgotten if there
+        are too many; that may be this one. `certificate.forgotten` names it.
+
         Parameters
         ----------
         id : int or str
@@ -284,7 +287,7 @@ class Learner:
         y : int or str
             The new label.
         weight : float, optional
-            The weight that it has from now on; by default the one that it has.
+            Its new weight; by default unchanged.
 
         Returns
         -------
@@ -379,7 +382,8 @@ class Learner:
 
         A separator with many support vectors does not move for each example: those with a margin
         below 0.5 wait until they are some share of its candidate support vectors, and it then moves
-        once. Those with a margin of 0 or less are listed in `misfits` meanwhile.
+        once. Those with a margin of 0 or less are listed in `misfits` meanwhile. Separators that
+        still contain terms of examples that fell out of the window (`keep`) are solved again, too.
 
         Returns
         -------

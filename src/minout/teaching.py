@@ -132,8 +132,8 @@ def _known(state: State, example: Example) -> StepReport:
         what = "row"
     elif example.label not in (now, *state.corrected.get(example.id, ())):
         what, remedy = "label", "use `correct` to change it"
-    elif state.examples.weights[place] != example.weight:
-        what = "weight"
+    elif example.label == now and state.examples.weights[place] != example.weight:
+        what, remedy = "weight", "use `Learner.correct` to change it"
     if what:
         raise InvalidInputError(f"Example {example.id!r} is stored with another {what}; {remedy}.")
     return StepReport(example.id, now, NOTHING_MOVED)

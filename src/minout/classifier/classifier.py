@@ -85,7 +85,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         For "scattering" and `picture`: the shape of the image in a row, (height, width) or
         (height, width, channels). By default a row whose length is a square is a grey image.
     class_weight : dict, "balanced" or None, default=None
-        By what the weights of the rows of each label are multiplied: a dict of label to weight, in
+        Factors for the weights of the rows of each label: a dict of label to weight, in
         which labels may be missing (they have 1), or weights by which all labels of `fit` weigh the
         same, n_samples / (n_classes * count of the label). "balanced" works with `fit` only.
 
@@ -178,7 +178,8 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> Self:
         """Start a new model, teach it all rows and consolidate it.
 
-        The model then depends on the set of examples only, not on their order. If the call raises
+        The model then depends on the set of examples only, not on their order. With `keep`, the
+        rows that stay are the newest by `at`; without `at`, the last ones. If the call raises
         an error or is interrupted, the classifier stays as it was.
 
         Parameters

@@ -77,7 +77,7 @@ def learn(
     For an existing model it takes effect at once.
 
     Of the last 1,000 examples, the share that the model predicted correctly before they were taught
-    is shown. If it falls significantly, label by label, a sentence says so: the data may have
+    is shown. If it falls significantly, compared label by label, a note says so: the data may have
     changed. Then --keep, `minout forget` or `minout suspects` may help. Later runs continue the
     count.
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from minout import kernels
 from minout._typing import Floats, Id, Ints
 from minout.engine.choice import Choice
-from minout.engine.examples import Examples
+from minout.engine.examples import LONG_AGO, Examples
 from minout.engine.far import FarPairs, Support
 from minout.engine.frame import NEVER, Frame, Schedule, sketched
 from minout.engine.images import Images
@@ -32,7 +32,7 @@ from minout.engine.separators import (
     regions_of_all,
 )
 from minout.engine.settings import Settings
-from minout.engine.state import LONG_AGO, State, Widths
+from minout.engine.state import State, Widths
 from minout.engine.validation import validate
 from minout.kernels import Factor, Sums
 from minout.maths import Expansion, Geometry, Prior

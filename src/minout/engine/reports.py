@@ -33,7 +33,8 @@ class Certificate(NamedTuple):
         support vectors, and move when enough examples wait (or `settle()` is called).
     forgotten : tuple of id
         The examples that this step removed: those that fell out of the window (`keep`), or that
-        were forgotten. A new example that is older than all in the window is itself among them.
+        were forgotten. A new example that is itself too old for the window
+        is not stored, and is among them.
     """
 
     moved: tuple[tuple[Label, Label], ...]

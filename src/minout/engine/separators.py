@@ -87,7 +87,7 @@ class Separator(NamedTuple):
         return waiting < share * size
 
     def after(self, places: Ints) -> "Separator":
-        """Return a separator as large as this one will be when some examples have left."""
+        """Return this separator without some examples; its weights stay as they are."""
         leaving = np.isin(self.pool.places, places)
         left = self.left + int(np.count_nonzero(self.pool.alpha[leaving] > 0.0))
         pending = self.pending[~np.isin(self.pending, places)]

@@ -10,7 +10,7 @@ import numpy as np
 from minout import kernels, maths
 from minout._typing import Floats, Id, Ints, Label
 from minout.engine.choice import Choice
-from minout.engine.examples import Examples, StoredRow
+from minout.engine.examples import LONG_AGO, Examples, StoredRow
 from minout.engine.far import ClassRow, Support, lengths, pool_of
 from minout.engine.frame import Frame
 from minout.engine.pool import Problem
@@ -30,8 +30,6 @@ from minout.engine.window import Ages
 
 NOTHING: Mapping[Any, Any] = MappingProxyType({})
 NONE = (None, None, None)
-LONG_AGO = -1e15
-"""A time before all others."""
 PIECE = 2**22
 LEAST = 64
 """Scores are divided between threads into pieces of so many products, and so many rows."""
@@ -82,7 +80,7 @@ class State:
     next_id : int
         The number from which the next free id is searched.
     taught : int
-        How many examples were taught so far, forgotten ones included.
+        The serial number of the next example; `consolidate` numbers the stored ones from 0 again.
     latest : float
         The latest time of an example so far.
     corrected : dict
@@ -132,7 +130,7 @@ class State:
 
     @property
     def turnover(self) -> int:
-        """How many examples have been taught and forgotten so far."""
+        """How many examples have been taught and forgotten since they were numbered from 0."""
         return 2 * self.taught - len(self.place_of)
 
     def by_age(self) -> Ages:
@@ -503,3 +501,5 @@ def _wipe(state: State, places: Ints) -> None:
     state.examples.wipe(places)
     state.frame.images.wipe(places)
     state.separators.forget_places(places)
+    if state.settings.window is not None and state.settings.window.seconds is not None:
+        state.latest = state.examples.latest()

@@ -189,6 +189,7 @@ def rewindow(state: State, settings: Settings) -> Delta:
     delta = forget(state, outside(state, settings.window))
     return delta._replace(
         settings=settings,
+        latest=state.examples.latest(),
         corrected={name: () for name in delta.certificate.forgotten if name in state.corrected},
     )
 

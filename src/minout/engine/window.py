@@ -141,7 +141,7 @@ def outside(state: "State", limits: Window | None) -> Ints:
         return NO_PLACES
     examples, places = state.examples, state.examples.places()
     if limits.seconds is not None:
-        return places[examples.times[places] < state.latest - limits.seconds]
+        return places[examples.times[places] < examples.latest() - limits.seconds]
     groups: Iterable[Ints] = [places]
     most = limits.examples
     if limits.per_label is not None:
