@@ -110,7 +110,8 @@ def checked_id(id: Id) -> Id:
 
 def checked_weight(weight: Any) -> float:
     """Return a weight as a float within the limits."""
-    if not isinstance(weight, int | float | np.number) or isinstance(weight, bool):
+    is_number = isinstance(weight, int | float | np.integer | np.floating)
+    if not is_number or isinstance(weight, bool | np.timedelta64):
         raise InvalidInputError(f"A weight is a number, not a {type(weight).__name__}.")
     if not LEAST_WEIGHT <= weight <= LARGEST_WEIGHT:
         raise InvalidInputError(
@@ -121,16 +122,21 @@ def checked_weight(weight: Any) -> float:
 
 def checked_time(at: Any) -> float:
     """Return a time as seconds since 1970; a datetime without a time zone is local time."""
+    given = at
     if isinstance(at, datetime):
-        return at.timestamp()
-    if isinstance(at, np.datetime64):
+        try:
+            at = at.timestamp()
+        except (OverflowError, ValueError):  # a local time before the first or after the last year
+            at = np.nan
+    elif isinstance(at, np.datetime64):
         at = (at - np.datetime64(0, "s")) / np.timedelta64(1, "s")
-    if not isinstance(at, int | float | np.number) or isinstance(at, bool):
+    is_number = isinstance(at, int | float | np.integer | np.floating)
+    if not is_number or isinstance(at, bool | np.timedelta64):
         raise InvalidInputError(
             f"`at` is a time in seconds since 1970 or a datetime, not a {type(at).__name__}."
         )
     if not -LATEST <= at <= LATEST:
-        raise InvalidInputError(f"`at` is a time in seconds since 1970, not {at!r}.")
+        raise InvalidInputError(f"`at` is a time in seconds since 1970, not {given!r}.")
     return float(at)
 
 

@@ -108,11 +108,12 @@ class Learner:
         examples are the same. "auto" is "all" up to 200 labels, and 32 above; "all" with more takes
         much time and memory.
     keep : "all", int, dict or str, default="all"
-        The window: which examples stay stored. A number keeps the newest so many, `{"per_label": n}`
-        so many of each label, and a time such as "30d" or "12h" (units s, m, h, d, w) those that are
-        at most so much older than the latest one. When an example is taught, the oldest ones (by
-        `at`, see `teach`) are forgotten as far as needed, and the certificate names them. A label
-        without examples leaves the model. With a number, memory and file size stay constant.
+        The window: which examples stay stored. A number keeps the newest so many,
+        `{"per_label": n}` so many of each label, and a time such as "30d" or "12h" (units s, m, h,
+        d, w) those that are at most so much older than the latest one. When an example is taught,
+        the oldest ones (by `at`, see `teach`) are forgotten as far as needed, and the certificate
+        names them. A label without examples leaves the model. With a number, memory and file size
+        stay constant.
 
     Notes
     -----
@@ -175,8 +176,9 @@ class Learner:
             How much the example counts. After `consolidate()` an example with weight 2 is the same
             as two equal ones.
         at : float or datetime, optional
-            Its time, in seconds since 1970 or as a datetime; by default now. A window
-            (`keep`) forgets the earliest first.
+            Its time, in seconds since 1970 or as a datetime; by default now. A datetime without a
+            time zone is local time, a NumPy datetime64 is UTC. A window (`keep`) forgets the
+            earliest first. The time of an example that is stored already does not change.
 
         Returns
         -------

@@ -171,7 +171,12 @@ def test_a_window_that_is_none_is_refused_in_a_sentence(keep):
     assert saved(learner) == before
 
 
-@pytest.mark.parametrize("at", ["today", np.nan, np.inf, 1e300, True, [1.0], b"5"], ids=str)
+@pytest.mark.parametrize(
+    "at",
+    ["today", np.nan, np.inf, 1e300, True, [1.0], b"5", datetime.min, np.timedelta64(3, "s"),
+     np.complex128(3), np.datetime64("NaT")],
+    ids=str,
+)  # fmt: skip
 def test_a_time_that_is_none_is_refused_in_a_sentence(at):
     learner, _ = windowed(20)
     before = saved(learner)
@@ -182,6 +187,25 @@ def test_a_time_that_is_none_is_refused_in_a_sentence(at):
     with pytest.raises(InvalidInputError, match="3 times"):
         learner.teach_many(ROWS[:2], NAMES[:2], at=[1.0, 2.0, 3.0])
     assert saved(learner) == before
+
+
+def test_a_dictionary_that_the_caller_changes_later_is_not_the_window():
+    keep = {"per_label": 4}
+    learner, _ = windowed(keep)
+    keep["per_label"] = 1
+    learner.teach(ROWS[60], NAMES[60], at=60.0)
+    assert len(learner) == 12
+    assert learner.settings.keep == {"per_label": 4}
+
+
+def test_an_example_of_the_far_future_can_be_taken_back():
+    learner = Learner(keep="10s")
+    learner.teach([0.0], "a", id="now", at=100.0)
+    learner.teach([1.0], "b", id="future", at=1e9)
+    assert learner.ids == ["future"]
+    learner.forget("future")
+    learner.teach([0.0], "a", id="again", at=101.0)
+    assert learner.ids == ["again"]
 
 
 def test_the_classifier_has_the_window_of_its_learner():

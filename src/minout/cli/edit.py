@@ -50,6 +50,8 @@ def correct(
     else:
         remark = " (nothing changed)" if new == old else " (new label)" if is_new else ""
         facts = {"label": f"{old} → {new}{remark}"}
+        if certificate.forgotten:
+            facts["fell out of the window"] = ", ".join(map(str, certificate.forgotten))
     _report(learner, certificate, before, as_json, facts)
 
 

@@ -94,11 +94,9 @@ def learn(
         with require_label(learner, open_reader(learner, file)) as reader:
             learner = _with_map(learner, features, reader)
             _require_ids(learner, reader)
-            teaching = Teaching(learner, folder.file)
             if window is not None and folder.is_new:
                 learner.set_keep(window)
-            elif window is not None:
-                teaching.set_keep(window)
+            teaching = Teaching(learner, folder.file, window)
             write_notes(learner, reader)
             if not len(learner) and reader.columns is not None:
                 print_note(_columns_note(reader, reader.columns))

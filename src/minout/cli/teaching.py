@@ -25,7 +25,7 @@ NOTES = "drift"
 class Teaching:
     """A run over one file: teaches its examples and counts the results."""
 
-    def __init__(self, learner: Learner, file: Path) -> None:
+    def __init__(self, learner: Learner, file: Path, keep: Keep | None = None) -> None:
         self._learner, self._file = learner, file
         self._started = self._saved = time.monotonic()
         self._save_seconds = 0.0
@@ -36,10 +36,12 @@ class Teaching:
         self.drifts: list[Drift] = []
         self.misfits = len(learner.misfits)
         self._has_consolidated = self._has_set_keep = False
+        self._keep = keep
 
-    def set_keep(self, keep: Keep) -> None:
-        """Give an existing model another window, and say how many examples are forgotten."""
-        if keep == self._learner.settings.keep:
+    def _set_keep(self) -> None:
+        # Give an existing model another window, once a row of the file has been taught.
+        keep = self._keep
+        if keep is None or keep == self._learner.settings.keep:
             return
         count = len(self._learner.set_keep(keep).forgotten)
         self.forgotten += count
@@ -56,10 +58,12 @@ class Teaching:
             with ProgressBar("learning") as bar:
                 for example in stop.each(iter(reader)):
                     drift = self._teach_row(example, reader.source)
+                    self._set_keep()
                     if drift is not None:
                         print_note(_drift_sentence(drift, self._learner), bar.console)
                     bar.update(reader.fraction_read, self._progress_text)
                     self._save_if_due()
+            self._set_keep()
         except BadRowError as error:
             return InvalidInputError(f"{error}{self._how_to_go_on(error)}")
         except MinoutError as error:

@@ -84,6 +84,11 @@ class Settings:
                 f'`expand` must be a whole number from 1, None or "auto", not {expand!r}.'
             )
 
+        self._check_keep()
+
+    def _check_keep(self) -> None:
+        if isinstance(self.keep, dict):
+            object.__setattr__(self, "keep", dict(self.keep))  # the caller may change theirs
         try:
             window(self.keep)
         except ValueError:
