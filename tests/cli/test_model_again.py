@@ -131,10 +131,10 @@ def test_a_forgotten_row_comes_back_with_its_file(run, run_json, wines, wine):
 def test_what_was_not_consolidated_is_told_so(tmp_path, run, write_csv, wine_rows):
     words = ["--label", "kind", "--id", "bottle", "--no-consolidate"]
     said = run("learn", tmp_path / "m", write_csv("some.csv", wine_rows[:60]), *words)
-    assert said.endswith("; not consolidated.\n")
+    assert "; not consolidated." in said
     said = run("learn", tmp_path / "m", write_csv("more.csv", wine_rows[:64]))
     assert said.startswith("Taught 4 examples (59 were known already), ")
-    assert "; consolidated.\nAccuracy: " in said
+    assert "; consolidated. Of the last" in said
 
 
 def test_speed_counts_what_was_taught(wines):

@@ -202,7 +202,7 @@ def test_a_bad_call_changes_nothing(workload):
         assert everything(learner) == before, name
         refused[name] = refused.get(name, 0) + 1
     assert len(refused) >= len([name for name in dir(bad) if name.startswith("bad_")]) - 1
-    assert sum(refused.values()) > 0.95 * CALLS / WORKLOADS
+    assert sum(refused.values()) > 0.94 * CALLS / WORKLOADS
     for each in (learner, start):
         each.teach_many(np.eye(WIDTH), ["fig", "pear", "new"] if workload > 1 else [0, 1, 5])
     assert everything(learner) == everything(start)

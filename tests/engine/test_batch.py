@@ -111,7 +111,7 @@ def test_what_is_kept_changes_no_bit(operations, seed):
                     some = np.array([places.pop() for _ in range(min(5, len(places)))])
                     each.join(some, np.where(some < ROWS // 2, 1.0, -1.0))
                 elif operation == "leave":
-                    each.leave(each.places[1:3])
+                    each = each.without(each.places[1:3], here)
                 elif operation == "restart":
                     each.restart(Prior(drawn(rng, 40), 0.5))
                 else:

@@ -142,7 +142,7 @@ def test_a_call_that_fails_anywhere_was_never_made(call, kind, monkeypatch):
             assert everything(learner) == before, (where, nth)
             assert learner.audit().ok, (where, nth)
             failed += 1
-    assert failed > 4
+    assert failed >= 4  # to forget a class calls only four of them
     assert go_on(learner, count) == go_on(twin, count)
 
 

@@ -214,8 +214,11 @@ def test_sums_are_exact_after_an_example_of_very_large_weight_is_forgotten():
     learner.teach(X.mean(axis=0) + 50.0, y[0], id="heavy", weight=1e9)
     learner.teach_many(X + 0.25, y)  # so that the heavy one is in the sums
     learner.forget("heavy")
+    assert learner.inspect().sums.stale  # they are computed anew when they are next used
+    learner.teach(X[0] + 9.0, 7)
     view = learner.inspect()
-    seen = [learner.example(i)[0] for i in learner.ids if view.places[i] < view.sums.seen]
+    assert not view.sums.stale
+    seen = [learner.example(i)[0] for i in learner.ids if view.serials[i] < view.sums.seen]
     assert len(seen) > len(y)
     assert view.counts.sum() == pytest.approx(len(seen), abs=1e-9)
     total = np.sum(seen - view.sums.shift, axis=0)

@@ -218,7 +218,7 @@ def test_an_example_that_fits_would_touch_no_other():
     learner = Learner(**KINDS["plain"])
     for i in range(6):
         learner.teach([10.0 * (i % 2), i / 8], i % 2)
-    assert learner.what_if([10.0, 0.25], 1) == ({}, (), (), False)
+    assert learner.what_if([10.0, 0.25], 1) == ({}, (), (), False, ())
     learner.teach([10.0, 0.25], 1)
     with pytest.raises(InvalidInputError, match="no last move"):
         learner.partition()

@@ -180,7 +180,9 @@ class Model:
             return [each for each in ids if each in stored]
 
         certificates = [
-            each._replace(misfits=tuple(only(each.misfits)), cleared=tuple(only(each.cleared)))
+            each._replace(
+                misfits=tuple(only(each.misfits)), cleared=tuple(only(each.cleared)), forgotten=()
+            )
             for each in self.last.certificates
         ]
         self.last = LastCall(only(self.last.ids), certificates)

@@ -13,6 +13,7 @@ from minout.cli.output import command, print_facts, print_json, print_note
 from minout.cli.progress import ProgressBar
 from minout.cli.queries import load_file
 from minout.cli.stop import Stop
+from minout.cli.teaching import NOTES as DRIFT
 from minout.engine import Certificate
 from minout.errors import InvalidInputError
 from minout.learner import Learner
@@ -78,12 +79,14 @@ def forget(
         raise typer.BadParameter("Name the ids to forget, or one label with --class.")
     with ModelFolder(model) as folder:
         learner = load_file(folder.file)
-        before = learner.misfits
+        before, labels = learner.misfits, len(learner.classes)
         if label is None:
             certificate = learner.forget([require_id(learner, each) for each in ids or []])
         else:
             forgotten = convert_label(label_type(learner), label)
             certificate = learner.forget_class(forgotten)
+        if len(learner.classes) < labels:
+            learner.notes.pop(DRIFT, None)  # it names the labels that it counts
         _save(learner, folder.file, consolidate)
     _report(learner, certificate, before, as_json, {})
 

@@ -138,7 +138,8 @@ def _about(about: Any) -> None:
     _expect(isinstance(refresh_at, list) and len(refresh_at) == 2, "schedule")
     _expect(isinstance(chosen_at, list) and len(chosen_at) == 3, "schedule")
     _expect(isinstance(prior_at, list) and len(prior_at) == len(labels), "schedule")
-    counts = (about.get(name, 0) for name in ("next_id", "taught", "seen", "scattered"))
+    counts = (about.get(name) for name in ("next_id", "seen", "scattered"))
+    _expect(_is_count(about.get("taught", 0)), "taught")
     _expect(all(map(_is_count, (*counts, *refresh_at, *chosen_at, *prior_at))), "counts")
     for each in about["corrected"]:
         _expect(isinstance(each, list) and len(each) == 2 and _is_name(each[0]), "corrected")
