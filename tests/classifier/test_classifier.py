@@ -286,7 +286,9 @@ def test_certificates_tell_of_each_row_of_the_call_and_of_the_last_change():
     assert classifier.certificate_ == certificates[-1]
     assert classifier.consolidate().certificate == classifier.certificate_
     assert classifier.correct(0, "b").certificate == classifier.certificate_
-    assert classifier.forget([1]) == classifier.certificate_
+    certificate = classifier.forget([1])
+    assert certificate.forgotten == (1,)  # what is kept, and pickled, does not name it
+    assert certificate._replace(forgotten=()) == classifier.certificate_
     assert classifier.forget_class("a") == classifier.certificate_
     assert classifier.fit(X, Y).certificates_ == [classifier.certificate_]
     assert classifier.certificate_.checked == 6

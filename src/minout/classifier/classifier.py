@@ -106,7 +106,8 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     pending_ : list of int or str
         The ids of the stored examples that wait until a separator with many support vectors moves.
     certificate_ : Certificate
-        The certificate of the last change: what moved, and which examples became misfits.
+        The certificate of the last change: what moved, and which examples became misfits. After
+        `forget` it does not name the forgotten examples; the one that `forget` returns does.
     certificates_ : list of Certificate
         The certificate of each row of the last `partial_fit`; after other calls, one.
     learner_ : Learner
