@@ -42,44 +42,19 @@ Arrays = dict[str, NDArray[Any]]
 
 def packed(state: State) -> tuple[dict[str, Any], Arrays]:
     """Return JSON-ready metadata and arrays from which `unpacked` restores the same state."""
-    examples, frame, separators = state.examples, state.frame, state.separators
-    moments = frame.moments
-    pairs = _pairs_with_weights(separators, state.regions.order.owner)
+    separators = state.separators
+    pairs = pairs_with_weights(state)
     rows = separators.rows_of(pairs)
     about = {
-        "settings": asdict(state.settings),
-        "widths": list(state.widths),
-        "next_id": state.next_id,
-        "taught": state.taught,
-        "latest": state.latest,
+        **summary(state),
         "ids": list(state.ids),
-        "labels": list(state.regions.labels),
         "corrected": [[key, list(state.corrected[key])] for key in _in_order(state)],
-        "choice": frame.choice._asdict(),
-        "schedule": {
-            "refresh_at": list(frame.schedule.refresh_at),
-            "chosen_at": list(frame.schedule.chosen_at),
-            "prior_at": list(frame.schedule.prior_at),
-            "choose_at": frame.schedule.choose_at,
-        },
-        "seen": moments.seen,
-        "scattered": moments.scattered,
-        "exact_sums": moments.exact,
-        "stale_sums": moments.stale,
-        "sketched": frame.sketch is not None,
-        "consolidated": state.consolidated,
         "notes": state.notes,
     }
     arrays: Arrays = {
-        **_examples(examples),
+        **_examples(state.examples),
         "W": separators.W[rows],
         "b": separators.b[rows],
-        "sums.shift": moments.shift,
-        "sums.counts": moments.counts,
-        "sums.rows": moments.sums,
-        "sums.squares": moments.squares,
-        "origin": frame.geometry.origin,
-        **_square("K", frame.geometry.K),
         **_joined("members", [members.places for members in state.regions.members]),
         **_joined("misfits", [separators.misfits[pair] for pair in pairs]),
         **_joined("pending", [separators.pending[pair] for pair in pairs]),
@@ -89,16 +64,64 @@ def packed(state: State) -> tuple[dict[str, Any], Arrays]:
     if left.any():
         arrays["left"] = left
     if separators.far is not None:
-        arrays |= _far(separators, separators.far, pairs)
-    if moments.scatter is not None:
-        arrays |= _square("sums.scatter", moments.scatter)
-    if frame.geometry.precision is not None:
-        arrays |= _square("precision", frame.geometry.precision)
-    if len(examples.expansion.of):
-        hats = examples.expansion._asdict().items()
-        arrays |= {f"hats.{name}": values for name, values in hats}
-    arrays["images"], arrays["images.of"] = frame.images.kept()
+        arrays["far.near"] = np.array(pairs, dtype=np.int64)
+        arrays |= _far_supports(separators, separators.far)
+    for name in SHARED:
+        arrays |= shared(state, name)
+    arrays["images"], arrays["images.of"] = state.frame.images.kept()
     return about, arrays
+
+
+def summary(state: State) -> dict[str, Any]:
+    """Return the metadata of a state that do not grow with its examples; without the notes."""
+    frame, moments, schedule = state.frame, state.frame.moments, state.frame.schedule
+    return {
+        "settings": asdict(state.settings),
+        "widths": list(state.widths),
+        "next_id": state.next_id,
+        "taught": state.taught,
+        "latest": state.latest,
+        "labels": list(state.regions.labels),
+        "choice": frame.choice._asdict(),
+        "schedule": {
+            "refresh_at": list(schedule.refresh_at),
+            "chosen_at": list(schedule.chosen_at),
+            "prior_at": list(schedule.prior_at),
+            "choose_at": schedule.choose_at,
+        },
+        "seen": moments.seen,
+        "scattered": moments.scattered,
+        "exact_sums": moments.exact,
+        "stale_sums": moments.stale,
+        "sketched": frame.sketch is not None,
+        "consolidated": state.consolidated,
+    }
+
+
+SHARED = ("sums", "scatter", "metric", "hats", "far")
+"""The parts of a state that all separators share; see `shared`."""
+
+
+def shared(state: State, part: str) -> Arrays:
+    """Return the arrays of one part of what all separators share; none if there are none."""
+    moments, geometry, far = state.frame.moments, state.frame.geometry, state.separators.far
+    arrays: Arrays = {}
+    if part == "sums":
+        sums = (moments.shift, moments.counts, moments.sums, moments.squares)
+        names = ("shift", "counts", "rows", "squares")
+        arrays = {f"sums.{name}": each for name, each in zip(names, sums, strict=True)}
+    elif part == "scatter" and moments.scatter is not None:
+        arrays = _square("sums.scatter", moments.scatter)
+    elif part == "metric":
+        arrays = {"origin": geometry.origin, **_square("K", geometry.K)}
+        if geometry.precision is not None:
+            arrays |= _square("precision", geometry.precision)
+    elif part == "hats" and len(state.examples.expansion.of):
+        hats = state.examples.expansion._asdict().items()
+        arrays = {f"hats.{name}": values for name, values in hats}
+    elif part == "far" and far is not None:
+        arrays = _discriminants(far)
+    return arrays
 
 
 def _in_order(state: State) -> list[Id]:
@@ -219,21 +242,17 @@ def _separators(arrays: Arrays, examples: Examples, owner: Ints) -> Separators:
     return separators
 
 
-def _pairs_with_weights(separators: Separators, owner: Ints) -> list[int]:
-    return sorted(separators.pools) if separators.far else pairs_between(owner)
+def pairs_with_weights(state: State) -> list[int]:
+    """Return the numbers of the pairs whose separators have weights, ascending."""
+    separators = state.separators
+    return sorted(separators.pools) if separators.far else pairs_between(state.regions.order.owner)
 
 
-def _far(separators: Separators, far: FarPairs, near: list[int]) -> Arrays:
-    m, (low, high) = far.count, far.pairs_with_support()
-    both = list(zip(low.tolist(), high.tolist(), strict=True))
-    supports = [far.support(a, b) for a, b in both]
-    numbers = high * (high - 1) // 2 + low
-    bounds = [far.floor[low, high], far.floor[high, low], far.norm[low, high]]
-    misfits = [separators.misfits.get(pair, NO_PLACES) for pair in numbers.tolist()]
+def _discriminants(far: FarPairs) -> Arrays:
+    m = far.count
     return {
         "far.near_classes": np.array([far.near_classes]),
         "far.within": np.array([far.within]),
-        "far.near": np.array(near, dtype=np.int64),
         "far.mean": far.mean[:m],
         "far.V": far.V[:m],
         "far.square": far.square[:m],
@@ -241,6 +260,17 @@ def _far(separators: Separators, far: FarPairs, near: list[int]) -> Arrays:
         "far.counts": far.counts[:m],
         "far.reach": far.reach[:m],
         "far.scale": far.scale[np.tril_indices(m, -1)],
+    }
+
+
+def _far_supports(separators: Separators, far: FarPairs) -> Arrays:
+    low, high = far.pairs_with_support()
+    both = list(zip(low.tolist(), high.tolist(), strict=True))
+    supports = [far.support(a, b) for a, b in both]
+    numbers = high * (high - 1) // 2 + low
+    bounds = [far.floor[low, high], far.floor[high, low], far.norm[low, high]]
+    misfits = [separators.misfits.get(pair, NO_PLACES) for pair in numbers.tolist()]
+    return {
         "far.pairs": numbers,
         **_joined("far.support", [support.places for support in supports]),
         "far.coef": _end_to_end([support.coef for support in supports]),

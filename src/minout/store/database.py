@@ -1,0 +1,649 @@
+"""A model in one SQLite file: records with checksums, one writer at a time, readers at any time.
+
+The tables hold what `SCHEMA` says. Each record has a checksum, its seal; `head` has the number of
+the newest state and the sum of all seals, so that a record that is missing, or of an earlier state,
+is noticed. A process that wants to write takes its turn: it waits in the queue (a lock on a file
+beside the database) for SQLite's write lock, so that turns are taken in order.
+"""
+
+import os
+import secrets
+import sqlite3
+import time
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+import numpy as np
+from filelock import FileLock, Timeout
+
+from minout._typing import Ints
+from minout.errors import MissingDataError, UnwritableError
+from minout.store.archive import damaged_message
+
+DATABASE = "model.sqlite"
+QUEUE = ".lock"
+APPLICATION = 0x6D696E6F  # "mino"
+FORMAT = 1
+PAGE = 8_192
+WAIT = 600.0
+"""The longest time to wait for another process's turn to end, in seconds."""
+POLL = 0.02
+MODULUS = 2**62
+FEW = 1_000
+"""How many records are read at a time."""
+LOG_LENGTH = 10_000
+"""How many entries of the log are kept."""
+SCHEMA = {
+    "head": """CREATE TABLE head (
+  one INTEGER PRIMARY KEY, version INTEGER NOT NULL, total INTEGER NOT NULL, writer TEXT NOT NULL
+) STRICT""",
+    "examples": """CREATE TABLE examples (
+  place INTEGER PRIMARY KEY, version INTEGER NOT NULL, id TEXT, region INTEGER NOT NULL,
+  position INTEGER NOT NULL, weight REAL NOT NULL, time REAL NOT NULL, serial INTEGER NOT NULL,
+  digest INTEGER NOT NULL, corrected TEXT, seal INTEGER NOT NULL
+) STRICT""",
+    "examples_by_version": "CREATE INDEX examples_by_version ON examples (version)",
+    "rows": "CREATE TABLE rows (place INTEGER PRIMARY KEY, row BLOB NOT NULL) STRICT",
+    "separators": """CREATE TABLE separators (
+  key INTEGER PRIMARY KEY, value BLOB NOT NULL, seal INTEGER NOT NULL
+) STRICT""",
+    "images": """CREATE TABLE images (
+  key INTEGER PRIMARY KEY, value BLOB NOT NULL, seal INTEGER NOT NULL
+) STRICT""",
+    "parts": """CREATE TABLE parts (
+  key TEXT PRIMARY KEY, value BLOB NOT NULL, seal INTEGER NOT NULL
+) STRICT""",
+    "log": """CREATE TABLE log (
+  number INTEGER PRIMARY KEY, time REAL NOT NULL, action TEXT NOT NULL, id TEXT,
+  details TEXT NOT NULL
+) STRICT""",
+}
+KEYED = ("separators", "images", "parts")
+Key = int | str
+
+
+class ExampleRecord(NamedTuple):
+    """What is stored of the example at a place; `id` is None if the place is free.
+
+    `id` and `corrected` are JSON. Members of a region are in the order of `position`.
+    """
+
+    place: int
+    id: str | None
+    region: int
+    position: int
+    weight: float
+    time: float
+    serial: int
+    digest: int
+    corrected: str | None
+
+    def seal(self) -> int:
+        """Return its checksum."""
+        return zlib.crc32(repr(tuple(self)).encode())
+
+
+class LogEntry(NamedTuple):
+    """One change, for `minout log`: when, what, the id of its example, and details as JSON."""
+
+    time: float
+    action: str
+    id: str | None
+    details: str
+
+
+class Changes(NamedTuple):
+    """What one transaction writes: records by key; None deletes a record.
+
+    `end` is the number of places. `forgotten` are ids (JSON) that are deleted from the log.
+    """
+
+    end: int
+    examples: Sequence[ExampleRecord] = ()
+    rows: Iterable[tuple[int, bytes]] = ()
+    separators: Mapping[Key, bytes | None] = {}
+    images: Mapping[Key, bytes | None] = {}
+    parts: Mapping[Key, bytes | None] = {}
+    log: Sequence[LogEntry] = ()
+    forgotten: Sequence[str] = ()
+
+
+class _Known:
+    """The newest state that a connection knows: its number, and the seals of all records."""
+
+    def __init__(self, version: int = 0, total: int = 0) -> None:
+        self.version, self.total = version, total
+        self.examples: Ints = np.zeros(0, dtype=np.int64)
+        self.keyed: dict[str, dict[Key, int]] = {table: {} for table in KEYED}
+
+    def follow(self, update: "_Update") -> None:
+        """Take over what was written, in place; twice is the same as once."""
+        self.resize(update.end)
+        for place, seal in update.examples.items():
+            self.examples[place] = seal
+        for table, seals in update.keyed.items():
+            for key, new in seals.items():
+                if new is None:
+                    self.keyed[table].pop(key, None)
+                else:
+                    self.keyed[table][key] = new
+        self.version, self.total = update.version, update.total
+
+    def resize(self, end: int) -> None:
+        """Have one seal for each of so many places, in place."""
+        if end > len(self.examples):
+            more = np.zeros(max(end, 2 * len(self.examples)), dtype=np.int64)
+            more[: len(self.examples)] = self.examples
+            self.examples = more
+        self.examples[end:] = 0
+
+    def seals_from(self, end: int) -> int:
+        """Return the sum of the seals of examples from a place on."""
+        return int(self.examples[end:].sum())
+
+
+class _Update(NamedTuple):
+    """What a transaction changes in what is known: new seals, None for deleted records."""
+
+    version: int
+    total: int
+    end: int
+    examples: dict[int, int]
+    keyed: dict[str, dict[Key, int | None]]
+
+
+class Database:
+    """A connection to the database of one model.
+
+    Parameters
+    ----------
+    folder : Path
+        The model's folder; it must exist.
+    read_only : bool, default=False
+        Never write; no lock is taken.
+    """
+
+    def __init__(self, folder: Path, *, read_only: bool = False) -> None:
+        self.folder, self.file = folder, folder / DATABASE
+        self.read_only = read_only
+        self._token = secrets.token_hex(8)
+        self._queue = FileLock(folder / QUEUE, thread_local=False)
+        self._known = _Known()
+        self._unconfirmed: _Update | None = None
+        self._process = os.getpid()
+        self._connection = self._connect()
+
+    # Opening and closing
+
+    def _connect(self) -> sqlite3.Connection:
+        with self._translated():
+            if self.read_only:
+                return self._connect_to_read()
+            is_new = not self.file.exists()
+            connection = self._sqlite("rwc")
+            try:
+                if is_new or not self.file.stat().st_size:
+                    self._create(connection)
+                self._check(connection)
+            except BaseException:
+                connection.close()
+                raise
+            return connection
+
+    def _connect_to_read(self) -> sqlite3.Connection:
+        # A folder that cannot be written to has no room for the files of the write-ahead log; then
+        # the file is read as it is, which is right as long as there is no log.
+        connection = self._sqlite("ro")
+        try:
+            self._check(connection)
+        except sqlite3.OperationalError as error:
+            connection.close()
+            has_log = self._log_size() > 0
+            if has_log or error.sqlite_errorname not in ("SQLITE_CANTOPEN", "SQLITE_READONLY"):
+                raise
+            connection = self._sqlite("ro&immutable=1")
+            self._check(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _sqlite(self, mode: str) -> sqlite3.Connection:
+        name = f"file:{quote(str(self.file.resolve()))}?mode={mode}"
+        connection = sqlite3.connect(
+            name, uri=True, isolation_level=None, check_same_thread=False, timeout=POLL
+        )
+        for setting in ("trusted_schema=OFF", "cell_size_check=ON", "synchronous=FULL"):
+            connection.execute(f"PRAGMA {setting}")
+        connection.execute("PRAGMA query_only=ON" if self.read_only else "PRAGMA secure_delete=ON")
+        connection.execute("PRAGMA journal_size_limit=67108864")
+        return connection
+
+    def _create(self, connection: sqlite3.Connection) -> None:
+        with self._queue.acquire(timeout=WAIT, poll_interval=POLL):
+            if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                return  # another process was faster
+            connection.execute(f"PRAGMA page_size={PAGE}")
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute(f"PRAGMA application_id={APPLICATION}")
+            connection.execute(f"PRAGMA user_version={FORMAT}")
+            for statement in SCHEMA.values():
+                connection.execute(statement)
+            connection.execute("INSERT INTO head VALUES (1, 0, 0, '')")
+            connection.execute("COMMIT")
+
+    def _check(self, connection: sqlite3.Connection) -> None:
+        # The schema must be ours to the letter: a view or a trigger could run anything.
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
+        newer = connection.execute("PRAGMA user_version").fetchone()[0] > FORMAT
+        if application != APPLICATION:
+            raise MissingDataError(f"{self.file} is not a minout model.")
+        if newer:
+            raise MissingDataError(
+                f"{self.file} was written by a newer version of minout; update minout to read it."
+            )
+        found = connection.execute(
+            "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"
+        ).fetchmany(len(SCHEMA) + 1)
+        if dict(found) != SCHEMA:
+            raise self.damaged()
+
+    def close(self) -> None:
+        """End the turn without writing, and close the connection."""
+        if os.getpid() == self._process:
+            with self._translated():
+                self._connection.close()
+
+    def damaged(self) -> MissingDataError:
+        """Return the error for a file that is damaged."""
+        return MissingDataError(damaged_message(self.file))
+
+    def _log_size(self) -> int:
+        log = self.file.with_name(f"{DATABASE}-wal")
+        return log.stat().st_size if log.exists() else 0
+
+    @property
+    def size(self) -> int:
+        """The size of the database and of its write-ahead log, in bytes."""
+        return self.file.stat().st_size + self._log_size()
+
+    # Writing
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether this connection has the turn."""
+        return self._connection.in_transaction
+
+    def begin(self) -> bool:
+        """Take the turn, if need be after a wait; return whether there is a state not known yet."""
+        self._require_process()
+        if self.in_turn:
+            return False
+        with self._translated():
+            self._take_turn()
+            version, _, writer = self._head()
+        mine = self._unconfirmed
+        if mine is not None and (version, writer) == (mine.version, self._token):
+            self._confirm()
+        return version != self._known.version
+
+    def _take_turn(self) -> None:
+        until = time.monotonic() + WAIT
+        try:
+            with self._queue.acquire(timeout=WAIT, poll_interval=POLL):
+                while True:
+                    try:
+                        self._connection.execute("BEGIN IMMEDIATE")
+                        return
+                    except sqlite3.OperationalError as error:
+                        is_busy = error.sqlite_errorname.startswith("SQLITE_BUSY")
+                        if not is_busy or time.monotonic() > until:
+                            raise
+        except Timeout:
+            raise UnwritableError(
+                f"Another process has been changing {self.folder} for more than {WAIT:.0f} s; "
+                "try again later."
+            ) from None
+        except OSError as error:
+            raise UnwritableError(
+                f"{self.folder} cannot be written to: {error.strerror or error}."
+            ) from error
+
+    def end(self) -> None:
+        """End the turn without writing."""
+        if self.in_turn:
+            with self._translated():
+                self._connection.execute("ROLLBACK")
+
+    def commit(self, changes: Changes) -> None:
+        """Write changes in one transaction, and end the turn.
+
+        If that fails, nothing is written. The turn may then be lost.
+        """
+        with self._translated():
+            execute = self._connection.execute
+            execute("SAVEPOINT writing")
+            try:
+                new = self._write(changes)
+                execute("RELEASE writing")
+            except BaseException:
+                if self.in_turn:
+                    execute("ROLLBACK TO writing")
+                    execute("RELEASE writing")
+                raise
+            self._unconfirmed = new
+            try:
+                execute("COMMIT")
+            except sqlite3.Error:
+                self._unconfirmed = None
+                if self.in_turn:
+                    execute("ROLLBACK")
+                raise
+            self._confirm()
+
+    def _confirm(self) -> None:
+        if self._unconfirmed is not None:
+            self._known.follow(self._unconfirmed)
+            self._unconfirmed = None
+
+    def _write(self, changes: Changes) -> _Update:
+        known, connection = self._known, self._connection
+        new = _Update(known.version + 1, 0, changes.end, {}, {})
+        total = known.total + self._write_examples(changes, new)
+        connection.executemany("INSERT OR REPLACE INTO rows VALUES (?, ?)", changes.rows)
+        for table in KEYED:
+            values: Mapping[Key, bytes | None] = getattr(changes, table)
+            total += self._write_keyed(table, values, new) if values else 0
+        self._write_log(changes)
+        new = new._replace(total=total % MODULUS)
+        connection.execute(
+            "UPDATE head SET version = ?, total = ?, writer = ?",
+            (new.version, new.total, self._token),
+        )
+        return new
+
+    def _write_examples(self, changes: Changes, new: _Update) -> int:
+        # Return by how much the sum of all seals grows.
+        connection, known, end, grown = self._connection, self._known.examples, changes.end, 0
+        gone = self._known.seals_from(end)
+        if gone:
+            connection.execute("DELETE FROM examples WHERE place >= ?", (end,))
+            connection.execute("DELETE FROM rows WHERE place >= ?", (end,))
+        records = []
+        for record in changes.examples:
+            place, seal = record.place, record.seal()
+            grown += seal - (int(known[place]) if place < len(known) else 0)
+            new.examples[place] = seal
+            records.append((place, new.version, *record[1:], seal))
+        free = [(record.place,) for record in changes.examples if record.id is None]
+        connection.executemany("DELETE FROM rows WHERE place = ?", free)
+        marks = ", ".join("?" * 11)
+        connection.executemany(f"INSERT OR REPLACE INTO examples VALUES ({marks})", records)
+        return grown - gone
+
+    def _write_keyed(self, table: str, values: Mapping[Key, bytes | None], new: _Update) -> int:
+        # Return by how much the sum of all seals grows.
+        known, records, grown = self._known.keyed[table], [], 0
+        seals: dict[Key, int | None] = {}
+        for key, value in values.items():
+            seals[key] = seal = None if value is None else _seal(table, key, value)
+            grown += (seal or 0) - known.get(key, 0)
+            if value is not None:
+                records.append((key, value, seal))
+        gone = [(key,) for key, seal in seals.items() if seal is None]
+        self._connection.executemany(f"DELETE FROM {table} WHERE key = ?", gone)
+        self._connection.executemany(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?)", records)
+        new.keyed[table] = seals
+        return grown
+
+    def _write_log(self, changes: Changes) -> None:
+        connection = self._connection
+        connection.executemany(
+            "INSERT INTO log (time, action, id, details) VALUES (?, ?, ?, ?)", changes.log
+        )
+        names = [(each,) for each in changes.forgotten]
+        if names and changes.end >= 0:
+            wanted = {each for (each,) in names}
+            known = connection.execute("SELECT number, id FROM log WHERE id IS NOT NULL")
+            numbers = [(number,) for number, id in known if id in wanted]
+            connection.executemany("UPDATE log SET id = NULL WHERE number = ?", numbers)
+        if changes.log:
+            last = connection.execute("SELECT max(number) FROM log").fetchone()[0]
+            connection.execute("DELETE FROM log WHERE number <= ?", (last - LOG_LENGTH,))
+
+    # Reading
+
+    @property
+    def version(self) -> int:
+        """The number of the newest state that this connection has read or written."""
+        return self._known.version
+
+    def newest(self) -> int:
+        """Return the number of the newest state in the database."""
+        with self._translated():
+            return self._head()[0]
+
+    def _head(self) -> tuple[int, int, str]:
+        found = self._connection.execute("SELECT version, total, writer FROM head").fetchmany(2)
+        if len(found) != 1 or [type(each) for each in found[0]] != [int, int, str]:
+            raise self.damaged()
+        return found[0]
+
+    def read(self, load: Callable[["Reading"], Any], *, anew: bool = False) -> Any:
+        """Call a function that reads the newest state, from one consistent view of it.
+
+        With `anew` it is told all records, otherwise all but examples that are known already.
+        What was read becomes known if the function returns.
+        """
+        self._require_process()
+        with self._translated(), self._view():
+            version, total, _ = self._head()
+            reading = Reading(self, self._connection, _Known() if anew else self._known)
+            result = load(reading)
+            if reading.total() != total:
+                raise self.damaged()
+            self._known = reading.known(version, total)
+            self._unconfirmed = None
+        return result
+
+    @contextmanager
+    def _view(self) -> Iterator[None]:
+        if self.in_turn:
+            yield
+            return
+        self._connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            if self.in_turn:
+                self._connection.execute("ROLLBACK")
+
+    def log(self, after: int = 0) -> list[tuple[int, LogEntry]]:
+        """Return the entries of the log with higher numbers than `after`."""
+        with self._translated():
+            found = self._connection.execute(
+                "SELECT number, time, action, id, details FROM log WHERE number > ? "
+                "ORDER BY number",
+                (after,),
+            ).fetchmany(LOG_LENGTH + FEW)
+        return [(number, LogEntry(*entry)) for number, *entry in found]
+
+    # The file as a whole
+
+    def check_file(self) -> list[str]:
+        """Return what SQLite's check of the whole file finds: nothing if it is sound."""
+        with self._translated():
+            found = self._connection.execute("PRAGMA integrity_check(10)").fetchall()
+        return [text for (text,) in found if text != "ok"]
+
+    def compact(self) -> None:
+        """Write the whole database anew, so that nothing deleted is left in any file."""
+        with self._translated(), self._queue.acquire(timeout=WAIT, poll_interval=POLL):
+            self._connection.execute(f"PRAGMA busy_timeout={int(WAIT * 1000)}")
+            try:
+                self._connection.execute("VACUUM")
+                busy = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            finally:
+                self._connection.execute(f"PRAGMA busy_timeout={int(POLL * 1000)}")
+        if busy:
+            raise UnwritableError(
+                f"Another process is reading {self.folder}, so that its log could not be emptied; "
+                "try again later."
+            )
+
+    def backup(self, folder: Path) -> None:
+        """Copy the newest state into the database of another folder."""
+        with self._translated():
+            target = sqlite3.connect(folder / DATABASE)
+            try:
+                self._connection.backup(target)
+            finally:
+                target.close()
+
+    # Errors
+
+    def _require_process(self) -> None:
+        if os.getpid() != self._process:
+            raise UnwritableError(
+                f"{self.folder} was opened by another process; open it again in this one."
+            )
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        # Raise SQLite's errors as ours.
+        try:
+            yield
+        except sqlite3.Error as error:
+            name = getattr(error, "sqlite_errorname", "")
+            if isinstance(error, sqlite3.OperationalError) and name.startswith(_UNWRITABLE):
+                raise UnwritableError(f"{self.folder} could not be written: {error}.") from error
+            if name.startswith(("SQLITE_CANTOPEN", "SQLITE_IOERR", "SQLITE_PERM")):
+                raise MissingDataError(f"{self.file} could not be read: {error}.") from error
+            if isinstance(error, sqlite3.DatabaseError):
+                raise self.damaged() from error
+            raise
+
+
+_UNWRITABLE = ("SQLITE_FULL", "SQLITE_READONLY", "SQLITE_BUSY", "SQLITE_IOERR_WRITE")
+
+
+class Reading:
+    """The records of one state, while it is read; each is checked against its seal."""
+
+    def __init__(self, database: Database, connection: sqlite3.Connection, known: _Known) -> None:
+        self._database, self._connection = database, connection
+        self.since = known.version
+        self._limit = database.size
+        self._seals, self._keyed = known.examples, _Known().keyed
+
+    def examples(self, end: int) -> list[ExampleRecord]:
+        """Return the examples that changed since the known state, by place; there are `end`."""
+        if not 0 <= end <= self._limit:
+            raise self._database.damaged()
+        seals = np.zeros(end, dtype=np.int64)
+        known = min(end, len(self._seals))
+        seals[:known] = self._seals[:known]
+        where = "WHERE version > ? ORDER BY place" if self.since else "ORDER BY place"
+        query = (
+            "SELECT place, id, region, position, weight, time, serial, digest, corrected, seal "
+            f"FROM examples {where}"
+        )
+        found, last = [], -1
+        for *fields, seal in self._each(query, (self.since,) if self.since else ()):
+            record = ExampleRecord(*fields)
+            if not _is_example(record) or not last < record.place < end or record.seal() != seal:
+                raise self._database.damaged()
+            last, seals[record.place] = record.place, seal
+            found.append(record)
+        if not self.since and len(found) != end:
+            raise self._database.damaged()
+        self._seals = seals
+        return found
+
+    def rows(self, places: Ints, width: int, put: Callable[[int, bytes], None]) -> None:
+        """Call a function with place and bytes of the rows at some ascending places.
+
+        A row has `width` bytes. Together they cannot have more bytes than the file.
+        """
+        if len(places) * width > self._limit:
+            raise self._database.damaged()
+        if not len(places):
+            return
+        wanted = set(places.tolist())
+        query = "SELECT place, row FROM rows WHERE place BETWEEN ? AND ? ORDER BY place"
+        last, found = -1, 0
+        for first, until in _ranges(places):
+            for place, row in self._each(query, (first, until)):
+                if not isinstance(place, int) or place <= last:
+                    raise self._database.damaged()
+                last = place
+                if place in wanted:
+                    if not isinstance(row, bytes) or len(row) != width:
+                        raise self._database.damaged()
+                    put(place, row)
+                    found += 1
+        if found != len(wanted):
+            raise self._database.damaged()
+
+    def keyed(self, table: str) -> dict[Key, bytes]:
+        """Return all records of a table by key, in the order of the keys."""
+        found: dict[Key, bytes] = {}
+        seals: dict[Key, int] = {}
+        room, kind, last = self._limit, str if table == "parts" else int, _BEFORE_ALL[table]
+        for key, value, seal in self._each(f"SELECT key, value, seal FROM {table} ORDER BY key"):
+            if type(key) is not kind or type(value) is not bytes or type(seal) is not int:
+                raise self._database.damaged()
+            room -= len(value)
+            if room < 0 or not last < key:
+                raise self._database.damaged()
+            if _seal(table, key, value) != seal:
+                raise self._database.damaged()
+            found[key], seals[key], last = value, seal, key
+        self._keyed[table] = seals
+        return found
+
+    def total(self) -> int:
+        """Return the sum of all seals that were read."""
+        keyed = sum(sum(seals.values()) for seals in self._keyed.values())
+        return (int(self._seals.sum()) + keyed) % MODULUS
+
+    def known(self, version: int, total: int) -> _Known:
+        """Return what is known once all has been read."""
+        found = _Known(version, total)
+        found.examples, found.keyed = self._seals, self._keyed
+        return found
+
+    def _each(self, query: str, arguments: tuple[int, ...] = ()) -> Iterator[Any]:
+        cursor = self._connection.execute(query, arguments)
+        while block := cursor.fetchmany(FEW):
+            yield from block
+
+
+_BEFORE_ALL: dict[str, Any] = {"separators": -1, "images": -1, "parts": ""}
+
+
+def _seal(table: str, key: Key, value: bytes) -> int:
+    return zlib.crc32(value, zlib.crc32(f"{table}:{key}:".encode()))
+
+
+def _is_example(record: ExampleRecord) -> bool:
+    place, id, region, position, weight, at, serial, digest, corrected = record
+    numbers = (place, region, position, serial, digest)
+    texts = [each for each in (id, corrected) if each is not None]
+    return (
+        all(type(each) is int for each in numbers)
+        and all(type(each) is str for each in texts)
+        and type(weight) is type(at) is float
+    )
+
+
+def _ranges(places: Ints) -> Iterator[tuple[int, int]]:
+    # Ranges of places to read: near ones together, so that few queries skip few rows.
+    breaks = np.flatnonzero(np.diff(places) > 4) + 1
+    for part in np.split(places, breaks):
+        yield int(part[0]), int(part[-1])
