@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
+from functools import wraps
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,8 +36,9 @@ from minout.engine import (
 )
 from minout.engine.settings import Keep
 from minout.engine.state import Move
-from minout.errors import InvalidInputError
+from minout.errors import InvalidInputError, MinoutError
 from minout.features import FeatureMap, named
+from minout.group_commit import keep_committing
 from minout.inputs import (
     InputRows,
     checked_id,
@@ -45,6 +47,7 @@ from minout.inputs import (
     checked_weight,
     listed_ids,
 )
+from minout.model_store import Durability, FolderStore, Store
 from minout.readwrite import ReadWriteLock, reads, writes
 from minout.teaching import Example, checked_examples, clock, separable, step
 
@@ -54,6 +57,32 @@ Time = float | datetime
 TRIM_EVERY = 128
 """Return freed memory after a refresh, and at every so many examples if a separator moved."""
 _NOTHING_LEFT = "Every example has been forgotten; there is nothing to predict."
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def changes(
+    method: Callable[Concatenate["Learner", P], R],
+) -> Callable[Concatenate["Learner", P], R]:
+    """Block other changes while a method runs, and commit what it changed.
+
+    A learner in a folder takes its turn first, and takes over what other processes committed.
+    """
+
+    @writes
+    @wraps(method)
+    def changing(self: "Learner", /, *args: P.args, **kwargs: P.kwargs) -> R:
+        if type(self._store) is Store:
+            return method(self, *args, **kwargs)
+        self._begin()
+        try:
+            return method(self, *args, **kwargs)
+        finally:
+            self._end()
+
+    return changing
 
 
 class Learner:
@@ -152,8 +181,9 @@ class Learner:
         self._inputs = InputRows(named(features))
         self._state = State(settings, 0, self._inputs.features.dtype)
         self._lock = ReadWriteLock()
+        self._store = Store()
 
-    @writes
+    @changes
     def teach(
         self, x: Any, y: Label, id: Id | None = None, weight: float = 1.0, at: Time | None = None
     ) -> StepReport:
@@ -200,7 +230,7 @@ class Learner:
             self._commit(state, self._with_widths(delta, x, row))
         return report
 
-    @writes
+    @changes
     def teach_many(
         self,
         X: Any,
@@ -275,7 +305,7 @@ class Learner:
             return WhatIf.nothing()
         return engine.what_if(self._state, row, label, when)
 
-    @writes
+    @changes
     def correct(self, id: Id, y: Label, weight: float | None = None) -> StepReport:
         """Give a stored example another label, in one step.
 
@@ -312,7 +342,7 @@ class Learner:
         self._commit(state, delta._replace(corrected=corrected))
         return StepReport(example_id, label, delta.certificate, delta.refresh)
 
-    @writes
+    @changes
     def forget(self, ids: Id | Iterable[Id]) -> Certificate:
         """Remove stored examples; separators that had them as support vectors are solved again.
 
@@ -338,7 +368,7 @@ class Learner:
             raise InvalidInputError("An id is named twice; name each example to forget once.")
         return self._forget(sorted(places))
 
-    @writes
+    @changes
     def set_keep(self, keep: Keep) -> Certificate:
         """Set another window, and forget the examples that it does not hold.
 
@@ -358,7 +388,7 @@ class Learner:
         self._commit(state, delta)
         return delta.certificate
 
-    @writes
+    @changes
     def forget_class(self, y: Label) -> Certificate:
         """Remove all examples of a label, and the label itself.
 
@@ -378,7 +408,7 @@ class Learner:
             raise InvalidInputError(f"No example has the label {label!r}.")
         return self._forget(places.tolist(), label)
 
-    @writes
+    @changes
     def settle(self) -> Certificate:
         """Solve every separator in which examples are pending, so that none waits.
 
@@ -398,7 +428,7 @@ class Learner:
             self._commit(state, delta)
         return delta.certificate
 
-    @writes
+    @changes
     def consolidate(self) -> Consolidation:
         """Compute the model again from the set of stored examples.
 
@@ -413,7 +443,8 @@ class Learner:
         """
         old = self._taught()
         new, done = separable(lambda: engine.consolidate(old))
-        self._lock.write(lambda: setattr(self, "_state", new))
+        self._replace(new)
+        self._store.record(new, None, "consolidate")
         return done
 
     @reads
@@ -725,6 +756,128 @@ class Learner:
         learner._state = state
         return learner
 
+    @classmethod
+    def open(
+        cls,
+        folder: str | Path,
+        *,
+        durability: Durability = "batch",
+        read_only: bool = False,
+        features: str | FeatureMap | Callable[[Any], Any] | None = None,
+        **settings: Any,
+    ) -> "Learner":
+        """Open the model of a folder, which is kept up to date with every change.
+
+        The folder holds an SQLite database. A new learner is made if there is none yet. Other
+        processes may use the same folder at the same time: a change waits for those of others,
+        and begins with what they committed.
+
+        Parameters
+        ----------
+        folder : str or Path
+            The folder; it is made if it does not exist.
+        durability : {"batch", "example"}, default="batch"
+            With "example", what a call changed survives a power cut once the call returns. With
+            "batch", changes are committed together, half a second or 1,000 calls after the first
+            of them at the latest: a crash or a power cut loses these at most. `flush()` waits for
+            it, and `close()` does it, also at the normal end of the program.
+        read_only : bool, default=False
+            Only read, which needs no right to write: see `reload`.
+        features : str, FeatureMap or callable, optional
+            The feature map: for a new model as in the constructor; for another one only if it is a
+            function of your own.
+        **settings
+            The other parameters of the constructor. Those of an existing model must be equal.
+
+        Returns
+        -------
+        Learner
+            The learner; in a `with` statement it is closed at the end.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> with Learner.open(folder) as learner:
+        ...     report = learner.teach([1.0, 0.0], "cat", id="a")
+        >>> Learner.open(folder, read_only=True).ids
+        ['a']
+        """
+        if durability not in ("batch", "example"):
+            raise InvalidInputError(
+                f'`durability` must be "batch" or "example", not {durability!r}.'
+            )
+        new = cls(features="identity" if features is None else features, **settings)
+        store = FolderStore(Path(folder), durability=durability, read_only=read_only)
+        given = None if features is None else new.features
+        new._open(store, given, settings)
+        return new
+
+    def _open(
+        self, store: FolderStore, features: FeatureMap | None, settings: dict[str, Any]
+    ) -> None:
+        # Take over the state of a store, if it has one; its settings must be the given ones.
+        try:
+            if store.is_new:
+                store.describe(self.features)
+            else:
+                found, state = store.load(features)
+                for name in settings:
+                    wanted, has = getattr(self.settings, name), getattr(state.settings, name)
+                    if wanted != has:
+                        raise InvalidInputError(
+                            f"The model in {store.folder} was made with {name}={has!r}, "
+                            f"not {wanted!r}; leave `{name}` out."
+                        )
+                self._inputs, self._state = InputRows(found), state
+        except BaseException:
+            store.abandon()
+            raise
+        self._store = store
+        if not store.read_only:
+            keep_committing(self, Learner._commit_group, Learner.close)
+
+    @changes
+    def flush(self) -> None:
+        """Commit all changes, and return when they are on the disk; see `open`."""
+        self._store.flush(self._state)
+
+    @writes
+    def close(self) -> None:
+        """Commit all changes, and release the folder; see `open`.
+
+        The learner can still be read, but not changed.
+        """
+        self._store.close(self._state)
+
+    @writes
+    def reload(self) -> bool:
+        """Take over what other processes have committed to the folder; see `open`.
+
+        Returns
+        -------
+        bool
+            Whether there was something new.
+        """
+        newer = self._store.newest(self._state, self.features)
+        if newer is not None:
+            self._replace(newer)
+        return newer is not None
+
+    def __enter__(self) -> "Learner":
+        """Return the learner."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the learner."""
+        self.close()
+
+    def __del__(self) -> None:
+        """Commit what has not been committed yet."""
+        store = getattr(self, "_store", None)  # missing if the constructor raised an error
+        if isinstance(store, FolderStore):
+            store.close(self._state)
+
     def reading(self) -> AbstractContextManager[None]:
         """Block changes by other threads, so that several calls see the same state.
 
@@ -881,9 +1034,35 @@ class Learner:
             name: np.require(np.asarray(each), requirements="W")
             for name, each in state["arrays"].items()
         }
-        self._inputs, self._lock = InputRows(features), ReadWriteLock()
+        self._inputs, self._lock, self._store = InputRows(features), ReadWriteLock(), Store()
         self._state = engine.unpacked(state["about"], arrays)
         self._state.last_move = move and Move(*move)
+
+    def _replace(self, state: State) -> None:
+        self._lock.write(lambda: setattr(self, "_state", state))
+
+    def _begin(self) -> None:
+        newer = self._store.begin(self._state, self.features)
+        if newer is not None:
+            self._replace(newer)
+
+    def _end(self) -> None:
+        # If what a call changed cannot be committed, the state before the call is restored.
+        assert isinstance(self._store, FolderStore)
+        try:
+            self._store.end(self._state)
+        except MinoutError:
+            self._replace(self._store.restored(self.features))
+            raise
+
+    def _commit_group(self) -> bool:
+        # Commit what waits for a group commit, if it is due; return whether the store is open.
+        store = self._store
+        assert isinstance(store, FolderStore)
+        with self._lock.preparing():
+            if store.commit_due():
+                store.flush_quietly(self._state)
+        return not store.is_closed
 
     def _commit(self, state: State, delta: Delta) -> None:
         # Apply a change to a state, and make it the state of this learner.
@@ -893,6 +1072,7 @@ class Learner:
 
         engine.make_room(state, delta)
         self._lock.write(put_in_place)
+        self._store.record(state, delta)
         moved = delta.separators and delta.examples is not None
         if delta.refresh is not None or (moved and state.taught % TRIM_EVERY == 0):
             engine.trim_heap()

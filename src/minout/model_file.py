@@ -23,17 +23,26 @@ _MAPS: dict[str, type[Identity | Scattering | RandomFourier]] = {
 def write(path: Path, features: FeatureMap, state: State) -> None:
     """Write a state and the description of its feature map, atomically."""
     about, arrays = packed(state)
-    try:
-        json.dumps(state.notes)
-    except (TypeError, ValueError) as error:
-        raise InvalidInputError(f"`notes` must be plain JSON to be saved: {error}.") from error
-    header = {
+    encode_notes(state.notes)
+    write_archive(path, {**header(features), "state": about}, arrays, "The model")
+
+
+def header(features: FeatureMap) -> dict[str, Any]:
+    """Return what is written in front of a state: format, versions, and the feature map."""
+    return {
         "format": FORMAT,
         "version": VERSION,
         "minout": __version__,
         "features": describe_features(features),
     }
-    write_archive(path, {**header, "state": about}, arrays, "The model")
+
+
+def encode_notes(notes: dict[str, Any]) -> str:
+    """Return the user's notes as JSON; refuse notes that are not."""
+    try:
+        return json.dumps(notes)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInputError(f"`notes` must be plain JSON to be saved: {error}.") from error
 
 
 def read(path: Path, features: FeatureMap | None) -> tuple[FeatureMap, State]:
@@ -45,9 +54,9 @@ def read(path: Path, features: FeatureMap | None) -> tuple[FeatureMap, State]:
             "read; teach the model again."
         )
     try:
-        found = _found(path, about.get("features"), features)
+        found = found_features(path, about.get("features"), features)
         state = unpacked(about.get("state"), arrays)
-        _expect_rows_of(found, state)
+        expect_rows_of(found, state)
     except MalformedError as error:
         raise MissingDataError(damaged_message(path)) from error
     return found, state
@@ -79,8 +88,8 @@ def make_features(described: dict[str, Any]) -> FeatureMap:
         raise MalformedError("features") from error
 
 
-def _expect_rows_of(features: FeatureMap, state: State) -> None:
-    # The dtype and the lengths of the rows must be those that the map makes.
+def expect_rows_of(features: FeatureMap, state: State) -> None:
+    """Raise MalformedError unless rows have the dtype and the lengths that the map makes."""
     given, row = state.widths
     if state.examples.dtype != features.dtype:
         raise MalformedError("rows")
@@ -90,7 +99,8 @@ def _expect_rows_of(features: FeatureMap, state: State) -> None:
         raise MalformedError("widths")
 
 
-def _found(path: Path, described: Any, given: FeatureMap | None) -> FeatureMap:
+def found_features(path: Path, described: Any, given: FeatureMap | None) -> FeatureMap:
+    """Return the feature map of a model: the given one, which must be it, or as described."""
     if not isinstance(described, dict) or not isinstance(described.get("fingerprint"), str):
         raise MalformedError("features")
     wanted = described["fingerprint"]

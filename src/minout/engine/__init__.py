@@ -20,8 +20,9 @@ from minout.engine.folds import softmax
 from minout.engine.heap import trim_heap
 from minout.engine.inspection import Inspection, inspect
 from minout.engine.interference import Sets, WhatIf, partition, what_if
-from minout.engine.packing import packed, unpacked
+from minout.engine.packing import SHARED, packed, pairs_with_weights, shared, summary, unpacked
 from minout.engine.prediction import Winners, winners
+from minout.engine.records import Columns, gathered, separator_record
 from minout.engine.reports import (
     NOTHING_MOVED,
     Certificate,
@@ -40,10 +41,12 @@ __all__ = [
     "LARGEST_WEIGHT",
     "LEAST_WEIGHT",
     "NOTHING_MOVED",
+    "SHARED",
     "Audit",
     "Certificate",
     "Choice",
     "ClassAccuracy",
+    "Columns",
     "Consolidation",
     "Delta",
     "ExpectedAccuracy",
@@ -69,15 +72,20 @@ __all__ = [
     "expected_accuracy",
     "explain",
     "forget",
+    "gathered",
     "inspect",
     "make_room",
     "packed",
     "pair_separator",
+    "pairs_with_weights",
     "partition",
     "relabel",
     "rewindow",
+    "separator_record",
     "settle_pending",
+    "shared",
     "softmax",
+    "summary",
     "suspects",
     "teach",
     "trim_heap",

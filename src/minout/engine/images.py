@@ -22,12 +22,13 @@ class Images:
 
     Images are added after the first `count`. A step works on a `fork`, which shares the
     arrays and counts its own additions; the original does not see them. An entry of `_slot` holds
-    for a place only if it is below `count` and `_place` of it names that place.
+    for a place only if it is below `count` and `_place` of it names that place. `generation` counts
+    how often images that were already here have moved; until the next time, the first ones stay.
     """
 
     def __init__(self, geometry: Geometry, dtype: np.dtype[Any]) -> None:
         self.geometry = geometry
-        self.count = 0
+        self.count = self.generation = 0
         self._K = _cast(geometry.K, dtype)
         self._images = np.zeros((16, len(geometry.origin)), dtype=dtype)
         self._place: Ints = np.full(16, -1, dtype=np.int64)
@@ -67,6 +68,17 @@ class Images:
         slots = np.argsort(places, kind="stable")[np.count_nonzero(places < 0) :]
         return self._images[slots], places[slots]
 
+    def since(self, count: int) -> tuple[Floats, Ints]:
+        """Return the images that were added after the first `count`, and their places."""
+        slots = count + np.flatnonzero(self._place[count : self.count] >= 0)
+        return self._images[slots], self._place[slots]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of the images."""
+        dtype: np.dtype[Any] = self._images.dtype
+        return dtype
+
     def restore(self, images: Floats, places: Ints) -> None:
         """Restore the images that `kept` returned."""
         if not len(places):
@@ -101,12 +113,14 @@ class Images:
         """Put back an image that was wiped, in place."""
         known = np.flatnonzero(self._place[: self.count] == place)
         slot = int(known[0]) if len(known) else self.count
+        self.generation += 1
         self._make_room(slot + 1)
         self._images[slot], self._place[slot], self._slot[place] = image, place, slot
         self.count = max(self.count, slot + 1)
 
     def _only(self, slots: Ints) -> None:
         # Keep only some images, in new arrays.
+        self.generation += 1
         places = self._place[slots]
         images, self._place = self._images[slots], places
         self._slot = np.full(len(self._slot), -1, dtype=np.int64)

@@ -44,7 +44,7 @@ def packed(state: State) -> tuple[dict[str, Any], Arrays]:
     """Return JSON-ready metadata and arrays from which `unpacked` restores the same state."""
     separators = state.separators
     pairs = pairs_with_weights(state)
-    rows = separators.rows_of(pairs)
+    rows, pools = separators.rows_of(pairs), [separators.pools[pair] for pair in pairs]
     about = {
         **summary(state),
         "ids": list(state.ids),
@@ -58,7 +58,7 @@ def packed(state: State) -> tuple[dict[str, Any], Arrays]:
         **_joined("members", [members.places for members in state.regions.members]),
         **_joined("misfits", [separators.misfits[pair] for pair in pairs]),
         **_joined("pending", [separators.pending[pair] for pair in pairs]),
-        **_pools([separators.pools[pair] for pair in pairs], with_priors=separators.far is None),
+        **pool_arrays(pools, with_priors=separators.far is None),
     }
     left = np.array([separators.left.get(pair, 0) for pair in pairs], dtype=np.int64)
     if left.any():
@@ -304,7 +304,8 @@ def _unpacked_far(arrays: Arrays) -> FarPairs:
     return far
 
 
-def _pools(pools: Sequence[Pool], *, with_priors: bool) -> Arrays:
+def pool_arrays(pools: Sequence[Pool], *, with_priors: bool) -> Arrays:
+    """Return the arrays of some pools, end to end; warm-start data are numbered from 0."""
     arrays = {
         **_joined("pool", [pool.places for pool in pools]),
         "pool.signs": _end_to_end([pool.signs for pool in pools]).astype(np.int8),

@@ -11,7 +11,7 @@ import secrets
 import sqlite3
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -176,6 +176,7 @@ class Database:
         self._unconfirmed: _Update | None = None
         self._process = os.getpid()
         self._connection = self._connect()
+        self._inode = self.file.stat().st_ino
 
     # Opening and closing
 
@@ -253,11 +254,26 @@ class Database:
         if dict(found) != SCHEMA:
             raise self.damaged()
 
+    @property
+    def is_mine(self) -> bool:
+        """Whether this process opened it: a forked child must not use the connection."""
+        return os.getpid() == self._process
+
     def close(self) -> None:
         """End the turn without writing, and close the connection."""
-        if os.getpid() == self._process:
+        if self.is_mine:
             with self._translated():
                 self._connection.close()
+
+    def remove(self) -> None:
+        """Close and delete the database, unless a state has been written to it."""
+        with self._translated():
+            self._take_turn()
+            is_empty = self._head()[0] == 0
+            if is_empty:
+                for ending in ("", "-wal", "-shm"):
+                    Path(f"{self.file}{ending}").unlink(missing_ok=True)
+            self._connection.close()
 
     def damaged(self) -> MissingDataError:
         """Return the error for a file that is damaged."""
@@ -299,6 +315,7 @@ class Database:
                 while True:
                     try:
                         self._connection.execute("BEGIN IMMEDIATE")
+                        self._require_file()
                         return
                     except sqlite3.OperationalError as error:
                         is_busy = error.sqlite_errorname.startswith("SQLITE_BUSY")
@@ -313,6 +330,11 @@ class Database:
             raise UnwritableError(
                 f"{self.folder} cannot be written to: {error.strerror or error}."
             ) from error
+
+    def _require_file(self) -> None:
+        if not self.file.exists() or self.file.stat().st_ino != self._inode:
+            self._connection.rollback()
+            raise UnwritableError(f"{self.file} was removed or replaced; open {self.folder} again.")
 
     def end(self) -> None:
         """End the turn without writing."""
@@ -423,6 +445,10 @@ class Database:
         """The number of the newest state that this connection has read or written."""
         return self._known.version
 
+    def keys(self, table: str) -> KeysView[Key]:
+        """Return the keys of the records of a table in the state that is known."""
+        return self._known.keyed[table].keys()
+
     def newest(self) -> int:
         """Return the number of the newest state in the database."""
         with self._translated():
@@ -432,7 +458,8 @@ class Database:
         found = self._connection.execute("SELECT version, total, writer FROM head").fetchmany(2)
         if len(found) != 1 or [type(each) for each in found[0]] != [int, int, str]:
             raise self.damaged()
-        return found[0]
+        version, total, writer = found[0]
+        return version, total, writer
 
     def read(self, load: Callable[["Reading"], Any], *, anew: bool = False) -> Any:
         """Call a function that reads the newest state, from one consistent view of it.
@@ -460,8 +487,7 @@ class Database:
         try:
             yield
         finally:
-            if self.in_turn:
-                self._connection.execute("ROLLBACK")
+            self._connection.rollback()
 
     def log(self, after: int = 0) -> list[tuple[int, LogEntry]]:
         """Return the entries of the log with higher numbers than `after`."""
@@ -508,7 +534,7 @@ class Database:
     # Errors
 
     def _require_process(self) -> None:
-        if os.getpid() != self._process:
+        if not self.is_mine:
             raise UnwritableError(
                 f"{self.folder} was opened by another process; open it again in this one."
             )

@@ -7,11 +7,68 @@ from types import TracebackType
 from filelock import FileLock, Timeout
 
 from minout.errors import MissingDataError, UnwritableError, system_reason
+from minout.store.database import DATABASE
 
 MODEL = "model.minout"
 LOCK = ".lock"
 LEFTOVER = f".{MODEL}."
 """The prefix of temporary files, which a killed process may leave behind."""
+
+
+def prepare_folder(path: Path, *, create: bool) -> Path | None:
+    """Check the folder of a model, and make it if need be.
+
+    Parameters
+    ----------
+    path : Path
+        The folder.
+    create : bool
+        Make it, and its parents, if it does not exist.
+
+    Returns
+    -------
+    Path or None
+        If the folder was made, the topmost folder that was; otherwise None.
+
+    Raises
+    ------
+    MissingDataError
+        If it is a file, holds other files but no model, or there is none and `create` is False.
+    UnwritableError
+        If it cannot be made.
+    """
+    if path.is_dir():
+        names = {each.name for each in path.iterdir()}
+        if not names & {DATABASE, MODEL}:
+            if not all(name == LOCK or name.startswith(LEFTOVER) for name in names):
+                raise MissingDataError(f"{path} holds files, but no model; name another folder.")
+            if not create:
+                raise MissingDataError(f"There is no model in {path}; `minout learn` creates one.")
+        return None
+    if path.exists():
+        raise MissingDataError(f"{path} is a file; a model is a folder.")
+    if not create:
+        raise MissingDataError(f"There is no model {path}; `minout learn` creates one.")
+    made = path
+    while not made.parent.exists():
+        made = made.parent
+    try:
+        path.mkdir(parents=True)
+    except OSError as error:
+        raise UnwritableError(f"{path} cannot be made: {system_reason(error)}.") from error
+    return made
+
+
+def remove_if_empty(path: Path, made: Path) -> None:
+    """Remove a folder that holds no more than a lock, and its parents up to `made`."""
+    if any(each.name != LOCK for each in path.iterdir()):
+        return
+    (path / LOCK).unlink(missing_ok=True)
+    with suppress(OSError):  # somebody put a file there
+        path.rmdir()
+        while path != made:
+            path = path.parent
+            path.rmdir()
 
 
 class ModelFolder:

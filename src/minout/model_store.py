@@ -1,0 +1,592 @@
+"""Where the state of a learner is kept: in RAM only, or also in a folder, change by change."""
+
+import json
+import time
+from operator import is_not
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from minout import engine, kernels
+from minout._typing import Floats, Id, Ints
+from minout.engine import Certificate, Columns, Delta, MalformedError, State
+from minout.errors import UnwritableError
+from minout.features import FeatureMap
+from minout.model_file import encode_notes, expect_rows_of, found_features, header
+from minout.store import DamagedRecord, Database, decode_arrays, encode_arrays
+from minout.store.database import Changes, ExampleRecord, Key, LogEntry, Reading
+from minout.store.folder import prepare_folder, remove_if_empty
+
+Durability = Literal["example", "batch"]
+
+BATCH_CHANGES, BATCH_SECONDS = 1_000, 0.5
+"""A group commit comes after so many changes, or so many seconds after the first of them."""
+MOST_NAMED = 100
+"""At most so many pairs of labels are named in one entry of the log."""
+SPARE = 2**26
+"""Free places may take so many bytes more than the file has."""
+ABOUT, NOTES = "about", "notes"
+
+
+class Store:
+    """Where a learner keeps its state: this one in RAM only, so that there is nothing to do.
+
+    A learner calls `begin` before a change, `record` for each change that it applied, and `end`.
+    """
+
+    def begin(self, _state: State, _features: FeatureMap, /) -> State | None:
+        """Take the turn; return the newest state if another process has changed it."""
+        return None
+
+    def record(self, state: State, delta: Delta | None, action: str = "", /) -> None:
+        """Note a change that was applied to a state; None stands for a state that is all new."""
+
+    def end(self, _state: State, /) -> None:
+        """Commit what was noted, now or soon."""
+
+    def flush(self, _state: State, /) -> None:
+        """Commit what was noted, and return when it is on the disk."""
+
+    def newest(self, _state: State, _features: FeatureMap, /) -> State | None:
+        """Return the newest state; None if it is the one that was read or written last."""
+        return None
+
+    def close(self, _state: State, /) -> None:
+        """Commit what was noted, and release the files."""
+
+
+class _Changed:
+    """What has changed since the last commit: keys of records, not their values."""
+
+    def __init__(self) -> None:
+        self.count, self.since = 0, 0.0
+        self.everything = self.all_places = self.all_pairs = self.far = False
+        self.places: dict[int, None] = {}
+        self.pairs: set[int] = set()
+        self.log: list[LogEntry] = []
+        self.forgotten: list[str] = []
+
+    @property
+    def moves_far(self) -> bool:
+        """Whether discriminants of far pairs have changed."""
+        return self.far or self.all_pairs
+
+
+class _ImageMark(NamedTuple):
+    """Which images there are: those of a geometry, with so many in use."""
+
+    geometry: Any
+    dtype: Any
+    generation: int
+    used: int
+
+    @classmethod
+    def of(cls, state: State) -> "_ImageMark":
+        """Return the mark of a state."""
+        images = state.frame.images
+        return cls(images.geometry, images.dtype, images.generation, images.count)
+
+    def continues(self, before: "_ImageMark") -> bool:
+        """Return whether all images of an earlier mark are still where they were."""
+        is_same = self.geometry is before.geometry and self[1:3] == before[1:3]
+        return is_same and before.used <= self.used
+
+
+class _Written(NamedTuple):
+    """What the database has, as far as it is not in the seals: to write what differs."""
+
+    shared: dict[str, tuple[Any, ...]]
+    images: _ImageMark | None
+    notes: str
+
+
+_NOTHING_WRITTEN = _Written({}, None, "")
+
+
+class FolderStore(Store):
+    """A state in a model's folder.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder.
+    durability : {"example", "batch"}
+        Whether each call commits, or a group of them does.
+    read_only : bool, default=False
+        Only read; the folder must exist. Otherwise it is made if it does not, and removed again by
+        `close` if nothing was written.
+    """
+
+    def __init__(
+        self, folder: Path, *, durability: Durability = "batch", read_only: bool = False
+    ) -> None:
+        self.folder, self.durability, self.read_only = folder, durability, read_only
+        self._made_folder = prepare_folder(folder, create=not read_only)
+        self._database = Database(folder, read_only=read_only)
+        self._changed, self._written = _Changed(), _NOTHING_WRITTEN
+        self._state: State | None = None
+        self._features: dict[str, Any] = {}
+        self._positions: Ints = np.zeros(0, dtype=np.int64)
+        self._next_position = 0
+        self._rows: Ints = np.zeros(0, dtype=np.int64)
+        self._failure: UnwritableError | None = None
+        self.is_closed = False
+
+    @property
+    def database(self) -> Database:
+        """The database."""
+        return self._database
+
+    @property
+    def is_new(self) -> bool:
+        """Whether no state has ever been written."""
+        return self._database.newest() == 0
+
+    def commit_due(self) -> bool:
+        """Return whether a group commit is due."""
+        changed = self._changed
+        if not changed.count:
+            return False
+        waited = time.monotonic() - changed.since
+        return changed.count >= BATCH_CHANGES or waited >= BATCH_SECONDS
+
+    # Changes
+
+    def begin(self, state: State, features: FeatureMap, /) -> State | None:
+        """Take the turn; return the newest state if another process has changed it."""
+        self._require_writable()
+        if self._failure is not None:
+            self.flush(state)
+        if self._database.in_turn or not self._database.begin():
+            return None
+        if self._changed.count:
+            self._changed = _Changed()
+            self._database.end()
+            raise UnwritableError(
+                f"The last changes could not be written to {self.folder}, and another process has "
+                "changed the model since; they are lost."
+            )
+        return self._load(features, state)[1]
+
+    def record(self, state: State, delta: Delta | None, action: str = "", /) -> None:
+        """Note a change that was applied to a state; None stands for a state that is all new."""
+        changed = self._changed
+        if not changed.count:
+            changed.since = time.monotonic()
+        changed.count += 1
+        if delta is None or state is not self._state:
+            changed.everything = True
+            self._state = state
+        if delta is not None:
+            self._note(state, delta)
+        if action or (delta is not None and _is_worth_logging(delta)):
+            changed.log.append(_entry(state, delta, action))
+
+    def _note(self, state: State, delta: Delta) -> None:
+        changed = self._changed
+        if delta.reduced is not None or delta.all_regions is not None:
+            changed.all_places = changed.all_pairs = True
+        if delta.region_count is not None:  # a call that failed was undone
+            changed.everything = True
+        if delta.all_separators is not None or delta.label is not None:
+            changed.all_pairs = True
+        changed.far = changed.far or bool(delta.discriminants)
+        changed.pairs.update(delta.separators)
+        placed = [] if delta.added is None else [state.examples.added]
+        if delta.relabelled is not None:
+            placed.append(delta.relabelled[0])
+        for place in placed:
+            self._place(place)
+        known = [state.place_of[each] for each in delta.corrected if each in state.place_of]
+        changed.places.update(dict.fromkeys([*placed, *delta.removed.tolist(), *known]))
+        changed.forgotten.extend(json.dumps(each) for each in delta.certificate.forgotten)
+
+    def _place(self, place: int) -> None:
+        # A row joins its region after all others.
+        if place >= len(self._positions):
+            self._positions = _longer(self._positions, place + 1)
+        self._positions[place] = self._next_position
+        self._next_position += 1
+
+    def end(self, state: State, /) -> None:
+        """Commit what was noted: at once, or if a group commit is due."""
+        if self.durability == "example":
+            self.flush(state)
+        elif self.commit_due():
+            self.flush_quietly(state)
+        elif not self._changed.count:
+            self._database.end()
+
+    def flush_quietly(self, state: State) -> None:
+        """Commit what was noted; if that fails, the next change tries again and reports it."""
+        try:
+            self.flush(state)
+        except UnwritableError as error:
+            self._failure = error
+
+    def flush(self, state: State, /) -> None:
+        """Commit what was noted, and return when it is on the disk."""
+        if self.read_only or self.is_closed:
+            return
+        notes = encode_notes(state.notes)
+        if not self._changed.count and notes == self._written.notes:
+            self._database.end()
+            return
+        if not self._database.in_turn and self._database.begin():
+            self._database.end()
+            raise UnwritableError(
+                f"Another process has changed {self.folder} since; call `reload()` first."
+            )
+        changes, after = self._changes(state, notes)
+        self._database.commit(changes)
+        self._failure = None
+        for record in changes.examples:
+            self._rows[record.place] = record.digest if record.id is not None else 0
+        self._written = after
+        self._changed = _Changed()
+
+    def restored(self, features: FeatureMap) -> State:
+        """Drop what was noted and not committed; return the state that was committed last."""
+        self._changed, self._failure = _Changed(), None
+        self._database.end()
+        return self._load(features, None)[1]
+
+    def abandon(self) -> None:
+        """Release the files without a commit."""
+        self.is_closed = True
+        self._database.close()
+
+    def close(self, state: State, /) -> None:
+        """Commit what was noted, and release the files; remove a folder that stayed empty."""
+        if self.is_closed or not self._database.is_mine:
+            return
+        self.flush(state)
+        self.is_closed = True
+        if self._made_folder is None or self._database.newest():
+            self._database.close()
+        else:
+            self._database.remove()
+            remove_if_empty(self.folder, self._made_folder)
+
+    def _require_writable(self) -> None:
+        if self.is_closed:
+            raise UnwritableError(f"{self.folder} has been closed; open it again.")
+        if self.read_only:
+            raise UnwritableError(f"{self.folder} was opened to be read only.")
+
+    # Writing
+
+    def _changes(self, state: State, notes: str) -> tuple[Changes, _Written]:
+        changed, end = self._changed, state.examples.end
+        if changed.everything or changed.all_places:
+            self._number_members(state)
+        every_place = changed.everything or changed.all_places
+        places = range(end) if every_place else [place for place in changed.places if place < end]
+        if end > len(self._rows):
+            self._rows = _longer(self._rows, end)
+        records = [self._example(state, place) for place in places]
+        images, mark = self._images(state)
+        parts, shared = self._parts(state)
+        if notes != self._written.notes:
+            parts[NOTES] = notes.encode()
+        given = state.examples.given
+        new_rows = (
+            (record.place, given[record.place].tobytes())
+            for record in records
+            if record.id is not None and self._rows[record.place] != record.digest
+        )
+        changes = Changes(
+            end,
+            records,
+            new_rows,
+            self._separators(state),
+            images,
+            parts,
+            changed.log,
+            changed.forgotten,
+        )
+        return changes, _Written(shared, mark, notes)
+
+    def _number_members(self, state: State) -> None:
+        self._positions = np.zeros(max(state.examples.end, 1), dtype=np.int64)
+        for members in state.regions.members:
+            self._positions[members.places] = np.arange(members.count)
+        self._next_position = state.examples.end
+
+    def _example(self, state: State, place: int) -> ExampleRecord:
+        examples = state.examples
+        if not examples.stored[place]:
+            return ExampleRecord(place, None, 0, 0, 1.0, 0.0, 0, 0, None)
+        id = state.ids[place]
+        had = state.corrected.get(id)
+        return ExampleRecord(
+            place,
+            json.dumps(id),
+            int(examples.regions[place]),
+            int(self._positions[place]),
+            float(examples.weights[place]),
+            float(examples.times[place]),
+            int(examples.serials[place]),
+            int(examples.digests[place].view(np.int64)),
+            None if had is None else json.dumps(had),
+        )
+
+    def _separators(self, state: State) -> dict[Key, bytes | None]:
+        changed, pairs = self._changed, self._changed.pairs
+        found: dict[Key, bytes | None] = {}
+        if changed.everything or changed.all_pairs:
+            pairs = set(state.separators.stored(state.regions.order.owner))
+            found = dict.fromkeys(self._database.keys("separators"))
+        for pair in sorted(pairs):
+            record = engine.separator_record(state, pair)
+            found[pair] = None if record is None else encode_arrays(record)
+        return found
+
+    def _images(self, state: State) -> tuple[dict[Key, bytes | None], "_ImageMark"]:
+        # Images are added after those that there are; if those have changed, all are written.
+        images, known = state.frame.images, self._database.keys("images")
+        before, mark = self._written.images, _ImageMark.of(state)
+        start, doubtful = 0, set(known)
+        if before is not None and not self._changed.everything and mark.continues(before):
+            start, doubtful = before.used, known & self._changed.places.keys()
+        added, places = images.since(start)
+        found: dict[Key, bytes | None] = {
+            place: image.tobytes() for place, image in zip(places.tolist(), added, strict=True)
+        }
+        for place in doubtful - found.keys():
+            image = images.at(int(place)) if start else None
+            found[place] = None if image is None else image.tobytes()
+        return found, mark
+
+    def _parts(self, state: State) -> tuple[dict[Key, bytes | None], dict[str, tuple[Any, ...]]]:
+        examples = state.examples
+        about = {
+            **self._features,
+            "end": examples.end,
+            "width": examples.given.shape[1],
+            "dtype": examples.given.dtype.name,
+            "state": engine.summary(state),
+        }
+        parts: dict[Key, bytes | None] = {ABOUT: json.dumps(about).encode()}
+        now, changed, known = _shared_objects(state), self._changed, self._database.keys("parts")
+        for name in engine.SHARED:
+            before = self._written.shared.get(name, ())
+            is_new = len(before) != len(now[name]) or any(map(is_not, before, now[name]))
+            is_new = is_new or changed.everything or (name == "far" and changed.moves_far)
+            arrays = engine.shared(state, name) if is_new else {}
+            if is_new and (arrays or name in known):
+                parts[name] = encode_arrays(arrays) if arrays else None
+        return parts, now
+
+    # Reading
+
+    def load(self, features: FeatureMap | None) -> tuple[FeatureMap, State]:
+        """Read the newest state and its feature map, which must be the given one if there is."""
+        return self._load(features, None)
+
+    def describe(self, features: FeatureMap) -> None:
+        """Note the feature map, to be written with the state."""
+        self._features = header(features)
+
+    def newest(self, state: State, features: FeatureMap, /) -> State | None:
+        """Return the newest state; None if it is the one that was read or written last."""
+        if self.is_closed or self._database.in_turn:
+            return None
+        if self._database.newest() == self._database.version:
+            return None
+        return self._load(features, state)[1]
+
+    def _load(self, features: FeatureMap | None, old: State | None) -> tuple[FeatureMap, State]:
+        database = self._database
+        try:
+            found, state = database.read(
+                lambda reading: self._read(reading, features, old), anew=old is None
+            )
+        except (MalformedError, DamagedRecord) as error:
+            raise database.damaged() from error
+        self._state, self._changed = state, _Changed()
+        self._written = _Written(
+            _shared_objects(state), _ImageMark.of(state), json.dumps(state.notes)
+        )
+        self._rows = state.examples.digests.view(np.int64).copy()
+        self._rows[~state.examples.stored] = 0
+        return found, state
+
+    def _read(
+        self, reading: Reading, features: FeatureMap | None, old: State | None
+    ) -> tuple[FeatureMap, State]:
+        values = reading.keyed("parts")
+        about = _checked_about(_decoded(values.pop(ABOUT, b"")))
+        notes = _decoded(values.pop(NOTES, b""))
+        found = found_features(self._database.file, about.get("features"), features)
+        columns = self._columns(reading, about, old)
+        shared: dict[str, NDArray[Any]] = {}
+        for name in engine.SHARED:
+            shared |= decode_arrays(values[name]) if name in values else {}
+        separators = {
+            int(key): decode_arrays(value) for key, value in reading.keyed("separators").items()
+        }
+        images = _images_of(reading.keyed("images"), shared, columns.rows.dtype)
+        packed = engine.gathered(about["state"], notes, columns, separators, images, shared)
+        state = engine.unpacked(*packed)
+        expect_rows_of(found, state)
+        self._features = {key: about[key] for key in header(found)}
+        self._positions = columns.positions
+        self._next_position = int(columns.positions.max(initial=-1)) + 1
+        return found, state
+
+    def _columns(self, reading: Reading, about: dict[str, Any], old: State | None) -> Columns:
+        end, width, dtype = about["end"], about["width"], np.dtype(about["dtype"])
+        records = reading.examples(end)
+        if end * width * dtype.itemsize > 2 * self._database.size + SPARE:
+            raise MalformedError("rows")
+        columns = _known_columns(old if reading.since else None, self._positions, end, width, dtype)
+        known = np.where(columns.stored, columns.digests, 0)
+        for record in records:
+            _put(columns, record)
+        places = np.flatnonzero(columns.stored & (columns.digests != known))
+        rows, digests = columns.rows, columns.digests
+
+        def put(place: int, row: bytes) -> None:
+            rows[place] = np.frombuffer(row, dtype)
+            if int(kernels.digest(rows[place].view(f"u{dtype.itemsize}"))) != digests[place]:
+                raise MalformedError("digest")
+
+        reading.rows(places, width * dtype.itemsize, put)
+        rows[~columns.stored] = 0.0
+        return columns
+
+
+def _longer(array: NDArray[Any], end: int) -> NDArray[Any]:
+    longer = np.zeros(max(end, 2 * len(array)), dtype=array.dtype)
+    longer[: len(array)] = array
+    return longer
+
+
+def _shared_objects(state: State) -> dict[str, tuple[Any, ...]]:
+    # The arrays of each shared part: they are replaced, not changed in place, except for `far`.
+    moments, geometry, far = state.frame.moments, state.frame.geometry, state.separators.far
+    return {
+        "sums": (moments.shift, moments.counts, moments.sums, moments.squares),
+        "scatter": (moments.scatter,),
+        "metric": (geometry.origin, geometry.K, geometry.precision),
+        "hats": tuple(state.examples.expansion),
+        "far": (far,),
+    }
+
+
+def _decoded(value: bytes) -> Any:
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        raise MalformedError("JSON") from None
+
+
+def _checked_about(about: Any) -> dict[str, Any]:
+    if not isinstance(about, dict) or not {"end", "width", "dtype", "state"} <= set(about):
+        raise MalformedError("about")
+    if about["dtype"] not in ("float32", "float64"):
+        raise MalformedError("dtype")
+    if any(type(about[name]) is not int or about[name] < 0 for name in ("end", "width")):
+        raise MalformedError("about")
+    return about
+
+
+def _known_columns(
+    old: State | None, positions: Ints, end: int, width: int, dtype: np.dtype[Any]
+) -> Columns:
+    # Columns for `end` places, with what is known of them.
+    columns = Columns(
+        [""] * end,
+        {},
+        np.zeros((end, width), dtype=dtype),
+        np.zeros(end, dtype=np.int64),
+        np.zeros(end, dtype=np.int64),
+        np.zeros(end, dtype=np.uint64),
+        np.zeros(end, dtype=bool),
+        np.ones(end),
+        np.zeros(end),
+        np.zeros(end, dtype=np.int64),
+    )
+    if old is None or old.examples.given.shape[1] != width or old.examples.dtype != dtype:
+        return columns
+    examples, n = old.examples, min(end, old.examples.end)
+    columns.ids[:n] = old.ids[:n]
+    columns.rows[:n], columns.regions[:n] = examples.given[:n], examples.regions[:n]
+    columns.positions[:n] = positions[:n]
+    columns.digests[:n], columns.stored[:n] = examples.digests[:n], examples.stored[:n]
+    columns.weights[:n], columns.times[:n] = examples.weights[:n], examples.times[:n]
+    columns.serials[:n] = examples.serials[:n]
+    for id, labels in old.corrected.items():
+        columns.corrected[old.place_of[id]] = labels
+    for place in np.flatnonzero(~columns.stored[:n]).tolist():
+        _put(columns, ExampleRecord(place, None, 0, 0, 1.0, 0.0, 0, 0, None))
+    return columns
+
+
+def _put(columns: Columns, record: ExampleRecord) -> None:
+    place = record.place
+    columns.ids[place] = "" if record.id is None else _decoded(record.id.encode())
+    columns.stored[place] = record.id is not None
+    columns.regions[place], columns.positions[place] = record.region, record.position
+    columns.weights[place], columns.times[place] = record.weight, record.time
+    columns.serials[place] = record.serial
+    columns.digests[place] = np.int64(record.digest).view(np.uint64)
+    columns.corrected.pop(place, None)
+    if record.corrected is not None:
+        labels = _decoded(record.corrected.encode())
+        if not isinstance(labels, list):
+            raise MalformedError("corrected")
+        columns.corrected[place] = tuple(labels)
+
+
+def _images_of(
+    values: dict[Key, bytes], shared: dict[str, NDArray[Any]], dtype: np.dtype[Any]
+) -> tuple[Floats, Ints]:
+    if "far.V" in shared:
+        dtype = np.dtype(np.float64)
+    width = len(shared.get("origin", ()))
+    if any(len(value) != width * dtype.itemsize for value in values.values()):
+        raise MalformedError("images")
+    images = np.zeros((len(values), width), dtype=dtype)
+    for n, value in enumerate(values.values()):
+        images[n] = np.frombuffer(value, dtype)
+    return images, np.array(list(values), dtype=np.int64)
+
+
+def _is_worth_logging(delta: Delta) -> bool:
+    certificate = delta.certificate
+    is_edit = delta.relabelled is not None or delta.settings is not None
+    forgets = delta.added is None and len(delta.removed) > 0
+    return bool(is_edit or forgets or certificate.moved or certificate.misfits)
+
+
+def _entry(state: State, delta: Delta | None, action: str) -> LogEntry:
+    id: Id | None = None
+    certificate: Certificate = engine.NOTHING_MOVED if delta is None else delta.certificate
+    details: dict[str, Any] = {}
+    if delta is not None:
+        moved = [list(pair) for pair in certificate.moved[:MOST_NAMED]]
+        details = {
+            "moved": moved,
+            "moved_in_all": len(certificate.moved),
+            "checked": certificate.checked,
+            "misfits": len(certificate.misfits),
+            "cleared": len(certificate.cleared),
+            "forgotten": len(certificate.forgotten),
+        }
+        if delta.refresh is not None:
+            details["refresh_seconds"] = round(delta.refresh.seconds, 3)
+        if delta.added is not None:
+            action, id = action or "teach", delta.added
+        elif delta.relabelled is not None:
+            action, id = action or "correct", state.ids[delta.relabelled[0]]
+        elif delta.settings is not None:
+            action = action or "keep"
+        else:
+            action = action or ("forget" if len(delta.removed) else "settle")
+    return LogEntry(
+        time.time(), action, None if id is None else json.dumps(id), json.dumps(details)
+    )
