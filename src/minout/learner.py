@@ -2,8 +2,8 @@
 
 import copy
 import json
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import datetime
 from functools import wraps
@@ -181,7 +181,7 @@ class Learner:
         self._inputs = InputRows(named(features))
         self._state = State(settings, 0, self._inputs.features.dtype)
         self._lock = ReadWriteLock()
-        self._store = Store()
+        self._store, self._turns = Store(), 0
 
     @changes
     def teach(
@@ -803,10 +803,6 @@ class Learner:
         >>> Learner.open(folder, read_only=True).ids
         ['a']
         """
-        if durability not in ("batch", "example"):
-            raise InvalidInputError(
-                f'`durability` must be "batch" or "example", not {durability!r}.'
-            )
         new = cls(features="identity" if features is None else features, **settings)
         store = FolderStore(Path(folder), durability=durability, read_only=read_only)
         given = None if features is None else new.features
@@ -836,6 +832,47 @@ class Learner:
         self._store = store
         if not store.read_only:
             keep_committing(self, Learner._commit_group, Learner.close)
+
+    @writes
+    def store_in(self, folder: str | Path, *, durability: Durability = "batch") -> None:
+        """Keep this learner in a folder from now on, as if it had been opened there; see `open`.
+
+        Parameters
+        ----------
+        folder : str or Path
+            The folder; it is made if it does not exist, and must not hold a model.
+        durability : {"batch", "example"}, default="batch"
+            See `open`.
+        """
+        if isinstance(self._store, FolderStore):
+            raise InvalidInputError(f"This learner is kept in {self._store.folder} already.")
+        store = FolderStore(Path(folder), durability=durability)
+        if not store.is_new:
+            store.abandon()
+            raise InvalidInputError(f"There is already a model in {folder}; name another folder.")
+        try:
+            store.describe(self.features)
+            store.record(self._state, None, "store")
+            store.flush(self._state)
+        except BaseException:
+            store.remove_new()
+            raise
+        self._store = store
+        keep_committing(self, Learner._commit_group, Learner.close)
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Commit the changes of a `with` statement together, without changes by other processes.
+
+        Only a learner that is kept in a folder shares its model with other processes; see `open`.
+        """
+        with self._lock.preparing():
+            self._begin()
+        try:
+            yield
+        finally:
+            with self._lock.preparing():
+                self._end()
 
     @changes
     def flush(self) -> None:
@@ -980,6 +1017,12 @@ class Learner:
         return self._taught().choice
 
     @property
+    @reads
+    def is_new(self) -> bool:
+        """Whether nothing has been taught yet."""
+        return self._state.widths.row is None
+
+    @property
     def settings(self) -> Settings:
         """The settings as passed to the constructor: values or "auto"."""
         return self._state.settings
@@ -1034,7 +1077,8 @@ class Learner:
             name: np.require(np.asarray(each), requirements="W")
             for name, each in state["arrays"].items()
         }
-        self._inputs, self._lock, self._store = InputRows(features), ReadWriteLock(), Store()
+        self._inputs, self._lock = InputRows(features), ReadWriteLock()
+        self._store, self._turns = Store(), 0
         self._state = engine.unpacked(state["about"], arrays)
         self._state.last_move = move and Move(*move)
 
@@ -1042,13 +1086,17 @@ class Learner:
         self._lock.write(lambda: setattr(self, "_state", state))
 
     def _begin(self) -> None:
-        newer = self._store.begin(self._state, self.features)
-        if newer is not None:
-            self._replace(newer)
+        if not self._turns:
+            newer = self._store.begin(self._state, self.features)
+            if newer is not None:
+                self._replace(newer)
+        self._turns += 1
 
     def _end(self) -> None:
         # If what a call changed cannot be committed, the state before the call is restored.
-        assert isinstance(self._store, FolderStore)
+        self._turns -= 1
+        if self._turns or not isinstance(self._store, FolderStore):
+            return
         try:
             self._store.end(self._state)
         except MinoutError:
@@ -1060,7 +1108,7 @@ class Learner:
         store = self._store
         assert isinstance(store, FolderStore)
         with self._lock.preparing():
-            if store.commit_due():
+            if not self._turns and store.commit_due():
                 store.flush_quietly(self._state)
         return not store.is_closed
 

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from minout import engine, kernels
 from minout._typing import Floats, Id, Ints
 from minout.engine import Certificate, Columns, Delta, MalformedError, State
-from minout.errors import UnwritableError
+from minout.errors import InvalidInputError, UnwritableError
 from minout.features import FeatureMap
 from minout.model_file import encode_notes, expect_rows_of, found_features, header
 from minout.store import DamagedRecord, Database, decode_arrays, encode_arrays
-from minout.store.database import Changes, ExampleRecord, Key, LogEntry, Reading
-from minout.store.folder import prepare_folder, remove_if_empty
+from minout.store.database import DATABASE, Changes, ExampleRecord, Key, LogEntry, Reading
+from minout.store.folder import MODEL, prepare_folder, remove_if_empty
 
 Durability = Literal["example", "batch"]
 
@@ -55,6 +55,11 @@ class Store:
 
     def close(self, _state: State, /) -> None:
         """Commit what was noted, and release the files."""
+
+
+def holds_model(folder: Path) -> bool:
+    """Return whether a folder holds a model, of the present form or of an earlier one."""
+    return any((folder / name).exists() for name in (DATABASE, MODEL))
 
 
 class _Changed:
@@ -122,6 +127,10 @@ class FolderStore(Store):
     def __init__(
         self, folder: Path, *, durability: Durability = "batch", read_only: bool = False
     ) -> None:
+        if durability not in ("batch", "example"):
+            raise InvalidInputError(
+                f'`durability` must be "batch" or "example", not {durability!r}.'
+            )
         self.folder, self.durability, self.read_only = folder, durability, read_only
         self._made_folder = prepare_folder(folder, create=not read_only)
         self._database = Database(folder, read_only=read_only)
@@ -263,11 +272,16 @@ class FolderStore(Store):
         if self.is_closed or not self._database.is_mine:
             return
         self.flush(state)
-        self.is_closed = True
-        if self._made_folder is None or self._database.newest():
-            self._database.close()
+        if self._database.newest():
+            self.abandon()
         else:
-            self._database.remove()
+            self.remove_new()
+
+    def remove_new(self) -> None:
+        """Release the files, and remove them and a new folder if no state was written."""
+        self.is_closed = True
+        self._database.remove()
+        if self._made_folder is not None:
             remove_if_empty(self.folder, self._made_folder)
 
     def _require_writable(self) -> None:

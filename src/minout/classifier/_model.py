@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from itertools import compress
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -31,6 +32,7 @@ from minout.engine import Certificate, StepReport
 from minout.errors import InvalidInputError
 from minout.features import FeatureMap, Identity, RandomFourier, Scattering, refuse_masked
 from minout.learner import Learner
+from minout.model_store import holds_model
 
 T = TypeVar("T")
 
@@ -104,6 +106,7 @@ class Model:
         if self.takes_numbers and not hasattr(columns, "feature_names_in_"):
             self.plain_width = getattr(columns, "n_features_in_", None)
         self.last = LastCall([], [])
+        self._codec, self._notes = codec, learner.notes
         self.set_codec(codec)
 
     @classmethod
@@ -119,9 +122,7 @@ class Model:
             columns.n_features_in_ = width
         if names is not None:
             columns.feature_names_in_ = np.array(names, dtype=object)
-        default = STRINGS if learner.classes.dtype.kind == "U" else INT64
-        dtype = np.dtype(notes["dtype"]) if notes else default
-        codec = LabelCodec(dtype, tuple(notes.get("announced", ())))
+        codec = _noted_codec(learner)
         class_weights = ClassWeights.from_notes(notes.get("class_weight"))
         return cls(learner, columns, codec, class_weights)
 
@@ -143,9 +144,17 @@ class Model:
         model.last = LastCall(list(state["ids"]), certificates)
         return model
 
+    @property
+    def codec(self) -> LabelCodec:
+        """The codec of the labels; the one in the notes, if another process has replaced them."""
+        notes = self.learner.notes
+        if notes is not self._notes:
+            self._codec, self._notes = _noted_codec(self.learner), notes
+        return self._codec
+
     def set_codec(self, codec: LabelCodec) -> None:
         """Replace the codec, and store it in the notes of the learner, so that it is saved."""
-        self.codec = codec
+        self._codec, self._notes = codec, self.learner.notes
         names = getattr(self.columns, "feature_names_in_", None)
         self.learner.notes[NOTES] = {
             "width": getattr(self.columns, "n_features_in_", None),
@@ -300,6 +309,31 @@ class Model:
         wide = np.full((len(values), len(labels)), empty)
         wide[:, [labels.index(label) for label in seen.tolist()]] = values
         return wide
+
+
+def _noted_codec(learner: Learner) -> LabelCodec:
+    notes = learner.notes.get(NOTES, {})
+    default = STRINGS if learner.classes.dtype.kind == "U" else INT64
+    dtype = np.dtype(notes["dtype"]) if notes else default
+    return LabelCodec(dtype, tuple(notes.get("announced", ())))
+
+
+def stored_model(parameters: dict[str, Any]) -> Model | None:
+    """Return the model in the folder of a classifier; None if it has no folder, or no model."""
+    folder = parameters["store"]
+    if folder is None or not holds_model(Path(folder)):
+        return None
+    wanted = new_learner(parameters)
+    learner = Learner.open(
+        folder,
+        durability=parameters["durability"],
+        features=wanted.features,
+        **{name: parameters[name] for name in SETTINGS},
+    )
+    if learner.is_new:
+        learner.close()
+        return None
+    return Model.from_learner(learner)
 
 
 def new_model(

@@ -12,7 +12,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from minout._typing import Floats, Id
 from minout.classifier._labels import with_unknown
-from minout.classifier._model import Batch, LastCall, Model, RowFacts, new_model, parameters_of
+from minout.classifier._model import (
+    Batch,
+    LastCall,
+    Model,
+    RowFacts,
+    new_model,
+    parameters_of,
+    stored_model,
+)
 from minout.classifier.picture import Images, Picture, draw
 from minout.engine import (
     Audit,
@@ -26,8 +34,10 @@ from minout.engine import (
     WhatIf,
 )
 from minout.engine.settings import Keep
+from minout.errors import InvalidInputError
 from minout.features import FeatureMap, Identity
 from minout.learner import Learner
+from minout.model_store import Durability
 from minout.readwrite import ReadWriteLock
 
 Auto = Literal["auto"]
@@ -88,6 +98,14 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Factors for the weights of the rows of each label: a dict of label to weight, in
         which labels may be missing (they have 1), or weights by which all labels of `fit` weigh the
         same, n_samples / (n_classes * count of the label). "balanced" works with `fit` only.
+    store : str or Path, optional
+        A folder in which the model is kept up to date with every change, and which other processes
+        can use at the same time: see `Learner.open`. By default the model is in RAM only. `fit`
+        needs a folder without a model; `partial_fit`, `predict` and the other methods continue
+        with the model that is there. A copy or a pickle is not connected with the folder.
+    durability : {"batch", "example"}, default="batch"
+        With `store`: whether changes are committed together, twice a second, or each call commits
+        its own before it returns; see `Learner.open`.
 
     Attributes
     ----------
@@ -160,6 +178,8 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         features: str | FeatureMap | Callable[[Any], Any] = "identity",
         image_shape: tuple[int, ...] | None = None,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+        store: str | Path | None = None,
+        durability: Durability = "batch",
     ) -> None:
         self.C = C
         self.whiten = whiten
@@ -173,6 +193,8 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.features = features
         self.image_shape = image_shape
         self.class_weight = class_weight
+        self.store = store
+        self.durability = durability
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, ids: Any = None, at: Any = None
@@ -204,11 +226,12 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         with self._changing():
             facts = RowFacts(sample_weight, ids, at)
+            self._require_empty_store()
             model, batch = self._new_model(X, y, None, facts, may_balance=True)
             taught = model.teach(batch)
             certificate = model.learner.consolidate().certificate
             model.last = taught._replace(certificates=[certificate])
-            self._model = model
+            self._keep(model)
         return self
 
     def partial_fit(
@@ -249,7 +272,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The classifier.
         """
         with self._changing():
-            model, facts = self._model_or_none(), RowFacts(sample_weight, ids, at)
+            model, facts = self._model_or_stored(), RowFacts(sample_weight, ids, at)
             if model is None:
                 self._teach(*self._new_model(X, y, classes, facts, may_balance=False))
             elif classes is not None or not model.teach_plain(X, y, facts):
@@ -698,19 +721,45 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return new_model(parameters, X, y, classes, facts, may_balance=may_balance)
 
     def _teach(self, model: Model, batch: Batch) -> None:
-        learner, stored = model.learner, len(model.learner)
+        learner = model.learner
+        with learner.turn():
+            stored = len(learner)
 
-        def has_happened() -> bool:
-            return len(learner) > stored
+            def has_happened() -> bool:
+                return len(learner) > stored
 
-        try:
-            model.last = model.with_codec(batch.codec, lambda: model.teach(batch), has_happened)
+            try:
+                model.last = model.with_codec(batch.codec, lambda: model.teach(batch), has_happened)
+            except BaseException:
+                if has_happened():  # an interruption
+                    model.last = LastCall(learner.ids[stored:], [])
+                    self._keep(model)
+                raise
+        self._keep(model)
+
+    def _require_empty_store(self) -> None:
+        if (model := self._stored()) is not None:
+            model.learner.close()
+            raise InvalidInputError(
+                f"There is already a model in {self.store}, and `fit` starts a new one; use "
+                "`partial_fit` to teach it more, or name another folder."
+            )
+
+    def _stored(self) -> Model | None:
+        return stored_model(self.get_params(deep=False))
+
+    def _keep(self, model: Model) -> None:
+        # Make a model that of this classifier, and keep it in the folder, if there is one.
+        if self.store is not None and model is not self._model_or_none():
+            model.learner.store_in(self.store, durability=self.durability)
+        self._model = model
+
+    def _model_or_stored(self) -> Model | None:
+        # The model of this classifier, or the one in its folder; call it under the lock.
+        model = self._model_or_none()
+        if model is None and (model := self._stored()) is not None:
             self._model = model
-        except BaseException:
-            if has_happened():  # an interruption
-                model.last = LastCall(learner.ids[stored:], [])
-                self._model = model
-            raise
+        return model
 
     def _model_or_none(self) -> Model | None:
         model: Model | None = vars(self).get("_model")
@@ -718,6 +767,9 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _fitted(self) -> Model:
         model = self._model_or_none()
+        if model is None and self.store is not None:
+            with self._changing():
+                model = self._model_or_stored()
         if model is None:
             check_is_fitted(self)  # raises scikit-learn's NotFittedError
             raise AssertionError

@@ -268,7 +268,8 @@ class Database:
     def remove(self) -> None:
         """Close and delete the database, unless a state has been written to it."""
         with self._translated():
-            self._take_turn()
+            if not self.in_turn:
+                self._take_turn()
             is_empty = self._head()[0] == 0
             if is_empty:
                 for ending in ("", "-wal", "-shm"):
