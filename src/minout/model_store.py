@@ -415,11 +415,13 @@ class FolderStore(Store):
     def _load(self, features: FeatureMap | None, old: State | None) -> tuple[FeatureMap, State]:
         database = self._database
         try:
-            found, state = database.read(
+            found, state, columns, described = database.read(
                 lambda reading: self._read(reading, features, old), anew=old is None
             )
         except (MalformedError, DamagedRecord) as error:
             raise database.damaged() from error
+        self._features, self._positions = described, columns.positions
+        self._next_position = int(columns.positions.max(initial=-1)) + 1
         self._state, self._changed = state, _Changed()
         self._written = _Written(
             _shared_objects(state), _ImageMark.of(state), json.dumps(state.notes)
@@ -430,7 +432,7 @@ class FolderStore(Store):
 
     def _read(
         self, reading: Reading, features: FeatureMap | None, old: State | None
-    ) -> tuple[FeatureMap, State]:
+    ) -> tuple[FeatureMap, State, Columns, dict[str, Any]]:
         values = reading.keyed("parts")
         about = _checked_about(_decoded(values.pop(ABOUT, b"")))
         notes = _decoded(values.pop(NOTES, b""))
@@ -446,10 +448,7 @@ class FolderStore(Store):
         packed = engine.gathered(about["state"], notes, columns, separators, images, shared)
         state = engine.unpacked(*packed)
         expect_rows_of(found, state)
-        self._features = {key: about[key] for key in header(found)}
-        self._positions = columns.positions
-        self._next_position = int(columns.positions.max(initial=-1)) + 1
-        return found, state
+        return found, state, columns, {key: about.get(key) for key in header(found)}
 
     def _columns(self, reading: Reading, about: dict[str, Any], old: State | None) -> Columns:
         end, width, dtype = about["end"], about["width"], np.dtype(about["dtype"])

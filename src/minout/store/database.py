@@ -32,6 +32,10 @@ PAGE = 8_192
 WAIT = 600.0
 """The longest time to wait for another process's turn to end, in seconds."""
 POLL = 0.02
+PATIENCE = 10.0
+"""The longest time to wait for a file that SQLite has locked for a moment, in seconds."""
+LEAST_BYTES = 16
+"""An example takes more bytes than this in the file."""
 MODULUS = 2**62
 FEW = 1_000
 """How many records are read at a time."""
@@ -216,7 +220,7 @@ class Database:
     def _sqlite(self, mode: str) -> sqlite3.Connection:
         name = f"file:{quote(str(self.file.resolve()))}?mode={mode}"
         connection = sqlite3.connect(
-            name, uri=True, isolation_level=None, check_same_thread=False, timeout=POLL
+            name, uri=True, isolation_level=None, check_same_thread=False, timeout=PATIENCE
         )
         for setting in ("trusted_schema=OFF", "cell_size_check=ON", "synchronous=FULL"):
             connection.execute(f"PRAGMA {setting}")
@@ -243,6 +247,8 @@ class Database:
         application = connection.execute("PRAGMA application_id").fetchone()[0]
         newer = connection.execute("PRAGMA user_version").fetchone()[0] > FORMAT
         if application != APPLICATION:
+            if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                raise MissingDataError(f"There is no model in {self.folder} yet.")
             raise MissingDataError(f"{self.file} is not a minout model.")
         if newer:
             raise MissingDataError(
@@ -310,18 +316,9 @@ class Database:
         return version != self._known.version
 
     def _take_turn(self) -> None:
-        until = time.monotonic() + WAIT
         try:
-            with self._queue.acquire(timeout=WAIT, poll_interval=POLL):
-                while True:
-                    try:
-                        self._connection.execute("BEGIN IMMEDIATE")
-                        self._require_file()
-                        return
-                    except sqlite3.OperationalError as error:
-                        is_busy = error.sqlite_errorname.startswith("SQLITE_BUSY")
-                        if not is_busy or time.monotonic() > until:
-                            raise
+            with self._queue.acquire(timeout=WAIT, poll_interval=POLL), self._patience(POLL):
+                self._wait_for_turn()
         except Timeout:
             raise UnwritableError(
                 f"Another process has been changing {self.folder} for more than {WAIT:.0f} s; "
@@ -331,6 +328,27 @@ class Database:
             raise UnwritableError(
                 f"{self.folder} cannot be written to: {error.strerror or error}."
             ) from error
+
+    def _wait_for_turn(self) -> None:
+        # SQLite waits for a short time only, so that Ctrl-C works meanwhile.
+        until = time.monotonic() + WAIT
+        while not self.in_turn:
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as error:
+                is_busy = error.sqlite_errorname.startswith("SQLITE_BUSY")
+                if not is_busy or time.monotonic() > until:
+                    raise
+        self._require_file()
+
+    @contextmanager
+    def _patience(self, seconds: float) -> Iterator[None]:
+        # How long SQLite waits for locks of others.
+        self._connection.execute(f"PRAGMA busy_timeout={int(1000 * seconds)}")
+        try:
+            yield
+        finally:
+            self._connection.execute(f"PRAGMA busy_timeout={int(1000 * PATIENCE)}")
 
     def _require_file(self) -> None:
         if not self.file.exists() or self.file.stat().st_ino != self._inode:
@@ -510,13 +528,10 @@ class Database:
 
     def compact(self) -> None:
         """Write the whole database anew, so that nothing deleted is left in any file."""
-        with self._translated(), self._queue.acquire(timeout=WAIT, poll_interval=POLL):
-            self._connection.execute(f"PRAGMA busy_timeout={int(WAIT * 1000)}")
-            try:
-                self._connection.execute("VACUUM")
-                busy = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-            finally:
-                self._connection.execute(f"PRAGMA busy_timeout={int(POLL * 1000)}")
+        queue = self._queue.acquire(timeout=WAIT, poll_interval=POLL)
+        with self._translated(), queue, self._patience(WAIT):
+            self._connection.execute("VACUUM")
+            busy = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
         if busy:
             raise UnwritableError(
                 f"Another process is reading {self.folder}, so that its log could not be emptied; "
@@ -570,7 +585,7 @@ class Reading:
 
     def examples(self, end: int) -> list[ExampleRecord]:
         """Return the examples that changed since the known state, by place; there are `end`."""
-        if not 0 <= end <= self._limit:
+        if not 0 <= end * LEAST_BYTES <= self._limit:
             raise self._database.damaged()
         seals = np.zeros(end, dtype=np.int64)
         known = min(end, len(self._seals))
