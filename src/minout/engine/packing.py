@@ -395,8 +395,9 @@ def _squared(name: str, arrays: Arrays) -> Floats | None:
     if half is None:
         return arrays.get(name)
     lower = _from_lower(half, len(arrays["origin"]))
-    lower += np.tril(lower, -1).T
-    return lower
+    whole = lower + lower.T  # exact: one of the two is 0
+    np.fill_diagonal(whole, lower.diagonal())
+    return whole
 
 
 def _lower(A: Floats) -> Floats:
