@@ -7,8 +7,15 @@ from typing import Any
 from minout._version import __version__
 from minout.engine import MalformedError, State, packed, unpacked
 from minout.errors import InvalidInputError, MissingDataError
-from minout.features import FeatureMap, Identity, RandomFourier, Scattering
-from minout.store import damaged_message, read_archive, write_archive
+from minout.features import (
+    LARGEST,
+    FeatureMap,
+    Identity,
+    RandomFourier,
+    Scattering,
+    largest_absolute,
+)
+from minout.store import damaged_message, read_archive, too_large_message, write_archive
 
 FORMAT = "minout model"
 VERSION = 2
@@ -25,7 +32,7 @@ def write(path: Path, features: FeatureMap, state: State) -> None:
     about, arrays = packed(state)
     try:
         json.dumps(state.notes)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInputError(f"`notes` must be plain JSON to be saved: {error}.") from error
     header = {
         "format": FORMAT,
@@ -50,6 +57,8 @@ def read(path: Path, features: FeatureMap | None) -> tuple[FeatureMap, State]:
         _expect_rows_of(found, state)
     except MalformedError as error:
         raise MissingDataError(damaged_message(path)) from error
+    except MemoryError as error:
+        raise MissingDataError(too_large_message(path)) from error
     return found, state
 
 
@@ -82,12 +91,17 @@ def make_features(described: dict[str, Any]) -> FeatureMap:
 def _expect_rows_of(features: FeatureMap, state: State) -> None:
     # The dtype and the lengths of the rows must be those that the map makes.
     given, row = state.widths
+    rows = state.examples.given
     if state.examples.dtype != features.dtype:
         raise MalformedError("rows")
     if (given is None) != (row is None or not isinstance(features, tuple(_MAPS.values()))):
         raise MalformedError("widths")
     if isinstance(features, Identity) and given != row:
         raise MalformedError("widths")
+    if isinstance(features, RandomFourier) and row not in (None, features.features):
+        raise MalformedError("widths")  # it would draw as many waves as it says it has
+    if isinstance(features, Identity) and largest_absolute(rows) > LARGEST[features.dtype]:
+        raise MalformedError("rows")
 
 
 def _found(path: Path, described: Any, given: FeatureMap | None) -> FeatureMap:

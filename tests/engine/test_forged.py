@@ -2,13 +2,16 @@
 
 import contextlib
 import copy
+import json
 
 import numpy as np
 import pytest
 
+from faults import forge_archive
 from minout import InvalidInputError, Learner, engine
 from minout.engine import frame, packing, step
 from minout.errors import MinoutError, MissingDataError, NotConverged
+from minout.features import RandomFourier
 from minout.store import read_archive, write_archive
 from oracle.margin import clusters, stream
 
@@ -380,6 +383,62 @@ def test_a_fact_that_no_model_has_is_refused(whole, tmp_path, name):
         assert type(facts[last]) is not type(value) or facts[last] != value
         facts[last] = value
         refuse(tmp_path / "forged", about, whole[1])
+
+
+LABELS = ["a\0", "half \ud800", 2**63, -(2**63), 10**400]
+
+
+@pytest.mark.parametrize("label", LABELS, ids=["nul", "half", "65 bits", "least", "huge"])
+def test_a_label_that_no_user_can_set_is_refused(tmp_path, label):
+    learner = Learner()
+    learner.teach_many([[0.0], [1.0]], ["a", "b"] if isinstance(label, str) else [1, 2])
+    learner.save(tmp_path / "model")
+    about, arrays = read_archive(tmp_path / "model", "minout model", 2)
+    about["state"]["labels"][0] = label
+    text = json.dumps(about).encode()  # ASCII, in which half a character can be written
+    forge_archive.write_with(tmp_path / "forged", text, arrays)
+    with pytest.raises(MissingDataError, match="was truncated or changed"):
+        Learner.load(tmp_path / "forged")
+
+
+def test_rows_that_are_too_large_to_be_taught_are_refused(whole, tmp_path):
+    about, arrays = whole
+    rows = arrays["rows"].copy()
+    rows[0, 0] = 1.1e100
+    refuse(tmp_path / "forged", about, {**arrays, "rows": rows})
+
+
+def test_waves_that_the_rows_do_not_have_are_refused(tmp_path):
+    learner = Learner(features=RandomFourier(4))
+    learner.teach_many([[0.0], [1.0]], ["a", "b"])
+    learner.save(tmp_path / "model")
+    about, arrays = read_archive(tmp_path / "model", "minout model", 2)
+    many = RandomFourier(10**11)  # 800 GB for one column
+    about["features"]["settings"]["features"] = 10**11
+    about["features"]["fingerprint"] = many.fingerprint
+    refuse(tmp_path / "forged", about, arrays)
+
+
+@pytest.mark.parametrize("name", ["regions", "hats"])
+def test_more_regions_or_hats_than_were_chosen_are_refused(bent, tmp_path, name):
+    about, arrays = copy.deepcopy(bent[0]), bent[1]
+    state, setting = about["state"], {"regions": "regions", "hats": "expand"}[name]
+    state["settings"][setting] = state["choice"][name] = 1
+    refuse(tmp_path / "forged", about, arrays)
+
+
+def test_a_coefficient_below_zero_is_refused(whole, tmp_path):
+    about, arrays = whole
+    refuse(tmp_path / "forged", about, {**arrays, "pool.alpha": -arrays["pool.alpha"]})
+
+
+@pytest.mark.parametrize("name", ["K", "precision", "sums.rows", "prior.W", "prior.b"])
+def test_numbers_that_are_not_finite_are_refused(whole, tmp_path, name):
+    about, arrays = whole
+    for value in (np.nan, np.inf):
+        array = arrays[name].copy()
+        array.flat[0] = value
+        refuse(tmp_path / "forged", about, {**arrays, name: array})
 
 
 NUMBERS = {

@@ -1,6 +1,6 @@
 """Files on disk: atomic writes, archives with a checksum, the folder of a model."""
 
-from minout.store.archive import damaged_message, read_archive, write_archive
+from minout.store.archive import damaged_message, read_archive, too_large_message, write_archive
 from minout.store.atomic_write import atomic_write
 from minout.store.folder import ModelFolder
 
@@ -9,5 +9,6 @@ __all__ = [
     "atomic_write",
     "damaged_message",
     "read_archive",
+    "too_large_message",
     "write_archive",
 ]
