@@ -39,6 +39,7 @@ import numpy as np
 
 from minout import Learner
 from minout.errors import InvalidInputError, MinoutError, MissingDataError
+from minout.kernels.warmup import warm_up
 
 NOTICED, IDENTICAL, PLAUSIBLE, BAD = "noticed", "identical", "plausible", "bad"
 SECONDS = 20.0
@@ -171,6 +172,7 @@ class Trials:
 
 def _warm_up(form, path, rows, ask):
     # Compile here what the children use: they are forked, and each would do it again.
+    warm_up(lambda *_: None)
     ask(form.open(path), rows)
     _use(form.open(path))
     verdict = _as_taught(form.open(path))
