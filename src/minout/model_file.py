@@ -19,6 +19,8 @@ from minout.store import damaged_message, read_archive, too_large_message, write
 
 FORMAT = "minout model"
 VERSION = 2
+LONGEST = 200
+"""Longer descriptions of feature maps are not shown."""
 
 _MAPS: dict[str, type[Identity | Scattering | RandomFourier]] = {
     "identity": Identity,
@@ -108,21 +110,22 @@ def _found(path: Path, described: Any, given: FeatureMap | None) -> FeatureMap:
     if not isinstance(described, dict) or not isinstance(described.get("fingerprint"), str):
         raise MalformedError("features")
     wanted = described["fingerprint"]
+    shown = wanted if len(wanted) < LONGEST and wanted.isprintable() else "of another file"
     if given is None:
         if "name" not in described:
             raise InvalidInputError(
-                f"{path} was taught with the feature map {wanted}, which is not saved; "
+                f"{path} was taught with the feature map {shown}, which is not saved; "
                 "pass it as `features`."
             )
         given = make_features(described)
         if given.fingerprint != wanted:
             raise MissingDataError(
-                f"{path} was taught with the feature map {wanted}, which this version of minout "
+                f"{path} was taught with the feature map {shown}, which this version of minout "
                 f"no longer has: its own is {given.fingerprint}."
             )
     if given.fingerprint != wanted:
         raise InvalidInputError(
-            f"{path} was taught with the feature map {wanted}, but `features` is "
+            f"{path} was taught with the feature map {shown}, but `features` is "
             f"{given.fingerprint}; a model knows the rows of one map only."
         )
     return given

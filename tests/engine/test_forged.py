@@ -385,10 +385,17 @@ def test_a_fact_that_no_model_has_is_refused(whole, tmp_path, name):
         refuse(tmp_path / "forged", about, whole[1])
 
 
-LABELS = ["a\0", "half \ud800", 2**63, -(2**63), 10**400]
+LABELS = {
+    "nul": "a\0",
+    "half": "half \ud800",
+    "long": "x" * 10_001,
+    "65 bits": 2**63,
+    "least": -(2**63),
+    "huge": 10**400,
+}
 
 
-@pytest.mark.parametrize("label", LABELS, ids=["nul", "half", "65 bits", "least", "huge"])
+@pytest.mark.parametrize("label", LABELS.values(), ids=LABELS)
 def test_a_label_that_no_user_can_set_is_refused(tmp_path, label):
     learner = Learner()
     learner.teach_many([[0.0], [1.0]], ["a", "b"] if isinstance(label, str) else [1, 2])
@@ -399,6 +406,26 @@ def test_a_label_that_no_user_can_set_is_refused(tmp_path, label):
     forge_archive.write_with(tmp_path / "forged", text, arrays)
     with pytest.raises(MissingDataError, match="was truncated or changed"):
         Learner.load(tmp_path / "forged")
+
+
+def test_a_label_of_ten_thousand_characters_is_the_longest(tmp_path):
+    learner = Learner()
+    learner.teach_many([[0.0], [1.0]], ["a", "x" * 10_000])
+    with pytest.raises(InvalidInputError, match="at most 10,000 characters; this one has 10,001"):
+        learner.teach([0.5], "x" * 10_001)
+    learner.save(tmp_path / "model")
+    assert Learner.load(tmp_path / "model").predict([[1.0]])[0] == "x" * 10_000
+
+
+@pytest.mark.parametrize("name", ["x" * 10**5, "two\nlines"], ids=["long", "lines"])
+def test_a_feature_map_with_a_strange_name_is_refused_in_one_short_sentence(whole, tmp_path, name):
+    about = copy.deepcopy(whole[0])
+    about["features"]["fingerprint"] = name
+    write_archive(tmp_path / "forged", about, whole[1], "The model")
+    with pytest.raises(MissingDataError) as caught:
+        Learner.load(tmp_path / "forged")
+    assert len(str(caught.value)) < 300 + len(str(tmp_path))
+    assert "\n" not in str(caught.value)
 
 
 def test_rows_that_are_too_large_to_be_taught_are_refused(whole, tmp_path):

@@ -22,6 +22,7 @@ from minout.engine.inspection import Inspection, inspect
 from minout.engine.interference import Sets, WhatIf, partition, what_if
 from minout.engine.packing import packed, unpacked
 from minout.engine.prediction import Winners, winners
+from minout.engine.regions import LONGEST_LABEL
 from minout.engine.reports import (
     NOTHING_MOVED,
     Certificate,
@@ -39,6 +40,7 @@ from minout.engine.validation import MalformedError
 __all__ = [
     "LARGEST_WEIGHT",
     "LEAST_WEIGHT",
+    "LONGEST_LABEL",
     "NOTHING_MOVED",
     "Audit",
     "Certificate",

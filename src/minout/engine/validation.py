@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from minout.engine.examples import LARGEST_WEIGHT, LEAST_WEIGHT
 from minout.engine.frame import Schedule
-from minout.engine.regions import order_of
+from minout.engine.regions import LONGEST_LABEL, order_of
 from minout.engine.separators import pair_count, pairs_between, regions_of_all
 from minout.engine.settings import Settings
 from minout.errors import InvalidInputError
@@ -370,7 +370,7 @@ def _is_name(value: object) -> bool:
 def _is_label(value: object) -> bool:
     # As a user can set it: NumPy holds numbers of 64 bits, and text without NUL.
     if isinstance(value, str):
-        return _is_name(value) and "\0" not in value
+        return len(value) <= LONGEST_LABEL and _is_name(value) and "\0" not in value
     return _is_name(value) and isinstance(value, int) and -(2**63) < value < 2**63
 
 
