@@ -36,11 +36,12 @@ def copies(source, folder, count, seed, *, form=ONE_FILE, containers=forge_archi
         Forgeries of the form itself: `call(about, arrays, path, rng)` writes one.
     """
     about, arrays = form.read(source)
-    groups = ["damaged"] * 15 + ["forged"] * 35 + ["container"] * 9 + ["bomb"]
+    shares = {"damaged": 15, "forged": 35, "container": 9, "bomb": 1}
+    groups = [group for group, share in shares.items() for _ in range(share)]
     made, turn = 0, 0
     while made < count:
         rng = np.random.default_rng([seed, turn, crc32(source.name.encode())])
-        group = groups[turn % len(groups)]
+        group = groups[int(rng.integers(len(groups)))]
         path = folder / f"copy{turn}"
         copy = _made(group, source, about, arrays, path, rng, form, containers)
         turn += 1

@@ -185,7 +185,7 @@ def many_regions(about, arrays, rng):
 
 def sibling_regions(about, arrays, rng):
     """Divide one label of a model without other labels into a region for each example."""
-    state, n = about["state"], 3_000
+    state, n = about["state"], 1_000
     if "far.near" in arrays or "hats.of" in arrays or arrays["rows"].shape[1] > 3:
         return None
     d, dtype = arrays["rows"].shape[1], arrays["rows"].dtype

@@ -27,7 +27,7 @@ def saved(tmp_path_factory):
 @pytest.mark.parametrize("name", MODELS)
 def test_a_copy_is_noticed_identical_or_another_model(saved, tmp_path, name):
     verdicts = []
-    with Trials(ONE_FILE, saved / name, questions(name)) as trials:
+    with Trials(ONE_FILE, saved / name, questions(name), seconds=60.0) as trials:
         for copy in copies(saved / name, tmp_path, PER_MODEL, SEED):
             verdict = trials.of(copy)
             assert verdict.word != BAD, (copy, verdict)
@@ -46,8 +46,8 @@ BOMBS = [*forge.BOMBS, "overlapping", "deflated", "many_members", "other_json"]
 def test_a_small_file_takes_little_memory(saved, tmp_path, kind):
     source = saved / "plain"
     about, arrays = ONE_FILE.read(source)
-    with Trials(ONE_FILE, source, questions("plain")) as trials:
-        for seed in range(3):
+    with Trials(ONE_FILE, source, questions("plain"), seconds=60.0) as trials:
+        for seed in range(2):
             rng, path = np.random.default_rng(seed), tmp_path / "copy"
             if kind in forge.BOMBS:
                 facts, changed, what = forge.forge(about, arrays, kind, rng)
@@ -64,7 +64,7 @@ def _crash(*_):
 
 
 def _hang(*_):
-    time.sleep(30.0)
+    time.sleep(600.0)
 
 
 def _memory(*_):
@@ -110,13 +110,13 @@ def test_a_fault_is_found_and_the_next_copy_is_opened(saved, fault):
     )
     source = saved / "plain"
     (saved / "broken").write_bytes(source.read_bytes())
-    with Trials(form, source, questions("plain"), seconds=2.0) as trials:
+    seconds = 4.0 if fault == "hang" else 60.0
+    with Trials(form, source, questions("plain"), seconds=seconds) as trials:
         found = [
             trials.of(Copy("same", "", saved / name, is_forged=forged))
-            for name in ("broken", "plain")
-            for forged in (False, True)
+            for name, forged in (("broken", True), ("plain", False), ("plain", True))
         ]
-    assert [each.word for each in found] == [BAD, BAD, IDENTICAL, IDENTICAL]
+    assert [each.word for each in found] == [BAD, IDENTICAL, IDENTICAL]
     assert found[0].why.startswith(why)
 
 
