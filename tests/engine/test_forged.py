@@ -530,3 +530,23 @@ def test_sums_that_no_solver_made_are_computed_anew(large, tmp_path, name, value
     honest, other = (each.scores(np.eye(3)) for each in learners)
     assert other == pytest.approx(honest, abs=1e-9)
     assert learners[1].audit().ok
+
+
+@pytest.mark.parametrize("number", [0, 1], ids=["newton", "factor"])
+@pytest.mark.parametrize("value", [0.0, -0.0, 1e-320, 1e300], ids=["zero", "minus", "tiny", "huge"])
+def test_a_factor_with_one_wrong_pivot_is_computed_anew(large, tmp_path, number, value):
+    about, arrays = large[number]
+    name = ("newton.0.L", "factor.0")[number]
+    width = arrays["rows"].shape[1]
+    for pivot in (0, 1, 2):
+        L = arrays[name].copy()
+        L[pivot * (pivot + 3) // 2] = value  # on the diagonal, of a lower half row by row
+        write_archive(tmp_path / "forged", about, {**arrays, name: L}, "The model")
+        learner = Learner.load(tmp_path / "forged")
+        learner.forget(
+            np.array(learner.ids)[arrays["pool"][arrays["pool.alpha"] > 0.0][:3]].tolist()
+        )
+        learner.teach(np.ones(width), 0)
+        learner.teach(np.ones(width), 1)
+        learner.settle()
+        assert learner.audit().ok
