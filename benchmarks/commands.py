@@ -1,4 +1,4 @@
-"""The commands `engine`, `classifier` and `paper` of `python -m benchmarks`."""
+"""The commands `engine`, `classifier`, `store` and `paper` of `python -m benchmarks`."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -16,8 +16,9 @@ import benchmarks.engine
 import benchmarks.paper
 from benchmarks.parts import Measured, Progress, choose_parts
 from benchmarks.tables import Goal, Table, fit_width, goals_table, markdown
-from minout import results, store, streams
+from minout import results, streams
 from minout.errors import MinoutError
+from minout.store import atomic_write
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -98,6 +99,37 @@ def classifier(
 
 
 @app.command()
+def store(
+    out: Out = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="Names, with commas or repeated; all if none is named."),
+    ] = None,
+    copies: Annotated[int, typer.Option(help="Copies that `copies` opens.", min=10)] = 5_000,
+    check_bounds: Annotated[
+        bool, typer.Option("--check-bounds", help="Compile kernels with bounds checks (minutes).")
+    ] = False,
+) -> None:
+    """Measure stored models: what comes of damaged and forged copies.
+
+    The part is copies (copies that are damaged, or forged with right checksums: noticed, identical,
+    plausible or bad). Piped into a file, the tables are Markdown.
+
+    Example: python -m benchmarks store --only copies
+    """
+    import benchmarks.store as group  # imports the tests' copies
+
+    console = Console()
+    parts = choose_parts(group.PARTS, only or [])
+    _check_writable(out)
+    settings = group.Settings(copies=copies, check_bounds=check_bounds)
+    goals = _run_and_print(
+        lambda progress: iter(group.run(parts, settings, progress)), out, console
+    )
+    _print_table(goals_table(goals), console)
+
+
+@app.command()
 def paper(
     data: DataFolder = None,
     per_class: Annotated[int, typer.Option(help="Examples per class of the whole run.")] = 100,
@@ -170,7 +202,7 @@ def _run_and_print(
 def _check_writable(out: Path | None) -> None:
     # Fails before anything is measured; old rows stay until there are new ones.
     if out is not None:
-        store.atomic_write(out, out.read_bytes() if out.is_file() else b"", "Rows")
+        atomic_write(out, out.read_bytes() if out.is_file() else b"", "Rows")
 
 
 def _progress_bar() -> ProgressBar:

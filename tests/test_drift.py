@@ -139,6 +139,10 @@ def test_labels_may_be_text_or_numbers_also_numpys():
         {"recent_right": "0x"},
         {"recent_labels": [0, -9]},
         {"most_labels": "many"},
+        {"earlier_falls": [float("inf"), 0.0]},
+        {"earlier_falls": [-9, 0.0]},
+        {"earlier_falls": [1, float("nan")]},
+        {"falls": [-1.0]},
     ],
     ids="-".join,
 )

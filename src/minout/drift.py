@@ -1,7 +1,7 @@
 """Drift: report when fewer examples are predicted correctly before they are taught."""
 
 from collections.abc import Mapping
-from math import log, sqrt
+from math import inf, log, sqrt
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -191,7 +191,10 @@ class DriftMonitor:
         """
         try:
             monitor = cls._read(values)
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        except (
+            *(KeyError, TypeError, ValueError, IndexError, AttributeError),
+            OverflowError,  # an infinite number of rows
+        ) as error:
             raise InvalidInputError(
                 f"The values of a drift monitor are damaged ({error!r}); start a new one."
             ) from error
@@ -206,6 +209,8 @@ class DriftMonitor:
         monitor._falls = [float(each) for each in values["falls"]]
         blocks, total = values["earlier_falls"]
         monitor._blocks, monitor._sum = int(blocks), float(total)
+        if blocks < 0 or not all(0.0 <= each < inf for each in (*monitor._falls, monitor._sum)):
+            raise ValueError("falls that no blocks have")
         for number, rows, wrong in values["compared"]:
             if not 0 <= int(wrong) <= int(rows) or not int(rows):
                 raise ValueError(f"{wrong} of {rows} wrong")

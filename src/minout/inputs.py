@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from minout._typing import Floats, Id, Label
-from minout.engine import LARGEST_WEIGHT, LEAST_WEIGHT, Widths
+from minout.engine import LARGEST_WEIGHT, LEAST_WEIGHT, LONGEST_LABEL, Widths
 from minout.errors import InvalidInputError
 from minout.features import FeatureMap, Identity, RandomFourier, Scattering, refuse_masked
 
@@ -86,6 +86,10 @@ def checked_label(y: Label, known: Sequence[Label]) -> Label:
         label = savable(str(y), "label")
         if "\0" in label:
             raise InvalidInputError("A label must not contain the character NUL.")
+        if len(label) > LONGEST_LABEL:
+            raise InvalidInputError(
+                f"A label has at most {LONGEST_LABEL:,} characters; this one has {len(label):,}."
+            )
     elif isinstance(y, int | np.integer) and not isinstance(y, bool):
         label = within_64_bits(int(y), "label")
     else:

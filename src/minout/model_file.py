@@ -7,11 +7,20 @@ from typing import Any
 from minout._version import __version__
 from minout.engine import MalformedError, State, packed, unpacked
 from minout.errors import InvalidInputError, MissingDataError
-from minout.features import FeatureMap, Identity, RandomFourier, Scattering
-from minout.store import damaged_message, read_archive, write_archive
+from minout.features import (
+    LARGEST,
+    FeatureMap,
+    Identity,
+    RandomFourier,
+    Scattering,
+    largest_absolute,
+)
+from minout.store import damaged_message, read_archive, too_large_message, write_archive
 
 FORMAT = "minout model"
 VERSION = 2
+LONGEST = 200
+"""Longer descriptions of feature maps are not shown."""
 
 _MAPS: dict[str, type[Identity | Scattering | RandomFourier]] = {
     "identity": Identity,
@@ -59,6 +68,8 @@ def read(path: Path, features: FeatureMap | None) -> tuple[FeatureMap, State]:
         expect_rows_of(found, state)
     except MalformedError as error:
         raise MissingDataError(damaged_message(path)) from error
+    except MemoryError as error:
+        raise MissingDataError(too_large_message(path)) from error
     return found, state
 
 
@@ -91,12 +102,17 @@ def make_features(described: dict[str, Any]) -> FeatureMap:
 def expect_rows_of(features: FeatureMap, state: State) -> None:
     """Raise MalformedError unless rows have the dtype and the lengths that the map makes."""
     given, row = state.widths
+    rows = state.examples.given
     if state.examples.dtype != features.dtype:
         raise MalformedError("rows")
     if (given is None) != (row is None or not isinstance(features, tuple(_MAPS.values()))):
         raise MalformedError("widths")
     if isinstance(features, Identity) and given != row:
         raise MalformedError("widths")
+    if isinstance(features, RandomFourier) and row not in (None, features.features):
+        raise MalformedError("widths")  # it would draw as many waves as it says it has
+    if isinstance(features, Identity) and largest_absolute(rows) > LARGEST[features.dtype]:
+        raise MalformedError("rows")
 
 
 def found_features(path: Path, described: Any, given: FeatureMap | None) -> FeatureMap:
@@ -104,21 +120,22 @@ def found_features(path: Path, described: Any, given: FeatureMap | None) -> Feat
     if not isinstance(described, dict) or not isinstance(described.get("fingerprint"), str):
         raise MalformedError("features")
     wanted = described["fingerprint"]
+    shown = wanted if len(wanted) < LONGEST and wanted.isprintable() else "of another file"
     if given is None:
         if "name" not in described:
             raise InvalidInputError(
-                f"{path} was taught with the feature map {wanted}, which is not saved; "
+                f"{path} was taught with the feature map {shown}, which is not saved; "
                 "pass it as `features`."
             )
         given = make_features(described)
         if given.fingerprint != wanted:
             raise MissingDataError(
-                f"{path} was taught with the feature map {wanted}, which this version of minout "
+                f"{path} was taught with the feature map {shown}, which this version of minout "
                 f"no longer has: its own is {given.fingerprint}."
             )
     if given.fingerprint != wanted:
         raise InvalidInputError(
-            f"{path} was taught with the feature map {wanted}, but `features` is "
+            f"{path} was taught with the feature map {shown}, but `features` is "
             f"{given.fingerprint}; a model knows the rows of one map only."
         )
     return given

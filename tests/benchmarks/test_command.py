@@ -59,7 +59,7 @@ def test_rows_that_are_there_stay_until_there_are_new_ones(cheap, monkeypatch, t
     assert out.read_text() == "old\n"
 
 
-@pytest.mark.parametrize("name", ["engine", "classifier", "paper"])
+@pytest.mark.parametrize("name", ["engine", "classifier", "store", "paper"])
 def test_every_command_explains_itself(name):
     result = runner.invoke(commands.app, [name, "--help"])
     assert result.exit_code == 0

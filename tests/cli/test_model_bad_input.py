@@ -206,3 +206,41 @@ def test_a_damaged_model_is_one_sentence(refused, wines, wine):
     for words in (["predict", wines, wine], ["learn", wines, wine], ["info", wines]):
         assert str(file) in refused(*words)
     assert file.read_bytes() == before
+
+
+NOTES = {
+    "files": [
+        3,
+        [],
+        {"label": 3},
+        {"columns": "abc"},
+        {"columns": [None]},
+        {"image_shape": [0, 9]},
+    ],
+    "classifier": [3, [1], "x", {"names": 3}, {"names": [3]}],
+}
+
+
+@pytest.mark.parametrize("key", NOTES)
+def test_a_file_whose_notes_are_not_ours_is_not_imported(tmp_path, refused, key):
+    learner = Learner()
+    learner.teach_many([[0.0], [1.0]], ["a", "b"])
+    for note in NOTES[key]:
+        learner.notes.clear()
+        learner.notes[key] = note
+        learner.save(tmp_path / "f.minout")
+        told = refused("import", tmp_path / "f.minout", tmp_path / "new")
+        assert told.startswith(f"The model's note {key!r} was not written by minout; remove it")
+        assert not (tmp_path / "new").exists()
+
+
+def test_a_damaged_file_is_not_imported(tmp_path, refused):
+    learner = Learner()
+    learner.teach_many([[0.0], [1.0]], ["a", "b"])
+    learner.save(tmp_path / "f.minout")
+    whole = (tmp_path / "f.minout").read_bytes()
+    for content in (b"", whole[:-1], whole[:500], whole + b"x", b"x" + whole):
+        (tmp_path / "f.minout").write_bytes(content)
+        told = refused("import", tmp_path / "f.minout", tmp_path / "new")
+        assert told.rstrip().endswith("is not a minout model, or it was truncated or changed.")
+        assert not (tmp_path / "new").exists()

@@ -2,13 +2,16 @@
 
 import contextlib
 import copy
+import json
 
 import numpy as np
 import pytest
 
+from faults import forge_archive
 from minout import InvalidInputError, Learner, engine
 from minout.engine import frame, packing, step
 from minout.errors import MinoutError, MissingDataError, NotConverged
+from minout.features import RandomFourier
 from minout.store import read_archive, write_archive
 from oracle.margin import clusters, stream
 
@@ -382,6 +385,89 @@ def test_a_fact_that_no_model_has_is_refused(whole, tmp_path, name):
         refuse(tmp_path / "forged", about, whole[1])
 
 
+LABELS = {
+    "nul": "a\0",
+    "half": "half \ud800",
+    "long": "x" * 10_001,
+    "65 bits": 2**63,
+    "least": -(2**63),
+    "huge": 10**400,
+}
+
+
+@pytest.mark.parametrize("label", LABELS.values(), ids=LABELS)
+def test_a_label_that_no_user_can_set_is_refused(tmp_path, label):
+    learner = Learner()
+    learner.teach_many([[0.0], [1.0]], ["a", "b"] if isinstance(label, str) else [1, 2])
+    learner.save(tmp_path / "model")
+    about, arrays = read_archive(tmp_path / "model", "minout model", 2)
+    about["state"]["labels"][0] = label
+    text = json.dumps(about).encode()  # ASCII, in which half a character can be written
+    forge_archive.write_with(tmp_path / "forged", text, arrays)
+    with pytest.raises(MissingDataError, match="was truncated or changed"):
+        Learner.load(tmp_path / "forged")
+
+
+def test_a_label_of_ten_thousand_characters_is_the_longest(tmp_path):
+    learner = Learner()
+    learner.teach_many([[0.0], [1.0]], ["a", "x" * 10_000])
+    with pytest.raises(InvalidInputError, match="at most 10,000 characters; this one has 10,001"):
+        learner.teach([0.5], "x" * 10_001)
+    learner.save(tmp_path / "model")
+    assert Learner.load(tmp_path / "model").predict([[1.0]])[0] == "x" * 10_000
+
+
+@pytest.mark.parametrize("name", ["x" * 10**5, "two\nlines"], ids=["long", "lines"])
+def test_a_feature_map_with_a_strange_name_is_refused_in_one_short_sentence(whole, tmp_path, name):
+    about = copy.deepcopy(whole[0])
+    about["features"]["fingerprint"] = name
+    write_archive(tmp_path / "forged", about, whole[1], "The model")
+    with pytest.raises(MissingDataError) as caught:
+        Learner.load(tmp_path / "forged")
+    assert len(str(caught.value)) < 300 + len(str(tmp_path))
+    assert "\n" not in str(caught.value)
+
+
+def test_rows_that_are_too_large_to_be_taught_are_refused(whole, tmp_path):
+    about, arrays = whole
+    rows = arrays["rows"].copy()
+    rows[0, 0] = 1.1e100
+    refuse(tmp_path / "forged", about, {**arrays, "rows": rows})
+
+
+def test_waves_that_the_rows_do_not_have_are_refused(tmp_path):
+    learner = Learner(features=RandomFourier(4))
+    learner.teach_many([[0.0], [1.0]], ["a", "b"])
+    learner.save(tmp_path / "model")
+    about, arrays = read_archive(tmp_path / "model", "minout model", 2)
+    many = RandomFourier(10**11)  # 800 GB for one column
+    about["features"]["settings"]["features"] = 10**11
+    about["features"]["fingerprint"] = many.fingerprint
+    refuse(tmp_path / "forged", about, arrays)
+
+
+@pytest.mark.parametrize("name", ["regions", "hats"])
+def test_more_regions_or_hats_than_were_chosen_are_refused(bent, tmp_path, name):
+    about, arrays = copy.deepcopy(bent[0]), bent[1]
+    state, setting = about["state"], {"regions": "regions", "hats": "expand"}[name]
+    state["settings"][setting] = state["choice"][name] = 1
+    refuse(tmp_path / "forged", about, arrays)
+
+
+def test_a_coefficient_below_zero_is_refused(whole, tmp_path):
+    about, arrays = whole
+    refuse(tmp_path / "forged", about, {**arrays, "pool.alpha": -arrays["pool.alpha"]})
+
+
+@pytest.mark.parametrize("name", ["K", "precision", "sums.rows", "prior.W", "prior.b"])
+def test_numbers_that_are_not_finite_are_refused(whole, tmp_path, name):
+    about, arrays = whole
+    for value in (np.nan, np.inf):
+        array = arrays[name].copy()
+        array.flat[0] = value
+        refuse(tmp_path / "forged", about, {**arrays, name: array})
+
+
 NUMBERS = {
     "class": lambda array: np.where(np.arange(len(array)) == 5, 1, array),  # of a forgotten row
     "members.sizes": lambda array: array - array,
@@ -444,3 +530,23 @@ def test_sums_that_no_solver_made_are_computed_anew(large, tmp_path, name, value
     honest, other = (each.scores(np.eye(3)) for each in learners)
     assert other == pytest.approx(honest, abs=1e-9)
     assert learners[1].audit().ok
+
+
+@pytest.mark.parametrize("number", [0, 1], ids=["newton", "factor"])
+@pytest.mark.parametrize("value", [0.0, -0.0, 1e-320, 1e300], ids=["zero", "minus", "tiny", "huge"])
+def test_a_factor_with_one_wrong_pivot_is_computed_anew(large, tmp_path, number, value):
+    about, arrays = large[number]
+    name = ("newton.0.L", "factor.0")[number]
+    width = arrays["rows"].shape[1]
+    for pivot in (0, 1, 2):
+        L = arrays[name].copy()
+        L[pivot * (pivot + 3) // 2] = value  # on the diagonal, of a lower half row by row
+        write_archive(tmp_path / "forged", about, {**arrays, name: L}, "The model")
+        learner = Learner.load(tmp_path / "forged")
+        learner.forget(
+            np.array(learner.ids)[arrays["pool"][arrays["pool.alpha"] > 0.0][:3]].tolist()
+        )
+        learner.teach(np.ones(width), 0)
+        learner.teach(np.ones(width), 1)
+        learner.settle()
+        assert learner.audit().ok

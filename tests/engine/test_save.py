@@ -11,7 +11,7 @@ from sklearn.datasets import load_digits
 from minout import Encoder, Identity, Learner, RandomFourier, Scattering
 from minout.engine import pool as pool_module
 from minout.errors import InvalidInputError, MissingDataError, UnwritableError
-from oracle.margin import SETTINGS, differs, parts, saved
+from oracle.margin import SETTINGS, differs, parts, saved, stream
 
 
 def through_a_file(learner, folder, features=None):
@@ -165,3 +165,24 @@ def test_bad_files_and_learners_are_refused(tmp_path):
     with pytest.raises(InvalidInputError, match="`notes`"):
         learner.save(tmp_path / "model")
     assert not (tmp_path / "model").exists()
+
+
+def test_a_loaded_model_with_regions_goes_on_when_labels_come_and_go(tmp_path):
+    rows, labels = stream(5, examples=60, features=3, apart=0.4)
+    first = Learner(C=5.0, whiten=True, lda_prior=True, standardize=True, regions=3, expand=None)
+    first.teach_many(rows, [int(label) for label in labels], at=0.0)
+    first.save(tmp_path / "a")
+    second = Learner.load(tmp_path / "a")
+    assert max(len(each) for each in second.regions().values()) > 1
+    for learner in (first, second):
+        learner.teach([9.0, 0.0, 0.0], 7, at=0.0)
+        learner.forget_class(0)
+        learner.teach([0.0, 9.0, 0.0], 8, at=0.0)
+        learner.teach_many(rows[:9], [9] * 9, at=0.0)
+        learner.forget(learner.ids[:3])
+        assert learner.audit().ok
+    for step in (Learner.settle, Learner.consolidate):
+        for learner, name in ((first, "b"), (second, "c")):
+            step(learner)
+            learner.save(tmp_path / name)
+        assert (tmp_path / "b").read_bytes() == (tmp_path / "c").read_bytes()

@@ -4,11 +4,13 @@ import io
 import json
 import os
 import pickle
+import struct
 import zipfile
 
 import numpy as np
 import pytest
 
+from faults import forge_archive
 from minout.errors import InvalidInputError, MissingDataError, UnwritableError
 from minout.store import atomic_write, read_archive, write_archive
 
@@ -197,3 +199,61 @@ def test_words_that_are_no_unicode_are_refused_and_nothing_is_written(tmp_path):
     with pytest.raises(InvalidInputError, match="is not a character"):
         written(tmp_path, {**ABOUT, "id": "a\udce9"})
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("kind", ["overlapping", "shared", "deflated", "pickled", "duplicated"])
+def test_members_that_are_not_one_after_the_other_are_refused(tmp_path, kind):
+    forge_archive.KINDS[kind](ABOUT, arrays(), tmp_path / "f", np.random.default_rng(0))
+    with pytest.raises(MissingDataError, match="truncated or changed"):
+        read_archive(tmp_path / "f", "things", 3)
+
+
+@pytest.mark.parametrize("number", range(len(forge_archive.HEADERS)))
+def test_a_header_that_lies_about_its_member_is_refused(tmp_path, number):
+    text = forge_archive.HEADERS[number].encode().ljust(117) + b"\n"
+    content = b"\x93NUMPY\x01\0" + struct.pack("<H", len(text)) + text + bytes(8)
+    with zipfile.ZipFile(written(tmp_path), "a") as archive:
+        archive.writestr("more.npy", content)
+    with pytest.raises(MissingDataError, match="truncated or changed"):
+        read_archive(tmp_path / "file", "things", 3)
+
+
+def test_bytes_before_or_after_the_file_are_found(tmp_path):
+    path = written(tmp_path)
+    whole = path.read_bytes()
+    for content in (b"#!/bin/sh\n" + whole, whole + b"\n", whole + bytes(4096), whole + whole):
+        path.write_bytes(content)
+        with pytest.raises(MissingDataError, match="truncated or changed"):
+            read_archive(path, "things", 3)
+
+
+def test_no_memory_is_not_told_as_damage(tmp_path, monkeypatch):
+    def none_left(*_, **__):
+        raise MemoryError
+
+    path = written(tmp_path)
+    monkeypatch.setattr("minout.store.archive.np.empty", none_left)
+    with pytest.raises(MissingDataError, match="needs more memory than there is"):
+        read_archive(path, "things", 3)
+
+
+@pytest.mark.parametrize("version", [True, 0, -5, 1.5, None, [2], "2"])
+def test_a_version_that_is_no_number_is_damage(tmp_path, version):
+    path = written(tmp_path, {**ABOUT, "version": version})
+    with pytest.raises(MissingDataError, match="truncated or changed"):
+        read_archive(path, "things", 3)
+
+
+def test_arrays_of_any_order_and_shape_come_back(tmp_path):
+    given = {
+        "one": np.array(3.5),
+        "fortran": np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+        "cube": np.arange(24, dtype=np.int8).reshape(2, 3, 4),
+        "empty": np.empty((3, 0, 2), dtype=np.uint64),
+    }
+    write_archive(tmp_path / "f", ABOUT, given, "The thing")
+    found = read_archive(tmp_path / "f", "things", 3)[1]
+    for name, array in given.items():
+        assert np.array_equal(found[name], array)
+        assert found[name].dtype == array.dtype
+        assert found[name].flags.writeable

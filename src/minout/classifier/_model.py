@@ -1,5 +1,6 @@
 """A learner together with the classifier's own state: columns, labels, the last call."""
 
+import re
 from collections.abc import Callable, Iterable
 from itertools import compress
 from pathlib import Path
@@ -112,8 +113,14 @@ class Model:
     @classmethod
     def from_learner(cls, learner: Learner) -> "Model":
         """Return a model around a learner that was saved by any part of minout."""
-        notes = learner.notes.get(NOTES, {})
-        names = (notes or {"names": learner.notes.get(FILES, {}).get("columns")}).get("names")
+        notes, files = learner.notes.get(NOTES, {}), learner.notes.get(FILES, {})
+        for key, are_valid in ((NOTES, _are_ours(notes)), (FILES, _are_columns(files))):
+            if not are_valid:
+                raise InvalidInputError(
+                    f"The model's note {key!r} was not written by minout; "
+                    "remove it from `Learner.notes` and save the model again."
+                )
+        names = (notes or {"names": files.get("columns")}).get("names")
         columns = InputColumns()
         width = notes.get("width") if names is None else len(names)
         if not notes and isinstance(learner.features, Identity) and len(learner):
@@ -438,3 +445,45 @@ def _not_empty(seen: NDArray[Any]) -> NDArray[Any]:
     if not len(seen):
         raise InvalidInputError("Every example has been forgotten; there is nothing to predict.")
     return seen
+
+
+def _are_ours(notes: Any) -> bool:
+    # Whether `set_codec` could have written them: a file may have been changed by someone else.
+    if not isinstance(notes, dict):
+        return False
+    width, announced = notes.get("width"), notes.get("announced", [])
+    return not notes or (
+        (width is None or (isinstance(width, int) and width > 0))
+        and _are_names(notes.get("names"))
+        and isinstance(notes.get("dtype"), str)
+        and re.fullmatch(r"[<>|=][UOifub]\d{0,6}", notes["dtype"]) is not None
+        and isinstance(announced, list)
+        and all(isinstance(each, int | str) for each in announced)
+        and len({type(each) for each in announced}) <= 1
+        and _are_weights(notes.get("class_weight"))
+    )
+
+
+def _are_columns(files: Any) -> bool:
+    return isinstance(files, dict) and _are_names(files.get("columns"))
+
+
+def _are_names(names: Any) -> bool:
+    is_list = isinstance(names, list) and all(isinstance(each, str) for each in names)
+    return names is None or is_list
+
+
+def _are_weights(notes: Any) -> bool:
+    if notes is None:
+        return True
+    if not isinstance(notes, dict) or not isinstance(notes.get("balanced"), bool):
+        return False
+    weights = notes.get("weights")
+    return isinstance(weights, list) and all(
+        isinstance(each, list)
+        and len(each) == 2
+        and isinstance(each[0], int | str)
+        and isinstance(each[1], int | float)
+        and each[1] >= 0.0
+        for each in weights
+    )

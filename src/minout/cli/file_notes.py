@@ -32,15 +32,41 @@ class FileNotes(NamedTuple):
 
 def read_notes(learner: Learner) -> FileNotes:
     """Return a model's notes on files; for a classifier's model, its column names."""
-    notes, classifier = learner.notes.get(NOTES), learner.notes.get("classifier", {})
+    notes, key = learner.notes.get(NOTES), NOTES
     if notes is None:
-        notes = FileNotes(columns=classifier.get("names"))._asdict() if classifier else {}
+        classifier, key = learner.notes.get("classifier", {}), "classifier"
+        notes = {"columns": classifier.get("names")} if isinstance(classifier, dict) else classifier
     if not isinstance(notes, dict) or not set(notes) <= set(FileNotes._fields):
-        raise InvalidInputError(
-            f"The model's note {NOTES!r} was not written by `minout learn`; "
-            "remove it from `Learner.notes` and save the model again."
-        )
-    return FileNotes(**notes)
+        raise InvalidInputError(_not_ours(key))
+    found = FileNotes(**notes)
+    if not _are_valid(found):
+        raise InvalidInputError(_not_ours(key))
+    return found
+
+
+def _not_ours(key: str) -> str:
+    return (
+        f"The model's note {key!r} was not written by minout; "
+        "remove it from `Learner.notes` and save the model again."
+    )
+
+
+def _are_valid(notes: FileNotes) -> bool:
+    # A file may have been changed by hand, or by someone else.
+    texts = (notes.label, notes.id, *_listed(notes.columns))
+    numbers = _listed(notes.image_shape)
+    return (
+        all(each is None or isinstance(each, str) for each in texts)
+        and isinstance(notes.columns, list | None)
+        and isinstance(notes.image_shape, list | None)
+        and all(isinstance(each, int) and 0 < each < 2**31 for each in numbers)
+        and len(numbers) in (0, 2, 3)
+        and None not in _listed(notes.columns)
+    )
+
+
+def _listed(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
 
 
 def write_notes(learner: Learner, reader: Reader) -> None:

@@ -23,6 +23,7 @@ from minout.engine.interference import Sets, WhatIf, partition, what_if
 from minout.engine.packing import SHARED, packed, pairs_with_weights, shared, summary, unpacked
 from minout.engine.prediction import Winners, winners
 from minout.engine.records import Columns, gathered, separator_record
+from minout.engine.regions import LONGEST_LABEL
 from minout.engine.reports import (
     NOTHING_MOVED,
     Certificate,
@@ -40,6 +41,7 @@ from minout.engine.validation import MalformedError
 __all__ = [
     "LARGEST_WEIGHT",
     "LEAST_WEIGHT",
+    "LONGEST_LABEL",
     "NOTHING_MOVED",
     "SHARED",
     "Audit",

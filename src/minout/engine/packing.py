@@ -222,7 +222,7 @@ def _separators(arrays: Arrays, examples: Examples, owner: Ints) -> Separators:
     pools = _unpooled(arrays, priors)
     misfits, pending = _parted("misfits", arrays), _parted("pending", arrays)
     room = len(pairs) if far is not None else pair_count(len(owner))
-    separators.make_room(room, examples.end)
+    separators.make_room(room, examples.end, put_all=True)
     for n, pair in enumerate(pairs):
         w, b = arrays["W"][n], float(arrays["b"][n])
         left = int(arrays["left"][n]) if "left" in arrays else 0
@@ -354,7 +354,7 @@ def _unpooled(arrays: Arrays, priors: list[Prior]) -> list[Pool]:
                 arrays["pool.signs"][part].astype(np.float64),
                 arrays["pool.alpha"][part],
                 arrays["pool.idle"][part],
-                _factor(arrays, number, len(own)),
+                _factor(arrays, number),
                 _newton(arrays, number),
                 arrays.get(f"newton.{number}.u"),
                 arrays.get(f"newton.{number}.departed"),
@@ -363,15 +363,12 @@ def _unpooled(arrays: Arrays, priors: list[Prior]) -> list[Pool]:
     return pools
 
 
-def _factor(arrays: Arrays, number: int, members: int) -> Factor | None:
+def _factor(arrays: Arrays, number: int) -> Factor | None:
     order = arrays.get(f"factor.{number}.order")
     if order is None:
         return None
-    n = len(order)
-    L, places = np.zeros((members, members)), np.zeros(members, dtype=np.int64)
-    L[:n, :n] = _from_lower(arrays[f"factor.{number}"], n)
-    places[:n] = order
-    return Factor(L, places, np.array([n]))
+    n = len(order)  # the next solve makes room for all members
+    return Factor(_from_lower(arrays[f"factor.{number}"], n), order, np.array([n]))
 
 
 def _newton(arrays: Arrays, number: int) -> Sums | None:

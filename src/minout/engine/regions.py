@@ -13,6 +13,8 @@ from minout.kernels import Order
 NO_PLACES: Ints = np.empty(0, dtype=np.int64)
 LEAST_ROWS = 5
 """A label with n different examples has at most n // 5 regions, and at least one."""
+LONGEST_LABEL = 10_000
+"""The most characters of a label: an array of labels takes as many for each of them."""
 
 
 FEW = 10_000

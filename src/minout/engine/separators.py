@@ -148,8 +148,11 @@ def pair_count(regions: int) -> int:
 
 def pairs_between(owner: Ints) -> list[int]:
     """Return the numbers of all pairs of regions of different labels, ascending."""
-    low, high = regions_of_all(np.arange(pair_count(len(owner))))
-    between: list[int] = np.flatnonzero(owner[low] != owner[high]).tolist()
+    parts = [
+        pair_count(high) + np.flatnonzero(owner[:high] != owner[high])
+        for high in range(1, len(owner))
+    ]
+    between: list[int] = np.concatenate([NO_PLACES, *parts]).tolist()
     return between
 
 
@@ -189,6 +192,7 @@ class Separators:
         self._slots: dict[int, int] = {}
         self._free: list[int] = []
         self._used = 0
+        self._known = 0
 
     def __getitem__(self, pair: int) -> Separator:
         if self.far is not None and pair not in self.pools:
@@ -297,10 +301,11 @@ class Separators:
             for pair in [pair for pair in each if pair >= pair_count(regions)]:
                 del each[pair]
 
-    def make_room(self, pairs: int, places: int) -> None:
+    def make_room(self, pairs: int, places: int, *, put_all: bool = False) -> None:
         """Grow the arrays, if needed, to hold this many separators and places.
 
-        With far pairs, `pairs` is the number of near pairs that are to be added.
+        With far pairs, `pairs` is the number of near pairs that are to be added. With `put_all`
+        all separators are `put` next, so that none are made for them and for regions of one label.
         """
         if self.far is not None:
             pairs += self._used
@@ -310,10 +315,11 @@ class Separators:
             W[: len(self.b)], b[: len(self.b)] = self.W, self.b
             self.W, self.b = W, b
         if self.far is None:
-            for pair in range(len(self.references), pairs):
+            for pair in () if put_all else range(self._known, pairs):
                 new = Separator.new(self.W.shape[1])
                 self.pools[pair], self.misfits[pair] = new.pool, new.misfits
                 self.pending[pair], self.references[pair] = new.pending, new.reference
+            self._known = max(self._known, pairs)
         if places > len(self.violations):
             more = np.zeros(max(places - len(self.violations), len(self.violations)), np.int64)
             self.violations = np.concatenate([self.violations, more])
@@ -329,7 +335,8 @@ class Separators:
             if low in number and high in number
         ]
         near = sum(pair in self.pools for pair, _ in stays)
-        twin.make_room(near, len(self.violations))
+        room = pair_count(len(kept)) if far is None else near
+        twin.make_room(room, len(self.violations))
         for pair, renumbered in stays:
             if pair in self.pools:
                 twin.put(renumbered, self[pair])

@@ -1,9 +1,13 @@
 """Check that metadata and arrays from a file describe a state, before it is restored.
 
 A file that passes its checksum was written by minout, or forged. Checked is what the engine and its
-kernels rely on: names, types, shapes, and that the numbers of places and classes exist.
+kernels rely on: names, types, shapes, and that the numbers of places and classes exist. Whatever
+takes memory is compared with the arrays first: few labels make many pairs, and few hat functions
+make wide rows.
 """
 
+import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +16,7 @@ from numpy.typing import NDArray
 
 from minout.engine.examples import LARGEST_WEIGHT, LEAST_WEIGHT
 from minout.engine.frame import Schedule
-from minout.engine.regions import order_of
+from minout.engine.regions import LONGEST_LABEL, order_of
 from minout.engine.separators import pair_count, pairs_between, regions_of_all
 from minout.engine.settings import Settings
 from minout.errors import InvalidInputError
@@ -26,15 +30,33 @@ FINITE = (
     "time",
     "W",
     "b",
+    "prior.W",
+    "prior.b",
     "origin",
+    "K",
+    "K.lower",
+    "precision",
+    "precision.lower",
+    "sums.shift",
+    "sums.counts",
+    "sums.rows",
+    "sums.squares",
+    "sums.scatter",
+    "sums.scatter.lower",
     "pool.alpha",
+    "far.mean",
     "far.V",
+    "far.within",
+    "far.counts",
     "far.square",
     "far.half",
     "far.scale",
     "far.coef",
 )
 """Arrays that a state never has infinite numbers in; caches of unused rows may overflow."""
+
+
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 
 class MalformedError(ValueError):
@@ -48,8 +70,10 @@ def validate(about: Any, arrays: Arrays) -> None:
     _expect(rows is not None and rows.dtype in (REAL, np.float32) and rows.ndim == 2, "rows")
     assert rows is not None
     n, given = rows.shape
-    d = given + _hats(arrays, given)
-    classes, owner = len(about["labels"]), order_of(about["labels"]).owner
+    d = given + _hats(arrays, given, about["choice"])
+    classes = len(about["labels"])
+    _regions(about, arrays)
+    owner = order_of(about["labels"]).owner
     pairs = _far(arrays, owner, d) if "far.near" in arrays else np.array(pairs_between(owner), INT)
     counts = _array(arrays, "sums.counts", REAL, (None,))
     _expect(len(counts) <= classes, "sums.counts")
@@ -91,12 +115,27 @@ def validate(about: Any, arrays: Arrays) -> None:
         _expect(bool((_array(arrays, "left", INT, (len(pairs),)) >= 0).all()), "left")
 
 
-def _hats(arrays: Arrays, width: int) -> int:
-    # The number of hat functions of columns.
+def _regions(about: Any, arrays: Arrays) -> None:
+    # As many regions and pairs as there are lists of them; pairs are counted before they are made.
+    labels = about["labels"]
+    regions, counts = len(labels), Counter(labels)
+    _array(arrays, "members.sizes", INT, (regions,))
+    _expect(max(counts.values(), default=1) <= about["choice"].get("regions", 1), "labels")
+    if "far.near" in arrays:
+        _array(arrays, "far.scale", SINGLE, (pair_count(regions),))
+        return
+    between = (regions**2 - sum(count**2 for count in counts.values())) // 2
+    _array(arrays, "b", REAL, (between,))
+
+
+def _hats(arrays: Arrays, width: int, choice: Any) -> int:
+    # The number of hat functions of columns: of each, at most as many as were chosen.
     if "hats.of" not in arrays:
         return 0
     count = len(_array(arrays, "hats.of", INT, (None,)))
     _within(arrays["hats.of"], width, "hats.of")
+    most = min(choice.get("hats", 0), len(arrays["rows"]))
+    _expect(int(np.bincount(arrays["hats.of"]).max(initial=0)) <= most, "hats.of")
     names = ("left", "middle", "right", "height")
     left, middle, right, height = (_array(arrays, f"hats.{n}", REAL, (count,)) for n in names)
     in_order = (-np.inf < left) & (left < middle) & (middle < right) & (right < np.inf)
@@ -121,7 +160,8 @@ def _about(about: Any) -> None:
     ):
         _expect(isinstance(about.get(name), kind), name)
     ids, labels = about["ids"], about["labels"]
-    _expect(all(_is_name(each) for each in (*ids, *labels)), "ids")
+    _expect(all(_is_name(each) for each in ids), "ids")
+    _expect(all(_is_label(each) for each in labels), "labels")
     _expect(len({type(each) for each in labels}) <= 1, "labels")
     _settings(about["settings"], about["choice"])
     schedule = about["schedule"]
@@ -143,7 +183,7 @@ def _about(about: Any) -> None:
     _expect(all(map(_is_count, (*counts, *refresh_at, *chosen_at, *prior_at))), "counts")
     for each in about["corrected"]:
         _expect(isinstance(each, list) and len(each) == 2 and _is_name(each[0]), "corrected")
-        _expect(isinstance(each[1], list) and all(map(_is_name, each[1])), "corrected")
+        _expect(isinstance(each[1], list) and all(map(_is_label, each[1])), "corrected")
         _expect(len({type(label) for label in (*labels, *each[1])}) <= 1, "corrected")
 
 
@@ -159,9 +199,10 @@ def _settings(settings: Any, choice: Any) -> None:
     numbers = (choice["C"], choice["sharpness"])
     _expect(all(isinstance(each, float) and 0.0 < each < np.inf for each in numbers), "choice")
     try:
-        Settings(**settings)
+        own = Settings(**settings)
         regions, hats = choice.get("regions", 1), choice.get("hats", 0)
         _expect(_is_count(regions) and _is_count(hats), "choice")
+        _expect(regions in own.region_counts() and hats in own.hat_counts(), "choice")
         Settings(C=choice["C"], regions=regions, expand=hats or None)
     except InvalidInputError as error:
         raise MalformedError("settings") from error
@@ -207,6 +248,7 @@ def _lists(arrays: Arrays, stored: NDArray[Any], classes: int, pairs: NDArray[An
     for name, dtype in (("pool.signs", SIGN), ("pool.alpha", REAL), ("pool.idle", INT)):
         _array(arrays, name, dtype, (len(arrays["pool"]),))
     _expect(np.array_equal(arrays["pool.signs"], np.where(of_low, 1, -1)), "pool.signs")
+    _expect(bool((arrays["pool.alpha"] >= 0.0).all()), "pool.alpha")
     if "far.near" in arrays:
         _of_pairs(arrays, "far.misfits", arrays["far.pairs"], stored)
         of_low = _of_pairs(arrays, "far.support", arrays["far.pairs"], stored)
@@ -247,12 +289,14 @@ def _keys(arrays: Arrays, name: str) -> NDArray[Any]:
 
 def _far(arrays: Arrays, owner: NDArray[Any], d: int) -> NDArray[Any]:
     # The discriminants of all regions, and which pairs are near; these are returned.
-    classes, between = len(owner), pairs_between(owner)
+    classes = len(owner)
     near_classes = _array(arrays, "far.near_classes", INT, (1,))
     _expect(bool(near_classes[0] >= 1), "far.near_classes")
     for name in ("far.near", "far.pairs"):
         pairs = _array(arrays, name, INT, (None,))
-        _expect(bool(np.isin(pairs, between).all() and (np.diff(pairs) > 0).all()), name)
+        _within(pairs, pair_count(classes), name)
+        low, high = regions_of_all(pairs)
+        _expect(bool((owner[low] != owner[high]).all() and (np.diff(pairs) > 0).all()), name)
     _expect(not np.isin(arrays["far.near"], arrays["far.pairs"]).any(), "far.pairs")
     for name, dtype, shape in (
         ("far.mean", REAL, (classes, d)),
@@ -318,7 +362,16 @@ def _within(numbers: NDArray[Any], end: int, name: str) -> None:
 
 
 def _is_name(value: object) -> bool:
-    return isinstance(value, str | int) and not isinstance(value, bool)
+    if isinstance(value, str):
+        return value.isascii() or not _HALF_CHARACTER.search(value)
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_label(value: object) -> bool:
+    # As a user can set it: NumPy holds numbers of 64 bits, and text without NUL.
+    if isinstance(value, str):
+        return len(value) <= LONGEST_LABEL and _is_name(value) and "\0" not in value
+    return _is_name(value) and isinstance(value, int) and -(2**63) < value < 2**63
 
 
 def _is_count(value: object) -> bool:

@@ -1,6 +1,6 @@
 """Feature maps: fixed functions from examples to the rows that a learner stores."""
 
-from minout.features._checks import refuse_masked
+from minout.features._checks import LARGEST, largest_absolute, refuse_masked
 from minout.features.encoder import Encoder
 from minout.features.feature_map import FeatureMap
 from minout.features.identity import Identity
@@ -9,11 +9,13 @@ from minout.features.random_fourier import RandomFourier
 from minout.features.scattering import Scattering
 
 __all__ = [
+    "LARGEST",
     "Encoder",
     "FeatureMap",
     "Identity",
     "RandomFourier",
     "Scattering",
+    "largest_absolute",
     "named",
     "refuse_masked",
 ]

@@ -198,18 +198,23 @@ def _add(rows: Rows, i: int, times: float, q: Floats, Z: Floats, place: int) -> 
 @inlined
 def _rotate(U: Floats, Z: Floats, count: int, enters: bool) -> bool:
     # Each row is rotated into the rows of U, first to last, or out of them; it is 0 in the end.
+    # A pivot of 0 was in a file that someone else wrote: the factor is then computed anew.
     for k in range(U.shape[0]):
         row = U[k, k:]
         for i in range(count):
             z = Z[i, k:]
             if enters:
                 length = np.hypot(row[0], z[0])
+                if not length > 0.0:
+                    return False
                 cosine, sine = row[0] / length, z[0] / length
                 for j in range(row.shape[0]):
                     a, b = row[j], z[j]
                     row[j] = cosine * a + sine * b
                     z[j] = cosine * b - sine * a
             else:
+                if not row[0] > 0.0:
+                    return False
                 sine = z[0] / row[0]
                 left = (1.0 - sine) * (1.0 + sine)
                 if not left > LOST:

@@ -1,0 +1,1 @@
+"""Damaged and forged copies of stored models, and what comes of opening them."""
