@@ -28,6 +28,16 @@ def among(places: Ints, others: Ints) -> Bools:
     return np.isin(places, others)
 
 
+def overlap(places: Ints, others: Ints) -> bool:
+    """Return whether some place is one of some others."""
+    return len(places) > 0 and bool(np.count_nonzero(among(places, others)))
+
+
+def without(places: Ints, others: Ints) -> Ints:
+    """Return the places except some others: the same array if it has none of them."""
+    return places[~among(places, others)] if overlap(places, others) else places
+
+
 def region_count(rows: int, most: int) -> int:
     """Return into how many regions at most a label with this many different rows is divided."""
     return min(most, max(rows // LEAST_ROWS, 1))
