@@ -112,14 +112,14 @@ def checked_id(id: Id) -> Id:
     raise InvalidInputError(f"An id is a whole number or a string, not a {type(id).__name__}.")
 
 
-def checked_weight(weight: Any) -> float:
-    """Return a weight as a float within the limits."""
+def checked_weight(weight: Any, what: str = "A weight") -> float:
+    """Return a weight as a float within the limits; errors begin with what it is."""
     is_number = isinstance(weight, int | float | np.integer | np.floating)
     if not is_number or isinstance(weight, bool | np.timedelta64):
-        raise InvalidInputError(f"A weight is a number, not a {type(weight).__name__}.")
+        raise InvalidInputError(f"{what} is a number, not a {type(weight).__name__}.")
     if not LEAST_WEIGHT <= weight <= LARGEST_WEIGHT:
         raise InvalidInputError(
-            f"A weight is between {LEAST_WEIGHT:g} and {LARGEST_WEIGHT:g}, not {weight!r}."
+            f"{what} is between {LEAST_WEIGHT:g} and {LARGEST_WEIGHT:g}, not {weight!r}."
         )
     return float(weight)
 

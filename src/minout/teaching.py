@@ -82,7 +82,8 @@ def checked_examples(
         )
     weighed = [1.0] * len(rows)
     if weights is not None:
-        weighed = [checked_weight(each) for each in listed_weights(weights)]
+        listed = enumerate(listed_weights(weights))
+        weighed = [checked_weight(each, f"The weight of row {row}") for row, each in listed]
     times = [checked_time(each) for each in listed_times(at, len(rows), clock())]
     for name, given_values in (("weight", weighed), ("time", times)):
         if len(given_values) != len(rows):

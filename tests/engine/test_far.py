@@ -451,6 +451,20 @@ def test_an_example_that_is_corrected_to_that_class_leaves_its_own(near_classes,
         assert saved(loaded(saved(twin))) == saved(twin)
 
 
+def test_a_correction_that_pushes_an_example_out_takes_it_out_of_far_pairs():
+    rows, labels = clusters(0, classes=12, each=6, apart=0.7)
+    learner = taught(rows, labels, keep={"per_label": 6})
+    rng, pushed_out = np.random.default_rng(0), 0
+    for _ in range(40):
+        ids = learner.ids
+        example, label = ids[int(rng.integers(len(ids)))], int(rng.integers(12))
+        pushed_out += len(learner.correct(example, label).certificate.forgotten)
+        for each in learner.inspect().separators.values():
+            assert set(each.ids) <= set(learner.ids)
+        assert learner.audit().ok
+    assert pushed_out > 10
+
+
 def test_all_pairs_are_near_again_when_few_classes_are_left():
     rows, labels = clusters(8, classes=6, each=4)
     learner = taught(rows, labels, near_classes=3)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from minout import Learner, maths
+from minout import InvalidInputError, Learner, maths
 from minout.features import Identity
 from oracle import leave_one_out, separators
 from oracle.margin import SETTINGS, by_label, clusters, differs, loaded, saved, stream
@@ -239,3 +239,16 @@ def test_the_order_of_equal_rows_with_different_weights_changes_no_bit():
                 {pair: (w.tolist(), b) for pair, (w, b) in by_label(learner.inspect()).items()}
             )
         assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    ("weight", "wanted"),
+    [(-1.0, "between 1e-09 and 1e+09, not -1.0"), ("2", "a number, not a str")],
+    ids=["negative", "text"],
+)
+def test_a_weight_that_is_refused_is_named_by_its_row(weight, wanted):
+    learner = Learner()
+    with pytest.raises(InvalidInputError) as raised:
+        learner.teach_many([[0.0], [1.0], [2.0]], ["a", "b", "a"], weights=[1.0, 2.0, weight])
+    assert str(raised.value) == f"The weight of row 2 is {wanted}."
+    assert len(learner) == 0

@@ -7,7 +7,7 @@ import numpy as np
 from minout import kernels
 from minout._typing import Floats, Ints
 from minout.engine.pool import Pool, Problem
-from minout.engine.reference import Reference, parts
+from minout.engine.reference import WORTH_DIVIDING, Reference, parts
 from minout.engine.regions import among
 from minout.engine.sketch import Sketch
 from minout.errors import NotConverged
@@ -16,6 +16,8 @@ WORST = 24
 """At most this many examples, or half the size of the pool if larger, are added per round."""
 MARGIN_TOLERANCE = 1e-3
 """The tolerance for the margins of the members of a solved pool."""
+FEW_PRODUCTS = 100_000
+"""Margins that take fewer multiplications are not divided between threads."""
 MANY = 2_000
 """The number of examples from which bounding margins first is faster."""
 
@@ -104,9 +106,10 @@ def _margins(w: Floats, b: float, sides: tuple[Ints, Ints], problem: Problem) ->
     places = np.concatenate(sides)
     margins = np.empty(len(places))
     table, origin = problem.table, problem.geometry.origin
+    few = max(WORTH_DIVIDING, FEW_PRODUCTS // len(w))
     kernels.in_threads(
         lambda part: kernels.activations(w, b, table, places[part], origin, margins[part]),
-        parts(len(places)),
+        parts(len(places), few),
     )
     margins *= _signs(sides)
     return margins

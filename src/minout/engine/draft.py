@@ -14,7 +14,7 @@ from minout.engine.images import Images
 from minout.engine.moments import RunningMoments
 from minout.engine.pool import Pool, Problem
 from minout.engine.reference import Reference
-from minout.engine.regions import Members, Regions, among, order_of
+from minout.engine.regions import Members, Regions, among, order_of, overlap, without
 from minout.engine.reports import Certificate, Refresh
 from minout.engine.separators import (
     FAR,
@@ -208,38 +208,43 @@ class Draft:
         """
         to_settle = set()
         problem, self._left = self._problem(self.frame.images), np.append(self._left, places)
-        regions = np.unique(self.state.examples.regions[places]).tolist()
+        regions = sorted(set(self.state.examples.regions[places].tolist()))
         numbers = [self.number(known) for known in regions if known not in self._dropped]
         for c in numbers:
             self._members[c] = self.members(c).without(places)
         for c in numbers:
             for o in self.others(c):
                 pair = pair_number(c, o)
-                if self._is_new and o == len(self.labels) - 1:
+                if not self._holds(pair, places):
                     continue
-                if not (self._base.has(pair) or pair in self._separators):
-                    continue
-                old = self.separator(pair)
-                leaving = among(old.pool.places, places)
-                if not (
-                    leaving.any()
-                    or among(old.misfits, places).any()
-                    or among(old.pending, places).any()
-                ):
-                    continue
-                pool = old.pool.without(places, problem) if leaving.any() else old.pool
-                count = int(np.count_nonzero(old.pool.alpha[leaving] > 0.0))
-                self._separators[pair] = new = old._replace(
-                    pool=pool,
-                    misfits=old.misfits[~among(old.misfits, places)],
-                    pending=old.pending[~among(old.pending, places)],
-                    support=old.support.without(places),
-                    left=old.left + count,
-                )
+                count = self._take_out(pair, places, problem)
                 rows = self.members(c).count + self.members(o).count
-                if count and not (may_wait and new.may_wait(0, rows)):
+                if count and not (may_wait and self._separators[pair].may_wait(0, rows)):
                     to_settle.add(pair)
         return sorted(to_settle)
+
+    def _holds(self, pair: int, places: Ints) -> bool:
+        if pair in self._separators:
+            return self._separators[pair].holds(places)
+        return not self.is_new(pair) and self._base.holds(pair, places)
+
+    def _take_out(self, pair: int, places: Ints, problem: Problem) -> int:
+        # Remove places from a separator; return how many of its support vectors they are.
+        old = self.separator(pair)
+        pool, count = old.pool, 0
+        if old.is_far:
+            count = int(np.count_nonzero(among(old.support.places, places)))
+        elif overlap(pool.places, places):
+            count = int(np.count_nonzero(pool.alpha[among(pool.places, places)] > 0.0))
+            pool = pool.without(places, problem)
+        self._separators[pair] = old._replace(
+            pool=pool,
+            misfits=without(old.misfits, places),
+            pending=without(old.pending, places),
+            support=old.support.without(places),
+            left=old.left + count,
+        )
+        return count
 
     def others(self, c: int) -> list[int]:
         """Return the regions of other labels than that of region c, ascending."""
@@ -642,6 +647,8 @@ class Draft:
         added = np.array([self.examples.added])  # a postponed example is a new one
         new += [added for is_misfit in self._postponed.values() if is_misfit]
         less, more = np.concatenate([NO_PLACES, *old]), np.concatenate([NO_PLACES, *new])
+        if not len(less) and not len(more):
+            return NO_PLACES, NO_PLACES
         places, which = np.unique(np.concatenate([less, more]), return_inverse=True)
         change = np.zeros(len(places), dtype=np.int64)
         np.add.at(change, which, np.repeat([-1, 1], [len(less), len(more)]))

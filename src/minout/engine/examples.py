@@ -188,8 +188,8 @@ class Examples:
         """Return, ascending, the stored places whose rows equal those at some places."""
         if not len(places):
             return places
-        stored = self.places()
-        return stored[np.isin(self.digests[stored], self.digests[places])]
+        found = np.flatnonzero(np.isin(self.digests[: self.end], self.digests[places]))
+        return np.asarray(found[self.stored[found] | (found == self.added)])
 
     def damaged(self) -> Ints:
         """Return the places whose rows do not match their stored digest."""

@@ -17,6 +17,7 @@ from minout import kernels, maths
 from minout._typing import Bools, Floats, Ints
 from minout.engine.images import Images
 from minout.engine.pool import Pool, Problem
+from minout.engine.regions import among
 from minout.maths import NOISE, Geometry, Prior
 
 FAR_SCALE = 4.0
@@ -71,7 +72,7 @@ class Support(NamedTuple):
         """Return the support without some places; the bounds do not hold for it."""
         if not len(self.places):
             return self
-        stays = ~np.isin(self.places, places)
+        stays = ~among(self.places, places)
         return self._replace(places=self.places[stays], coef=self.coef[stays])
 
 

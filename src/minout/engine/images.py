@@ -92,22 +92,19 @@ class Images:
 
         Their slots stay taken until most of all slots are of such rows.
         """
-        places = places[places < len(self._slot)]
-        slots, known = self._known(places)
-        for slot in slots[known].tolist():
+        slots = [slot for slot in map(self._slot_of, places.tolist()) if slot is not None]
+        for slot in slots:
             self._images[slot] = 0.0
             self._place[slot] = -1 - slot  # last: after an interruption this is done again
-        if known.any() and self.count > FEW:
-            alive = np.flatnonzero(self._place[: self.count] >= 0)
-            if 2 * len(alive) < self.count:
-                self._only(alive)
+        if slots and self.count > FEW:
+            alive = self._place[: self.count] >= 0
+            if 2 * np.count_nonzero(alive) < self.count:
+                self._only(np.flatnonzero(alive))
 
     def at(self, place: int) -> Floats | None:
         """Return a copy of the image of a row; None if it has none."""
-        if place >= len(self._slot):
-            return None
-        slots, known = self._known(np.array([place]))
-        return self._images[slots[0]].copy() if known[0] else None
+        slot = self._slot_of(place)
+        return None if slot is None else self._images[slot].copy()
 
     def put(self, place: int, image: Floats) -> None:
         """Put back an image that was wiped, in place."""
@@ -126,6 +123,12 @@ class Images:
         self._slot = np.full(len(self._slot), -1, dtype=np.int64)
         self._slot[places] = np.arange(len(slots))
         self._images, self.count = images, len(slots)
+
+    def _slot_of(self, place: int) -> int | None:
+        # The index of the image of a place; None if it has none.
+        slot = int(self._slot[place]) if place < len(self._slot) else -1
+        is_known = 0 <= slot < self.count and self._place[slot] == place
+        return slot if is_known else None
 
     def _known(self, places: Ints) -> tuple[Ints, Any]:
         slots = self._slot[places]

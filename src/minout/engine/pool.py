@@ -194,10 +194,13 @@ class Pool:
             kernels.drop_members(factor, leaving)
         if sums is not None:
             which = np.flatnonzero(leaving & sums.inside)
-            Z = problem.table[self.places[which]] - problem.geometry.origin
-            roots = self._roots(problem)[which]
-            Z = np.column_stack([Z, np.ones(len(which))]) * roots[:, None]
-            r = self._picked(which, self.prior)._targets(problem, None)
+            Z = np.ones((len(which), len(self.prior.w) + 1))
+            Z[:, :-1] = problem.table[self.places[which]] - problem.geometry.origin
+            Z *= np.sqrt(problem.weights[self.places[which]])[:, None]
+            if warm.r is not None and len(warm.r) == len(leaving):
+                r = warm.r[which]
+            else:
+                r = self._picked(which, self.prior)._targets(problem, None)
             sums = sums._replace(q=sums.q - (self.signs[which] * r) @ Z)
             departed = Z if departed is None else np.concatenate([departed, Z])
         twin._warm_start = warm._replace(factor=factor, sums=sums, departed=departed)
@@ -341,8 +344,9 @@ class Pool:
 
     def _keep(self, stays: Bools) -> None:
         r, gram, known, factor, sums, u, _, departed = self._warm_start
+        which = stays.nonzero()[0]  # faster than a mask
         if gram is not None and known == len(self.places):
-            gram = np.ascontiguousarray(gram[np.ix_(stays.nonzero()[0], stays.nonzero()[0])])
+            gram = np.ascontiguousarray(gram[np.ix_(which, which)])
             known = len(gram)
         else:
             gram, known = None, 0
@@ -352,8 +356,8 @@ class Pool:
             sums = sums._replace(inside=sums.inside[stays])
         r = None if r is None else r[stays[: len(r)]]
         self._warm_start = WarmStart(r, gram, known, factor, sums, u, departed=departed)
-        self.places, self.signs = self.places[stays], self.signs[stays]
-        self.alpha, self.idle = self.alpha[stays], self.idle[stays]
+        self.places, self.signs = self.places[which], self.signs[which]
+        self.alpha, self.idle = self.alpha[which], self.idle[which]
 
 
 def _room(members: int) -> int:

@@ -30,6 +30,16 @@ def among(places: Ints, others: Ints) -> Bools:
     return np.isin(places, others)
 
 
+def overlap(places: Ints, others: Ints) -> bool:
+    """Return whether some place is one of some others."""
+    return len(places) > 0 and bool(np.count_nonzero(among(places, others)))
+
+
+def without(places: Ints, others: Ints) -> Ints:
+    """Return the places except some others: the same array if it has none of them."""
+    return places[~among(places, others)] if overlap(places, others) else places
+
+
 def region_count(rows: int, most: int) -> int:
     """Return into how many regions at most a label with this many different rows is divided."""
     return min(most, max(rows // LEAST_ROWS, 1))
@@ -39,33 +49,39 @@ class Members:
     """The places of one region, in the order in which they were added.
 
     Like `Examples`, it has spare capacity: `appended` writes after the last place and returns a
-    new object that counts one more.
+    new object that counts one more. Without its first place it shares the array, too.
     """
 
-    __slots__ = ("_places", "count")
+    __slots__ = ("_places", "_start", "count")
 
     def __init__(self, places: Ints | None = None) -> None:
         self._places: Ints = np.empty(8, dtype=np.int64) if places is None else places
-        self.count = 0 if places is None else len(places)
+        self._start, self.count = 0, 0 if places is None else len(places)
 
     @property
     def places(self) -> Ints:
         """The places, as a view."""
-        return self._places[: self.count]
+        return self._places[self._start : self._start + self.count]
 
     def appended(self, place: int) -> "Members":
         """Return members with one more place."""
-        more = Members.__new__(Members)
-        more._places, more.count = self._places, self.count + 1
-        if self.count == len(self._places):
+        more = self._sharing(self._start, self.count + 1)
+        if self._start + self.count == len(self._places):
             room = np.empty(max(self.count, 8), dtype=np.int64)
-            more._places = np.concatenate([self._places, room])
-        more._places[self.count] = place
+            more._places, more._start = np.concatenate([self.places, room]), 0
+        more._places[more._start + self.count] = place
         return more
 
     def without(self, places: Ints) -> "Members":
         """Return the members except those at some places."""
+        if len(places) == 1 and self.count and self._places[self._start] == places[0]:
+            return self._sharing(self._start + 1, self.count - 1)  # the oldest, in a window
         return Members(self.places[~among(self.places, places)])
+
+    def _sharing(self, start: int, count: int) -> "Members":
+        twin = Members.__new__(Members)
+        twin._places, twin._start, twin.count = self._places, start, count
+        return twin
 
 
 class Regions:

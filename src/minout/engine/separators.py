@@ -15,6 +15,7 @@ from minout._typing import Floats, Ints
 from minout.engine.far import NO_SUPPORT, NO_WEIGHTS, FarPairs, Support, pool_of
 from minout.engine.pool import Pool
 from minout.engine.reference import Reference
+from minout.engine.regions import overlap
 from minout.engine.shortfall import OwnScores
 from minout.maths import Prior
 
@@ -53,6 +54,12 @@ class Separator(NamedTuple):
     def is_far(self) -> bool:
         """Whether it is that of a far pair, which has no weights."""
         return not len(self.w)
+
+    def holds(self, places: Ints) -> bool:
+        """Return whether one of some places is a candidate, pending or a misfit here."""
+        candidates = self.support.places if self.is_far else self.pool.places
+        parts = (candidates, self.pending, self.misfits)
+        return any(overlap(part, places) for part in parts)
 
     def waits(self, margin: float, rows: int) -> bool:
         """Return whether a new example with a low margin waits for the next settle.
@@ -187,7 +194,7 @@ class Separators:
         self.moves = 0
         self.proposal: Proposal | None = None
         self.far = far
-        self._in_use: tuple[int, dict[int, frozenset[int]]] = (0, {})
+        self._in_use: tuple[int, dict[int, Ints]] = (0, {})
         self.own_scores = OwnScores.none()
         self._slots: dict[int, int] = {}
         self._free: list[int] = []
@@ -214,7 +221,17 @@ class Separators:
             left=self.left.get(pair, 0),
         )
 
-    def in_use(self, c: int, others: Iterable[int]) -> frozenset[int]:
+    def holds(self, pair: int, places: Ints) -> bool:
+        """Return `self[pair].holds(places)` in less time; False if nothing is stored."""
+        if self.far is not None and pair not in self.pools:
+            return self.has(pair) and self[pair].holds(places)
+        return (
+            overlap(self.pools[pair].places, places)
+            or overlap(self.pending[pair], places)
+            or overlap(self.misfits[pair], places)
+        )
+
+    def in_use(self, c: int, others: Iterable[int]) -> Ints:
         """Return the places that are in a pool, or pending, in the separators of a region.
 
         `others` are the regions on the other side. The result is cached until a separator moves.
@@ -227,7 +244,7 @@ class Separators:
             pairs = [pair_number(c, o) for o in others]
             parts = [self.pools[pair].places for pair in pairs]
             parts += [self.pending[pair] for pair in pairs]
-            found[c] = frozenset(np.concatenate([NO_PLACES, *parts]).tolist())
+            found[c] = np.concatenate([NO_PLACES, *parts])
         return found[c]
 
     def has(self, pair: int) -> bool:

@@ -1,6 +1,7 @@
 """The steps: teach, relabel, forget. Each reads a state and returns a change of it."""
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -16,7 +17,7 @@ from minout.engine.images import Images
 from minout.engine.pool import Pool
 from minout.engine.prediction import winners
 from minout.engine.reference import Reference
-from minout.engine.regions import among
+from minout.engine.regions import among, overlap
 from minout.engine.reports import NOTHING_MOVED, Certificate, Refresh
 from minout.engine.separators import (
     NO_PLACES,
@@ -167,12 +168,9 @@ def _relabelled(
 
 def _emptied(state: State, places: Ints, but: int | None = None) -> list[int]:
     # The regions that have no example when these leave, except one that gets another.
-    regions, counts = np.unique(state.examples.regions[places], return_counts=True)
-    return [
-        c
-        for c, count in zip(regions.tolist(), counts.tolist(), strict=True)
-        if c != but and state.regions.members[c].count == count
-    ]
+    counts = Counter(state.examples.regions[places].tolist())
+    members = state.regions.members
+    return [c for c in sorted(counts) if c != but and members[c].count == counts[c]]
 
 
 @kernels.one_blas_thread()
@@ -286,7 +284,7 @@ def _is_unused(state: State, place: int) -> bool:
         return False
     owner = state.regions.order.owner
     others = (o for o in range(len(owner)) if owner[o] != owner[c])
-    return place not in separators.in_use(c, others)
+    return not overlap(separators.in_use(c, others), np.array([place]))
 
 
 def _winner(state: State, x: Floats) -> Label:
@@ -381,7 +379,8 @@ def _settle_around(
 ) -> Refresh | None:
     # Settle the separators in which a new member has a low margin, now or when it pays, and those
     # in `left`, which have lost support vectors; or all if a refresh is due.
-    if not draft.others(c):
+    others = draft.others(c)
+    if not others:
         return None
     settings, is_new = draft.state.settings, draft.is_added(c)
     turns_far = is_new and settings.turns_far(len(draft.labels))
@@ -399,16 +398,15 @@ def _settle_around(
         margins = draft.margins(draft.examples.table[place], c)
     renewed = _renew_priors(draft, c)
     jobs, start = [], None
-    others = draft.others(c)
     if draft.far is not None:
         others = np.flatnonzero(margins < SUFFICIENT_MARGIN).tolist()
     for o in others:
         pair = pair_number(c, o)
         short = margins[o] < SUFFICIENT_MARGIN
-        old = draft.separator(pair)
         fresh = draft.is_new(pair)
         if pair in done or not (short or renewed or fresh or pair in left):
             continue
+        old = draft.separator(pair)
         rows = draft.members(c).count + draft.members(o).count
         waits = not (at_once or renewed or fresh or old.is_far or pair in left)
         if waits and old.waits(margins[o], rows):

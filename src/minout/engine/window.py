@@ -6,7 +6,7 @@ out first.
 
 import re
 from collections.abc import Iterable
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -70,12 +70,11 @@ class Ages:
             state.settings.window.per_label is not None
         )
         self._heaps: dict[Label | None, list[tuple[float, int, int]]] = {}
-        examples = state.examples
-        for place in examples.places().tolist():
-            heap = self._heaps.setdefault(self._key(state.label_at(place)), [])
-            heap.append((float(examples.times[place]), int(examples.serials[place]), place))
-        for heap in self._heaps.values():
-            heapify(heap)
+        groups: dict[Label | None, Ints] = {None: state.examples.places()}
+        if self._by_label:
+            groups = {label: state.regions.places_of(label) for label in state.regions.names}
+        for key, places in groups.items():
+            self._heaps[key] = _entries(state.examples, by_age(state.examples, places))  # sorted
 
     def add(self, label: Label, place: int, about: About) -> None:
         """Add an example, in place."""
@@ -95,6 +94,11 @@ class Ages:
 
     def _key(self, label: Label) -> Label | None:
         return label if self._by_label else None
+
+
+def _entries(examples: Examples, places: Ints) -> list[tuple[float, int, int]]:
+    times, serials = examples.times[places].tolist(), examples.serials[places].tolist()
+    return list(zip(times, serials, places.tolist(), strict=True))
 
 
 def falling_out(state: "State", label: Label, about: About) -> tuple[Ints, bool]:
