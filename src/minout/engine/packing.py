@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from minout import kernels
 from minout._typing import Floats, Id, Ints
+from minout.codecs import ExactCodec, described
 from minout.engine.choice import Choice
 from minout.engine.examples import LONG_AGO, Examples
 from minout.engine.far import FarPairs, Support
@@ -33,7 +34,7 @@ from minout.engine.separators import (
 )
 from minout.engine.settings import Settings
 from minout.engine.state import State, Widths
-from minout.engine.validation import validate
+from minout.engine.validation import MEMORY, coded_with, validate
 from minout.kernels import Factor, Sums
 from minout.maths import Expansion, Geometry, Prior
 
@@ -98,6 +99,10 @@ def packed(state: State) -> tuple[dict[str, Any], Arrays]:
         hats = examples.expansion._asdict().items()
         arrays |= {f"hats.{name}": values for name, values in hats}
     arrays["images"], arrays["images.of"] = frame.images.kept()
+    if examples.codec is not None:
+        memory, own = described(examples.codec)
+        about["memory"] = {**memory, "dtype": examples.dtype.name}
+        arrays |= {f"{MEMORY}{name}": each for name, each in own.items()}
     return about, arrays
 
 
@@ -129,10 +134,15 @@ def _examples(examples: Examples) -> Arrays:
 
 
 @kernels.one_blas_thread()
-def unpacked(about: Any, arrays: Arrays) -> State:
-    """Return the state that was packed; raise MalformedError if the arguments are not valid."""
-    validate(about, arrays)
+def unpacked(about: Any, arrays: Arrays, codec: ExactCodec | None = None) -> State:
+    """Return the state that was packed; raise MalformedError if the arguments are not valid.
+
+    `codec` is the codec of the rows if it is the user's own, which is not packed.
+    """
+    codec = coded_with(about, arrays, codec)
+    validate(about, arrays, codec)
     n = len(arrays["rows"])
+    dtype = about["memory"]["dtype"] if codec is not None else arrays["rows"].dtype
     examples = Examples.of(
         arrays["rows"],
         arrays["class"],
@@ -141,11 +151,13 @@ def unpacked(about: Any, arrays: Arrays) -> State:
         weights=arrays.get("weight", np.ones(n)),  # earlier files have none of these
         times=arrays.get("time", np.zeros(n)),
         serials=arrays.get("serial", np.arange(n)),
+        codec=codec,
+        dtype=dtype,
     )
     if "hats.of" in arrays:
         hats = Expansion(*(arrays[f"hats.{name}"] for name in Expansion._fields))
         examples = examples.expanded_by(hats)
-    state = State(Settings(**about["settings"]), examples.width, examples.dtype)
+    state = State(Settings(**about["settings"]), examples.width, examples.dtype, codec)
     given, row = about["widths"]
     state.examples, state.ids, state.notes = examples, about["ids"], about["notes"]
     state.place_of = {state.ids[place]: place for place in examples.in_order().tolist()}
