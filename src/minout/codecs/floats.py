@@ -78,6 +78,7 @@ class FloatCodec:
         # A largest number that is rounded up to a power of two has its exponent from the start,
         # so that a decoded row has the same code.
         exponent = np.maximum(exponent - (share <= 31.0 / 32.0), SMALLEST)
+        exponent[share == 0.0] = SMALLEST  # as in a row whose numbers are rounded to 0
         numbers = np.searchsorted(_MIDDLES, np.ldexp(sizes, -exponent[:, None]))
         numbers = np.where((X < 0.0) & (numbers > 0), numbers + 128, numbers)
         header = exponent.astype("<i2")[:, None].view(np.uint8)

@@ -15,11 +15,14 @@ def decode_columns(
     codes: np.ndarray, bits: int, low: Floats, step: Floats, high: Floats, out: Floats
 ) -> None:
     """Set out[i, j] to low[j] + k·step[j], k the j-th number of row i; the largest k is high[j]."""
-    in_a_byte, last = 8 // bits, 2**bits - 1
+    d, last = out.shape[1], 2**bits - 1
+    numbers, values = np.empty(d + 3, np.uint8), np.empty(d)
     for i in range(out.shape[0]):
-        for j in range(out.shape[1]):
-            k = (codes[i, j // in_a_byte] >> (bits * (j % in_a_byte))) & last
-            out[i, j] = high[j] if k == last else low[j] + k * step[j]
+        unpack(codes[i], bits, numbers)
+        for j in range(d):
+            values[j] = low[j] + numbers[j] * step[j]
+        for j in range(d):
+            out[i, j] = high[j] if numbers[j] == last else values[j]
 
 
 @compiled
@@ -27,14 +30,33 @@ def decode_rows(
     codes: np.ndarray, bits: int, low: Floats, step: Floats, high: Floats, out: Floats
 ) -> None:
     """Do the same with a range of each row, in single precision; the largest k is high[i]."""
-    in_a_byte, last = 8 // bits, 2**bits - 1
-    levels = np.empty(last + 1, np.float32)
+    d, last = out.shape[1], 2**bits - 1
+    numbers, levels = np.empty(d + 3, np.uint8), np.empty(last + 1, np.float32)
     for i in range(out.shape[0]):
         for k in range(last):
             levels[k] = low[i] + k * step[i]
         levels[last] = high[i]
-        for j in range(out.shape[1]):
-            out[i, j] = levels[(codes[i, j // in_a_byte] >> (bits * (j % in_a_byte))) & last]
+        unpack(codes[i], bits, numbers)
+        for j in range(d):
+            out[i, j] = levels[numbers[j]]
+
+
+@compiled
+def unpack(code: np.ndarray, bits: int, numbers: np.ndarray) -> None:
+    """Set the numbers of a row from its bytes; there is room for all numbers of the last byte."""
+    if bits == 8:
+        for j in range(code.shape[0]):
+            numbers[j] = code[j]
+    elif bits == 4:
+        for j in range(code.shape[0]):
+            numbers[2 * j] = code[j] & 15
+            numbers[2 * j + 1] = code[j] >> 4
+    else:
+        for j in range(code.shape[0]):
+            numbers[4 * j] = code[j] & 3
+            numbers[4 * j + 1] = (code[j] >> 2) & 3
+            numbers[4 * j + 2] = (code[j] >> 4) & 3
+            numbers[4 * j + 3] = code[j] >> 6
 
 
 @compiled
