@@ -24,7 +24,7 @@ class Pins(NamedTuple):
     `lda_prior` starts from the linear discriminant, `standardize` divides each column by its
     standard deviation. With refresh="manual" only `consolidate()` renews what was chosen. A label
     has at most `regions` regions, and `expand` hat functions of each column are added. `keep` is
-    the window.
+    the window, `memory` how rows are stored.
     """
 
     C: float | Auto = "auto"
@@ -35,6 +35,7 @@ class Pins(NamedTuple):
     regions: int | Auto = "auto"
     expand: int | Auto | None = "auto"
     keep: Any = "all"
+    memory: Any = "auto"
 
 
 AUTOMATIC = Pins()

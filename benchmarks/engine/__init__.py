@@ -6,6 +6,7 @@ from dataclasses import asdict
 
 from benchmarks.engine import (
     bent,
+    codes,
     drift,
     exactness,
     expected,
@@ -71,6 +72,7 @@ PARTS = (
     Part("drift", drift.measure, drift.tables, drift.goals, (19,)),
     Part("window", window.measure, window.tables, window.goals, (20,)),
     Part("weights", weights.measure, weights.tables, weights.goals, (21,)),
+    Part("codes", codes.measure, codes.tables, codes.goals, (22,)),
 )
 
 

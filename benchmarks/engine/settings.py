@@ -16,11 +16,11 @@ class Settings:
     compile_first : bool
         Compile everything before anything is timed.
     seed, seeds : int, tuple of int
-        The seed of parts with one run; the seeds of `small`, `tables` and `expected`, and of the
-        images in `bent`.
+        The seed of parts with one run; the seeds of `small`, `tables`, `expected` and of the
+        tables in `codes`, and of the images in `bent`.
     features : str
-        The features of all parts but `small`, `tables`, `many`, `thousand`, `expected`, `bent` and
-        `forms`.
+        The features of all parts but `small`, `tables`, `many`, `thousand`, `expected`, `bent`,
+        `forms` and `codes`.
     audits : int
         Full audits while the stream is taught.
     growth_at : tuple of (int, int)
@@ -29,13 +29,13 @@ class Settings:
         Examples per class, and features, of `small`; also examples per class of the scattering
         features in `bent`.
     medium, paper : int
-        Examples per class in `order`, `forget`, `noise` and `predict`; for the paper's learner in
-        `noise`.
+        Examples per class in `order`, `forget`, `noise`, `predict` and `codes`; for the paper's
+        learner in `noise`.
     forgotten, wrong : float
         Share of examples forgotten in `forget`; of wrong labels in `noise` and `expected`.
     table_rows, table_test, sets
         Rows of the synthetic table in `tables`, to learn from and to test on (also in `expected`,
-        `bent` and `forms`); scikit-learn's sets.
+        `bent` and `forms`); scikit-learn's sets, also in `codes`.
     sizes : tuple of int
         Rows to learn from in `expected`.
     classes, examples, held_out, dimensions, spread

@@ -8,6 +8,7 @@ from minout.errors import InvalidInputError, MinoutError
 
 if TYPE_CHECKING:
     from minout.classifier import MinoutClassifier
+    from minout.codecs import Codes, FloatCodec, ProductCodec, RowCodec, ScalarCodec
     from minout.drift import Drift, DriftMonitor
     from minout.engine import Audit, Certificate, StepReport
     from minout.features import Encoder, Identity, RandomFourier, Scattering
@@ -16,15 +17,20 @@ if TYPE_CHECKING:
 __all__ = [
     "Audit",
     "Certificate",
+    "Codes",
     "Drift",
     "DriftMonitor",
     "Encoder",
+    "FloatCodec",
     "Identity",
     "InvalidInputError",
     "Learner",
     "MinoutClassifier",
     "MinoutError",
+    "ProductCodec",
     "RandomFourier",
+    "RowCodec",
+    "ScalarCodec",
     "Scattering",
     "StepReport",
     "__version__",
@@ -33,13 +39,18 @@ __all__ = [
 _MODULES = {
     "Audit": "minout.engine",
     "Certificate": "minout.engine",
+    "Codes": "minout.codecs",
     "Drift": "minout.drift",
     "DriftMonitor": "minout.drift",
     "Encoder": "minout.features",
+    "FloatCodec": "minout.codecs",
     "Identity": "minout.features",
     "Learner": "minout.learner",
     "MinoutClassifier": "minout.classifier",
+    "ProductCodec": "minout.codecs",
     "RandomFourier": "minout.features",
+    "RowCodec": "minout.codecs",
+    "ScalarCodec": "minout.codecs",
     "Scattering": "minout.features",
     "StepReport": "minout.engine",
 }

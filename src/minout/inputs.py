@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from minout._typing import Floats, Id, Label
+from minout.codecs import Codes, ExactCodec
 from minout.engine import LARGEST_WEIGHT, LEAST_WEIGHT, LONGEST_LABEL, Widths
 from minout.errors import InvalidInputError
 from minout.features import FeatureMap, Identity, RandomFourier, Scattering, refuse_masked
@@ -21,14 +22,16 @@ LARGEST_SINGLE = 1e15
 
 
 class InputRows:
-    """Convert examples to rows of the feature map's dtype."""
+    """Convert examples to rows of the feature map's dtype; codes stay codes (uint8)."""
 
-    def __init__(self, features: FeatureMap) -> None:
-        self.features = features
+    def __init__(self, features: FeatureMap, codec: ExactCodec | None = None) -> None:
+        self.features, self.codec = features, codec
         self.takes_numbers = isinstance(features, Identity | Scattering | RandomFourier)
 
     def row(self, x: Any, widths: Widths) -> Floats:
-        """Return one row (width,)."""
+        """Return one row (width,), or one code."""
+        if isinstance(x, Codes):
+            return self._codes(x, widths, 1)
         if not self.takes_numbers:
             return np.asarray(self._mapped([x], widths)[0])
         if isinstance(self.features, Identity):
@@ -37,7 +40,9 @@ class InputRows:
         return np.asarray(self._mapped(numbers[None], widths)[0])
 
     def rows(self, X: Any, widths: Widths) -> Floats:
-        """Return rows (n, width)."""
+        """Return rows (n, width), or codes."""
+        if isinstance(X, Codes):
+            return self._codes(X, widths, 2)
         nothing = np.empty((0, widths.row or 1), dtype=self.features.dtype)
         if not self.takes_numbers:
             return nothing if isinstance(X, Sized) and not len(X) else self._mapped(X, widths)
@@ -48,6 +53,9 @@ class InputRows:
 
     def widths(self, X: Any, rows: Floats) -> Widths:
         """Return the lengths of the first examples X, one or many, and of their rows."""
+        if isinstance(X, Codes):
+            assert self.codec is not None
+            return Widths(self.codec.width if self.takes_numbers else None, self.codec.width)
         return Widths(int(np.shape(X)[-1]) if self.takes_numbers else None, rows.shape[-1])
 
     def _as_they_are(self, numbers: Floats) -> Floats:
@@ -58,6 +66,25 @@ class InputRows:
                 f"x holds a number beyond {LARGEST_SINGLE:g}; scale the features first."
             )
         return numbers.astype(self.features.dtype, copy=False)
+
+    def _codes(self, X: Codes, widths: Widths, dimensions: int) -> NDArray[Any]:
+        if self.codec is None:
+            raise InvalidInputError('This learner has no codec: `memory` is "auto". Pass rows.')
+        codec, codes = self.codec, np.asarray(X)
+        if widths.row is not None:
+            codec = codec.for_width(widths.row)
+        if codec.width is None:
+            raise InvalidInputError("The first example must be a row: it sets the width of codes.")
+        if codes.ndim != dimensions or codes.shape[-1] != codec.bytes_per_row:
+            shape = "(bytes,)" if dimensions == 1 else "(rows, bytes)"
+            raise InvalidInputError(
+                f"Expected codes of {codec.bytes_per_row} bytes, shape {shape}, but got shape "
+                f"{codes.shape}."
+            )
+        rows = codec.decode(codes.reshape(-1, codec.bytes_per_row), self.features.dtype)
+        if not _within(rows, LARGEST if rows.dtype == np.float64 else LARGEST_SINGLE):
+            raise InvalidInputError("A code stands for a number that is not finite or too large.")
+        return codes
 
     def _mapped(self, X: Any, widths: Widths) -> Floats:
         rows: NDArray[Any] = self.features.transform(X)

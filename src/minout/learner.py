@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from minout import engine, model_file
 from minout._typing import Floats, Id, Ints, Label
+from minout.codecs import Codec, Codes, OwnCodec, codec_of
 from minout.engine import (
     NOTHING_MOVED,
     Audit,
@@ -143,6 +144,11 @@ class Learner:
         the oldest ones (by `at`, see `teach`) are forgotten as far as needed, and the certificate
         names them. A label without examples leaves the model. With a number, memory and file size
         stay constant.
+    memory : "auto", "uint8", "uint4", "uint2" or Codec, default="auto"
+        How rows are stored: as they are, or as codes of 8, 4 or 2 bits per number, or by a codec
+        such as `ScalarCodec.fit(sample, bits=4)`. Every row, also one to predict, is read through
+        the codec, so all guarantees for stored examples hold for the rows as they were taught.
+        "uint4" and "uint2" are for rows whose columns have one unit, such as pixels.
 
     Notes
     -----
@@ -174,12 +180,14 @@ class Learner:
         refresh: Literal["auto", "manual"] = "auto",
         near_classes: int | Literal["auto", "all"] = "auto",
         keep: Keep = "all",
+        memory: str | Codec = "auto",
     ) -> None:
         settings = Settings(
             C, whiten, lda_prior, standardize, refresh, near_classes, regions, expand, keep
         )
-        self._inputs = InputRows(named(features))
-        self._state = State(settings, 0, self._inputs.features.dtype)
+        codec = codec_of(memory)
+        self._inputs = InputRows(named(features), codec)
+        self._state = State(settings, 0, self._inputs.features.dtype, codec)
         self._lock = ReadWriteLock()
         self._store, self._turns = Store(), 0
 
@@ -734,7 +742,10 @@ class Learner:
 
     @classmethod
     def load(
-        cls, file: str | Path, features: str | FeatureMap | Callable[[Any], Any] | None = None
+        cls,
+        file: str | Path,
+        features: str | FeatureMap | Callable[[Any], Any] | None = None,
+        memory: Codec | None = None,
     ) -> "Learner":
         """Read a learner from a file that `save` wrote.
 
@@ -745,14 +756,18 @@ class Learner:
         features : FeatureMap or callable, optional
             The feature map, if it is a function of your own: it is not saved. A map with another
             fingerprint is an error.
+        memory : Codec, optional
+            The codec, if it is your own: it is not saved. One with another fingerprint is an error.
 
         Returns
         -------
         Learner
             A learner in the state in which the other was saved.
         """
-        found, state = model_file.read(Path(file), None if features is None else named(features))
-        learner = cls(features=found)
+        mapped = None if features is None else named(features)
+        codec = None if memory is None else codec_of(memory)
+        found, state = model_file.read(Path(file), mapped, codec)
+        learner = cls(features=found, memory=state.examples.codec or "auto")
         learner._state = state
         return learner
 
@@ -764,6 +779,7 @@ class Learner:
         durability: Durability = "batch",
         read_only: bool = False,
         features: str | FeatureMap | Callable[[Any], Any] | None = None,
+        memory: str | Codec | None = None,
         **settings: Any,
     ) -> "Learner":
         """Open the model of a folder, which is kept up to date with every change.
@@ -786,6 +802,8 @@ class Learner:
         features : str, FeatureMap or callable, optional
             The feature map: for a new model as in the constructor; for another one only if it is a
             function of your own.
+        memory : str or Codec, optional
+            The codec: likewise.
         **settings
             The other parameters of the constructor. Those of an existing model must be equal.
 
@@ -803,7 +821,11 @@ class Learner:
         >>> Learner.open(folder, read_only=True).ids
         ['a']
         """
-        new = cls(features="identity" if features is None else features, **settings)
+        new = cls(
+            features="identity" if features is None else features,
+            memory="auto" if memory is None else memory,
+            **settings,
+        )
         store = FolderStore(Path(folder), durability=durability, read_only=read_only)
         given = None if features is None else new.features
         new._open(store, given, settings)
@@ -817,7 +839,7 @@ class Learner:
             if store.is_new:
                 store.describe(self.features)
             else:
-                found, state = store.load(features)
+                found, state = store.load(features, self._state.examples.codec)
                 for name in settings:
                     wanted, has = getattr(self.settings, name), getattr(state.settings, name)
                     if wanted != has:
@@ -825,7 +847,7 @@ class Learner:
                             f"The model in {store.folder} was made with {name}={has!r}, "
                             f"not {wanted!r}; leave `{name}` out."
                         )
-                self._inputs, self._state = InputRows(found), state
+                self._inputs, self._state = InputRows(found, state.examples.codec), state
         except BaseException:
             store.abandon()
             raise
@@ -929,6 +951,9 @@ class Learner:
     def example(self, id: Id) -> tuple[Floats, Label]:
         """Return a copy of a stored row, as the feature map made it, and its label.
 
+        With `memory` it is the decoded row. A codec of yours may give it another code than its own;
+        to pass the example itself, use `code`.
+
         Parameters
         ----------
         id : int or str
@@ -942,6 +967,32 @@ class Learner:
         state = self._taught()
         place = self._place(id)
         return state.row_at(place).copy(), state.label_at(place)
+
+    @reads
+    def code(self, id: Id) -> Codes:
+        """Return the code of a stored example, which every method takes in place of its row.
+
+        Parameters
+        ----------
+        id : int or str
+            The id of a stored example.
+
+        Returns
+        -------
+        Codes
+            Its code; `np.asarray` of it is an array of uint8, shape (bytes,).
+
+        Examples
+        --------
+        >>> learner = Learner(memory="uint8")
+        >>> reports = learner.teach_many([[1.0, 0.1], [0.0, 9.0]], ["cat", "dog"], ids=["a", "b"])
+        >>> learner.explain(learner.code("a")).label, learner.example("a")[0].tolist()
+        ('cat', [1.0, 0.1015625])
+        """
+        state = self._taught()
+        if state.examples.codec is None:
+            raise InvalidInputError('Rows are stored as they are: `memory` is "auto".')
+        return Codes(state.examples.given[self._place(id)])
 
     @reads
     def weight(self, id: Id) -> float:
@@ -1033,6 +1084,12 @@ class Learner:
         return self._inputs.features
 
     @property
+    def memory(self) -> Codec | None:
+        """The codec of the stored rows; None if they are stored as they are."""
+        codec = self._state.examples.codec
+        return codec.codec if isinstance(codec, OwnCodec) else codec
+
+    @property
     def notes(self) -> dict[str, Any]:
         """A dictionary for your own use, saved with the learner."""
         return self._state.notes
@@ -1053,14 +1110,16 @@ class Learner:
         """Return plain values and arrays that later teaching does not change.
 
         Used by pickle, copy and skops. Unlike in `save`, a feature map that is the user's own
-        function is included.
+        function is included, and so is the user's own codec.
         """
         described = model_file.describe_features(self.features)
         with self._lock.reading():
             state = self._state
             about, arrays = engine.packed(state)
+            own = {} if "name" in about.get("memory", {"name": ""}) else {"memory": self.memory}
             plain = json.loads(json.dumps({**about, "notes": {}}))
             return {
+                **own,
                 "features": described if "name" in described else self.features,
                 "about": {**plain, "notes": copy.deepcopy(state.notes)},
                 "arrays": {name: np.array(array) for name, array in arrays.items()},
@@ -1077,9 +1136,10 @@ class Learner:
             name: np.require(np.asarray(each), requirements="W")
             for name, each in state["arrays"].items()
         }
-        self._inputs, self._lock = InputRows(features), ReadWriteLock()
-        self._store, self._turns = Store(), 0
-        self._state = engine.unpacked(state["about"], arrays)
+        own = codec_of(state["memory"]) if "memory" in state else None
+        self._state = engine.unpacked(state["about"], arrays, own)
+        self._inputs = InputRows(features, self._state.examples.codec)
+        self._lock, self._store, self._turns = ReadWriteLock(), Store(), 0
         self._state.last_move = move and Move(*move)
 
     def _replace(self, state: State) -> None:
@@ -1143,7 +1203,12 @@ class Learner:
         state = self._state
         if state.widths.row is not None or not len(rows):
             return state
-        fresh = State(state.settings, rows.shape[-1], rows.dtype)
+        codec, width = state.examples.codec, rows.shape[-1]
+        if codec is not None:
+            if rows.dtype == np.uint8:  # codes
+                width = codec.width or 0
+            codec = codec.for_width(width)
+        fresh = State(state.settings, width, self.features.dtype, codec)
         fresh.notes, fresh.latest = state.notes, state.latest
         return fresh
 

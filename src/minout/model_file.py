@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from minout._version import __version__
+from minout.codecs import ExactCodec
 from minout.engine import MalformedError, State, packed, unpacked
 from minout.errors import InvalidInputError, MissingDataError
 from minout.features import (
@@ -54,8 +55,10 @@ def encode_notes(notes: dict[str, Any]) -> str:
         raise InvalidInputError(f"`notes` must be plain JSON to be saved: {error}.") from error
 
 
-def read(path: Path, features: FeatureMap | None) -> tuple[FeatureMap, State]:
-    """Read a state; `features` must be the map that it was taught with."""
+def read(
+    path: Path, features: FeatureMap | None, codec: ExactCodec | None = None
+) -> tuple[FeatureMap, State]:
+    """Read a state; `features` and `codec` must be those that it was taught with."""
     about, arrays = read_archive(path, FORMAT, VERSION)
     if about["version"] < VERSION:
         raise MissingDataError(
@@ -64,7 +67,8 @@ def read(path: Path, features: FeatureMap | None) -> tuple[FeatureMap, State]:
         )
     try:
         found = found_features(path, about.get("features"), features)
-        state = unpacked(about.get("state"), arrays)
+        check_codec(path, about.get("state"), codec)
+        state = unpacked(about.get("state"), arrays, codec)
         expect_rows_of(found, state)
     except MalformedError as error:
         raise MissingDataError(damaged_message(path)) from error
@@ -97,6 +101,32 @@ def make_features(described: dict[str, Any]) -> FeatureMap:
         return kind(**settings)
     except (TypeError, ValueError) as error:
         raise MalformedError("features") from error
+
+
+def check_codec(path: Path, about: Any, given: ExactCodec | None) -> None:
+    """Raise InvalidInputError unless a codec is the one of a saved state.
+
+    It need not be given if the state has none, or one that is saved.
+    """
+    memory = about.get("memory") if isinstance(about, dict) else None
+    if memory is not None and not isinstance(memory, dict):
+        raise MalformedError("memory")
+    wanted = None if memory is None else memory.get("fingerprint")
+    if memory is None and given is not None:
+        raise InvalidInputError(
+            f"{path} stores rows as they are, but `memory` is {given.fingerprint}; leave it out."
+        )
+    if memory is None or (given is None and "name" in memory):
+        return
+    if given is None:
+        raise InvalidInputError(
+            f"{path} was taught with the codec {wanted}, which is not saved; pass it as `memory`."
+        )
+    if given.fingerprint != wanted:
+        raise InvalidInputError(
+            f"{path} was taught with the codec {wanted}, but `memory` is {given.fingerprint}; "
+            "a model knows the codes of one codec only."
+        )
 
 
 def expect_rows_of(features: FeatureMap, state: State) -> None:

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from minout import engine, kernels
 from minout._typing import Floats, Id, Ints
+from minout.codecs import ExactCodec
 from minout.engine import Certificate, Columns, Delta, MalformedError, State
 from minout.errors import InvalidInputError, UnwritableError
 from minout.features import FeatureMap
-from minout.model_file import encode_notes, expect_rows_of, found_features, header
+from minout.model_file import check_codec, encode_notes, expect_rows_of, found_features, header
 from minout.store import DamagedRecord, Database, decode_arrays, encode_arrays
 from minout.store.database import DATABASE, Changes, ExampleRecord, Key, LogEntry, Reading
 from minout.store.folder import MODEL, prepare_folder, remove_if_empty
@@ -177,7 +178,7 @@ class FolderStore(Store):
                 f"The last changes could not be written to {self.folder}, and another process has "
                 "changed the model since; they are lost."
             )
-        return self._load(features, state)[1]
+        return self._load(features, state, state.examples.codec)[1]
 
     def record(self, state: State, delta: Delta | None, action: str = "", /) -> None:
         """Note a change that was applied to a state; None stands for a state that is all new."""
@@ -260,7 +261,8 @@ class FolderStore(Store):
         """Drop what was noted and not committed; return the state that was committed last."""
         self._changed, self._failure = _Changed(), None
         self._database.end()
-        return self._load(features, None)[1]
+        assert self._state is not None
+        return self._load(features, None, self._state.examples.codec)[1]
 
     def abandon(self) -> None:
         """Release the files without a commit."""
@@ -396,9 +398,14 @@ class FolderStore(Store):
 
     # Reading
 
-    def load(self, features: FeatureMap | None) -> tuple[FeatureMap, State]:
-        """Read the newest state and its feature map, which must be the given one if there is."""
-        return self._load(features, None)
+    def load(
+        self, features: FeatureMap | None, codec: ExactCodec | None
+    ) -> tuple[FeatureMap, State]:
+        """Read the newest state and its feature map.
+
+        Feature map and codec must be the given ones, if they are given.
+        """
+        return self._load(features, None, codec)
 
     def describe(self, features: FeatureMap) -> None:
         """Note the feature map, to be written with the state."""
@@ -410,13 +417,15 @@ class FolderStore(Store):
             return None
         if self._database.newest() == self._database.version:
             return None
-        return self._load(features, state)[1]
+        return self._load(features, state, state.examples.codec)[1]
 
-    def _load(self, features: FeatureMap | None, old: State | None) -> tuple[FeatureMap, State]:
+    def _load(
+        self, features: FeatureMap | None, old: State | None, codec: ExactCodec | None
+    ) -> tuple[FeatureMap, State]:
         database = self._database
         try:
             found, state, columns, described = database.read(
-                lambda reading: self._read(reading, features, old), anew=old is None
+                lambda reading: self._read(reading, features, old, codec), anew=old is None
             )
         except (MalformedError, DamagedRecord) as error:
             raise database.damaged() from error
@@ -431,7 +440,11 @@ class FolderStore(Store):
         return found, state
 
     def _read(
-        self, reading: Reading, features: FeatureMap | None, old: State | None
+        self,
+        reading: Reading,
+        features: FeatureMap | None,
+        old: State | None,
+        codec: ExactCodec | None,
     ) -> tuple[FeatureMap, State, Columns, dict[str, Any]]:
         values = reading.keyed("parts")
         about = _checked_about(_decoded(values.pop(ABOUT, b"")))
@@ -444,9 +457,10 @@ class FolderStore(Store):
         separators = {
             int(key): decode_arrays(value) for key, value in reading.keyed("separators").items()
         }
-        images = _images_of(reading.keyed("images"), shared, columns.rows.dtype)
+        images = _images_of(reading.keyed("images"), shared, _image_dtype(about, shared))
+        check_codec(self._database.file, about["state"], codec)
         packed = engine.gathered(about["state"], notes, columns, separators, images, shared)
-        state = engine.unpacked(*packed)
+        state = engine.unpacked(*packed, codec)
         expect_rows_of(found, state)
         return found, state, columns, {key: about.get(key) for key in header(found)}
 
@@ -468,7 +482,7 @@ class FolderStore(Store):
                 raise MalformedError("digest")
 
         reading.rows(places, width * dtype.itemsize, put)
-        rows[~columns.stored] = 0.0
+        rows[~columns.stored] = 0
         return columns
 
 
@@ -487,6 +501,7 @@ def _shared_objects(state: State) -> dict[str, tuple[Any, ...]]:
         "metric": (geometry.origin, geometry.K, geometry.precision),
         "hats": tuple(state.examples.expansion),
         "far": (far,),
+        "memory": (state.examples.codec,),
     }
 
 
@@ -500,7 +515,7 @@ def _decoded(value: bytes) -> Any:
 def _checked_about(about: Any) -> dict[str, Any]:
     if not isinstance(about, dict) or not {"end", "width", "dtype", "state"} <= set(about):
         raise MalformedError("about")
-    if about["dtype"] not in ("float32", "float64"):
+    if about["dtype"] not in ("float32", "float64", "uint8"):
         raise MalformedError("dtype")
     if any(type(about[name]) is not int or about[name] < 0 for name in ("end", "width")):
         raise MalformedError("about")
@@ -523,7 +538,7 @@ def _known_columns(
         np.zeros(end),
         np.zeros(end, dtype=np.int64),
     )
-    if old is None or old.examples.given.shape[1] != width or old.examples.dtype != dtype:
+    if old is None or (old.examples.given.shape[1], old.examples.given.dtype) != (width, dtype):
         return columns
     examples, n = old.examples, min(end, old.examples.end)
     columns.ids[:n] = old.ids[:n]
@@ -555,11 +570,20 @@ def _put(columns: Columns, record: ExampleRecord) -> None:
         columns.corrected[place] = tuple(labels)
 
 
+def _image_dtype(about: dict[str, Any], shared: dict[str, NDArray[Any]]) -> np.dtype[Any]:
+    state = about["state"]
+    memory = state.get("memory") if isinstance(state, dict) else None
+    name = memory.get("dtype") if isinstance(memory, dict) else about["dtype"]
+    if "far.V" in shared:
+        name = "float64"
+    if name not in ("float32", "float64"):
+        raise MalformedError("memory")
+    return np.dtype(name)
+
+
 def _images_of(
     values: dict[Key, bytes], shared: dict[str, NDArray[Any]], dtype: np.dtype[Any]
 ) -> tuple[Floats, Ints]:
-    if "far.V" in shared:
-        dtype = np.dtype(np.float64)
     width = len(shared.get("origin", ()))
     if any(len(value) != width * dtype.itemsize for value in values.values()):
         raise MalformedError("images")

@@ -4,8 +4,6 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-import numpy as np
-
 from minout import engine
 from minout._typing import Floats, Id, Label
 from minout.engine import NOTHING_MOVED, Delta, State, StepReport
@@ -129,7 +127,7 @@ def _known(state: State, example: Example) -> StepReport:
     place = state.place_of[example.id]
     now, what = state.label_at(place), ""
     remedy = "`forget` it first to teach it again"
-    if not np.array_equal(state.row_at(place), example.row):
+    if not state.holds(place, example.row):
         what = "row"
     elif example.label not in (now, *state.corrected.get(example.id, ())):
         what, remedy = "label", "use `correct` to change it"

@@ -9,6 +9,7 @@ import pytest
 
 from faults import forge_archive
 from minout import InvalidInputError, Learner, engine
+from minout.codecs import ProductCodec, ScalarCodec
 from minout.engine import frame, packing, step
 from minout.errors import MinoutError, MissingDataError, NotConverged
 from minout.features import RandomFourier
@@ -63,6 +64,37 @@ def bent(tmp_path_factory):
     assert len(about["state"]["labels"]) > 4
     assert len(arrays["hats.of"]) == 6
     return about, arrays
+
+
+@pytest.fixture(scope="module")
+def coded(tmp_path_factory):
+    """Return the facts and arrays of a model whose rows are codes of a codec with bounds."""
+    path = tmp_path_factory.mktemp("coded") / "model"
+    rows, labels = stream(5, examples=50, features=3, apart=0.4)
+    learner = Learner(
+        C=5.0,
+        whiten=True,
+        lda_prior=True,
+        standardize=True,
+        expand=2,
+        memory=ScalarCodec(4, [-3.0, -3.0, -3.0], [3.0, 4.0, 5.0]),
+    )
+    learner.teach_many(rows, [int(label) for label in labels])
+    learner.correct(3, 7)
+    learner.forget([5, 6])
+    learner.save(path)
+    return read_archive(path, "minout model", 2)
+
+
+@pytest.fixture(scope="module")
+def products(tmp_path_factory):
+    """Return the facts and arrays of a model whose rows are codes of a product codec."""
+    path = tmp_path_factory.mktemp("products") / "model"
+    rows, labels = stream(5, examples=50, features=3, apart=0.4)
+    learner = Learner(C=5.0, memory=ProductCodec.fit(rows, bytes_per_row=2))
+    learner.teach_many(rows, [int(label) for label in labels])
+    learner.save(path)
+    return read_archive(path, "minout model", 2)
 
 
 def works(learner):
@@ -135,7 +167,9 @@ def test_a_forged_file_is_refused_in_a_sentence_or_is_a_model(whole, tmp_path):
     assert FORGERIES / 2 < refused < FORGERIES
 
 
-@pytest.mark.parametrize(("model", "seed"), [("far", 1), ("bent", 2)])
+@pytest.mark.parametrize(
+    ("model", "seed"), [("far", 1), ("bent", 2), ("coded", 3), ("products", 4)]
+)
 def test_a_forged_file_of_any_form_is_refused_in_a_sentence_or_is_a_model(
     model, seed, tmp_path, request
 ):
@@ -151,6 +185,73 @@ def test_a_forged_file_of_any_form_is_refused_in_a_sentence_or_is_a_model(
             continue
         works(learner)
     assert FORGERIES / 4 < refused < FORGERIES / 2
+
+
+WRONG_MEMORY = {
+    "nothing": None,
+    "a list": [],
+    "no fingerprint": {"fingerprint": None},
+    "another fingerprint": {"fingerprint": "scalar-1-0123456789abcdef"},
+    "another width": {"width": 4},
+    "a text as width": {"width": "3"},
+    "more bytes": {"bytes": 3},
+    "no dtype": {"dtype": "int8"},
+    "a list as dtype": {"dtype": []},
+    "another name": {"name": "product"},
+    "an unknown name": {"name": "zip"},
+    "a list as name": {"name": ["scalar"]},
+    "no settings": {"settings": None},
+    "other settings": {"settings": {"bits": 4}},
+    "more settings": {"settings": {"bits": 4, "width": 3, "low": 0}},
+    "a width below 0": {"settings": {"bits": 4, "width": -3}},
+    "a huge width": {"settings": {"bits": 4, "width": 10**400}},
+    "three bits": {"settings": {"bits": 3, "width": 3}},
+}
+
+
+@pytest.mark.parametrize("change", WRONG_MEMORY.values(), ids=WRONG_MEMORY)
+def test_a_codec_that_is_not_described_properly_is_refused(coded, tmp_path, change):
+    about, arrays = copy.deepcopy(coded[0]), coded[1]
+    memory = about["state"]["memory"]
+    about["state"]["memory"] = memory | change if isinstance(change, dict) else change
+    refuse(tmp_path / "forged", about, arrays)
+
+
+WRONG_ARRAYS = {
+    "no bounds": ("memory.low", None),
+    "bounds of another width": ("memory.low", np.zeros(4)),
+    "bounds in another order": ("memory.low", np.full(3, 9.0)),
+    "infinite bounds": ("memory.high", np.full(3, np.inf)),
+    "other bounds": ("memory.high", np.full(3, 5.5)),
+    "texts as bounds": ("memory.high", np.array(["a", "b", "c"])),
+    "numbers as codes": ("rows", np.zeros((50, 3))),
+    "codes of another size": ("rows", np.zeros((50, 3), np.uint8)),
+    "codes of another type": ("rows", np.zeros((50, 2), np.int8)),
+    "fewer codes": ("rows", np.zeros((49, 2), np.uint8)),
+}
+
+
+@pytest.mark.parametrize(("name", "array"), WRONG_ARRAYS.values(), ids=WRONG_ARRAYS)
+def test_codes_and_bounds_that_do_not_fit_are_refused(coded, tmp_path, name, array):
+    about, arrays = coded[0], dict(coded[1])
+    assert arrays["rows"].shape == (50, 2)
+    if array is None:
+        del arrays[name]
+    else:
+        arrays[name] = array
+    refuse(tmp_path / "forged", about, arrays)
+
+
+@pytest.mark.parametrize("memory", ["uint8", "uint4"])
+def test_a_code_that_stands_for_no_number_is_refused(tmp_path, memory):
+    learner = Learner(memory=memory)
+    learner.teach_many([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]], [0, 1, 2])
+    learner.save(tmp_path / "model")
+    about, arrays = read_archive(tmp_path / "model", "minout model", 2)
+    header = {"uint8": np.array([2_000], "<i2"), "uint4": np.array([np.inf], "<f4")}[memory]
+    rows = arrays["rows"].copy()
+    rows[1, : header.nbytes] = header.view(np.uint8)
+    refuse(tmp_path / "forged", about, arrays | {"rows": rows})
 
 
 @pytest.mark.parametrize("name", ["of", "left", "middle", "right", "height"])

@@ -16,11 +16,14 @@ from hypothesis.stateful import (
 )
 
 from minout import InvalidInputError, Learner
-from minout.engine import draft
+from minout.codecs import Codes, ProductCodec, ScalarCodec, codec_of
+from minout.engine import draft, table
 from minout.engine import separators as engine_separators
+from minout.engine import settle as engine_settle
 from minout.errors import NotConverged
 from minout.features import Identity
 from oracle import far, separators
+from oracle.codecs import Shrinking
 from oracle.margin import (
     SETTINGS,
     all_margins,
@@ -47,6 +50,7 @@ class Walk(RuleBasedStateMachine):
     refreshes = ("auto", "manual")
     near_classes = ("auto",)
     regions, expands, keeps = (1,), (None,), ("all",)
+    memories = ("auto",)
     words, numbers = ("pear", "fig", "", "plum"), (7, -3, 0, 1)
 
     @initialize(data=st.data())
@@ -59,8 +63,10 @@ class Walk(RuleBasedStateMachine):
         self.settings["keep"] = data.draw(st.sampled_from(self.keeps))
         self.times = {}
         self.dtype = data.draw(st.sampled_from(["float64", "float32"]))
-        self.learner = self.new_learner()
         self.width = data.draw(st.integers(2, 3), label="features")
+        memory = data.draw(st.sampled_from(self.memories), label="memory")
+        self.settings["memory"] = memory if isinstance(memory, str) else memory(self.width)
+        self.learner = self.new_learner()
         self.coordinates = data.draw(st.sampled_from([EIGHTHS, FLOATS]))
         words = data.draw(st.booleans(), label="words")
         self.names = [*(self.words if words else self.numbers)]
@@ -220,7 +226,7 @@ class Walk(RuleBasedStateMachine):
     @rule()
     def go_on_from_a_file(self):
         content = saved(self.learner)
-        self.learner = loaded(content)
+        self.learner = loaded(content, memory=self.own_codec())
         assert saved(self.learner) == content
 
     @invariant()
@@ -259,15 +265,15 @@ class Walk(RuleBasedStateMachine):
                 close.add(example)
             elif m < 0.0:
                 assert example in listed
-                twins.add(tuple(self.known[example][0]))
+                twins.add(self.stored_as(self.known[example][0]))
         right = [i for i in self.known if i not in listed and i not in close]
         if right:
             predicted = self.learner.predict([self.known[i][0] for i in right])
             assert predicted.tolist() == [self.known[i][1] for i in right]
         for example in listed - close:  # for a reason of its own, or of an equal row
-            assert tuple(self.known[example][0]) in twins or close
+            assert self.stored_as(self.known[example][0]) in twins or close
         for example, (row, _) in self.known.items():  # equal rows are named together
-            if tuple(row) in twins:
+            if self.stored_as(row) in twins:
                 assert example in listed
         self.tight = False
 
@@ -332,6 +338,16 @@ class Walk(RuleBasedStateMachine):
 
     def new_learner(self, **more):
         return Learner(**(self.settings | more), features=Identity(self.dtype))
+
+    def stored_as(self, row):
+        """Return what is stored of a row."""
+        codec = codec_of(self.settings["memory"])
+        return tuple(row) if codec is None else codec.encode([row]).tobytes()
+
+    def own_codec(self):
+        """Return the codec if it is not saved."""
+        memory = self.settings["memory"]
+        return memory if isinstance(memory, Shrinking) else None
 
     NOW = 1_700_000_000.0
 
@@ -519,12 +535,12 @@ class Windowed(Refused):
         """Assert that the examples that a certificate names are those that fall out, the oldest."""
         example, keep = report.example_id, self.settings["keep"]
         self.times[example] = at
-        self.latest = max(getattr(self, "latest", at), at)
+        latest = max(self.times[i] for i in self.known)  # of those that are stored
         label = self.known[example][1]
         mine = [i for i in self.known if isinstance(keep, int) or self.known[i][1] == label]
         mine.sort(key=lambda i: (self.times[i], [*self.known].index(i)))
         if isinstance(keep, str):
-            since = self.latest - int(keep[:-1])
+            since = latest - int(keep[:-1])
             out = {i for i in self.known if self.times[i] < since}
         else:
             most = keep if isinstance(keep, int) else keep["per_label"]
@@ -547,6 +563,39 @@ class Windowed(Refused):
         if isinstance(keep, int):
             assert len(stored) <= keep
         self.judge(certificate, before)
+
+
+class Coded(Refused):
+    """With rows that are stored as codes."""
+
+    regions, expands, keeps = (1, 1, 2), (None, None, 2), ("all",)
+    memories = (
+        "uint8",
+        "uint4",
+        "uint2",
+        lambda _: ScalarCodec(4, -4.0, 4.0),
+        lambda width: ScalarCodec(2, -np.arange(1.0, width + 1.0), 2.0),
+        lambda width: ProductCodec(np.random.default_rng(0).normal(size=(64, width)), 2),
+        Shrinking,
+    )
+
+    @invariant()
+    def stored_codes_are_those_of_the_rows_that_were_taught(self):
+        for example, (row, _) in self.known.items():
+            code = np.asarray(self.learner.code(example))
+            assert code.tobytes() == self.stored_as(row)
+
+    @invariant()
+    def codes_are_read_as_rows_are(self):
+        if len({label for _, label in self.known.values()}) < 2:
+            return
+        codes = Codes([np.asarray(self.learner.code(example)) for example in self.known])
+        rows = [row for row, _ in self.known.values()]
+        assert self.learner.scores(codes).tobytes() == self.learner.scores(rows).tobytes()
+
+
+class CodedWindowed(Windowed):
+    memories = Coded.memories
 
 
 class Far(Refused):
@@ -618,6 +667,10 @@ class FarDivided(Far):
     regions = (2, 3)
 
 
+class FarCoded(Far):
+    memories = Coded.memories
+
+
 def named(view):
     """Return the separators by pair of labels (a, b), a < b."""
     return {(min(pair), max(pair)): each for pair, each in view.separators.items()}
@@ -647,6 +700,25 @@ def test_a_walk_with_everything_pinned_keeps_every_promise():
 
 def test_a_walk_with_everything_chosen_keeps_every_promise():
     run_state_machine_as_test(Chosen, settings=settings(WALKS, max_examples=6))
+
+
+def test_a_walk_with_codes_keeps_every_promise():
+    run_state_machine_as_test(Coded, settings=settings(WALKS, max_examples=20))
+
+
+def test_a_walk_with_codes_that_are_decoded_one_by_one_keeps_every_promise(monkeypatch):
+    monkeypatch.setattr(table, "BLOCK", 1)
+    monkeypatch.setattr(table, "COLUMNS", 1)
+    monkeypatch.setattr(engine_settle, "NUMBERS", 1)
+    run_state_machine_as_test(Coded, settings=settings(WALKS, max_examples=6))
+
+
+def test_a_walk_with_codes_and_a_window_keeps_every_promise():
+    run_state_machine_as_test(CodedWindowed, settings=settings(WALKS, max_examples=8))
+
+
+def test_a_walk_with_codes_and_far_pairs_keeps_every_promise():
+    run_state_machine_as_test(FarCoded, settings=settings(WALKS, max_examples=6))
 
 
 def test_a_walk_with_regions_keeps_every_promise():

@@ -34,11 +34,11 @@ def saved(learner):
         return (Path(folder) / "model").read_bytes()
 
 
-def loaded(content, features=None):
+def loaded(content, features=None, memory=None):
     """Return a learner that was loaded from saved bytes."""
     with tempfile.TemporaryDirectory(dir=IN_MEMORY) as folder:
         (Path(folder) / "model").write_bytes(content)
-        return Learner.load(Path(folder) / "model", features=features)
+        return Learner.load(Path(folder) / "model", features=features, memory=memory)
 
 
 def differs(first, second):

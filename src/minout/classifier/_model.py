@@ -29,6 +29,7 @@ from minout.classifier._weights import (
     check_sample_weight,
     kept_rows,
 )
+from minout.codecs import memory_name
 from minout.engine import Certificate, StepReport
 from minout.errors import InvalidInputError
 from minout.features import FeatureMap, Identity, RandomFourier, Scattering, refuse_masked
@@ -335,6 +336,7 @@ def stored_model(parameters: dict[str, Any]) -> Model | None:
         folder,
         durability=parameters["durability"],
         features=wanted.features,
+        memory=wanted.memory,
         **{name: parameters[name] for name in SETTINGS},
     )
     if learner.is_new:
@@ -378,7 +380,8 @@ def new_learner(parameters: dict[str, Any]) -> Learner:
     features = parameters["features"]
     if isinstance(features, str) and features == "scattering":
         features = Scattering(parameters["image_shape"])
-    return Learner(**{name: parameters[name] for name in SETTINGS}, features=features)
+    settings = {name: parameters[name] for name in SETTINGS}
+    return Learner(**settings, features=features, memory=parameters["memory"])
 
 
 def parameters_of(learner: Learner, features: Any = None) -> dict[str, Any]:
@@ -387,6 +390,7 @@ def parameters_of(learner: Learner, features: Any = None) -> dict[str, Any]:
     `features` is the user's own map, if there is one; built-in maps are given by name.
     """
     settings = {name: getattr(learner.settings, name) for name in SETTINGS}
+    settings["memory"] = memory_name(learner.memory)
     return settings | (_named(learner.features) if features is None else {"features": features})
 
 

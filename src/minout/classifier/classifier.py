@@ -22,6 +22,7 @@ from minout.classifier._model import (
     stored_model,
 )
 from minout.classifier.picture import Images, Picture, draw
+from minout.codecs import Codec
 from minout.engine import (
     Audit,
     Certificate,
@@ -87,6 +88,9 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     keep : "all", int, dict or str, default="all"
         The window: how many examples stay stored in all, or of each label (`{"per_label": n}`), or
         from how much time ("30d", "12h"). The oldest ones are forgotten; see `Learner`.
+    memory : "auto", "uint8", "uint4", "uint2" or Codec, default="auto"
+        How rows are stored: as they are, as codes of 8, 4 or 2 bits per number, or by a codec; see
+        `Learner`.
     features : str, FeatureMap or callable, default="identity"
         The fixed map that turns examples into rows of numbers: "identity", "scattering" (images),
         "random_fourier", a map such as `Scattering(...)`, or a function of a batch that returns
@@ -175,6 +179,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         refresh: Literal["auto", "manual"] = "auto",
         near_classes: int | Literal["auto", "all"] = "auto",
         keep: Keep = "all",
+        memory: str | Codec = "auto",
         features: str | FeatureMap | Callable[[Any], Any] = "identity",
         image_shape: tuple[int, ...] | None = None,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
@@ -190,6 +195,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.refresh = refresh
         self.near_classes = near_classes
         self.keep = keep
+        self.memory = memory
         self.features = features
         self.image_shape = image_shape
         self.class_weight = class_weight
@@ -605,7 +611,10 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def load(
-        cls, file: str | Path, features: str | FeatureMap | Callable[[Any], Any] | None = None
+        cls,
+        file: str | Path,
+        features: str | FeatureMap | Callable[[Any], Any] | None = None,
+        memory: Codec | None = None,
     ) -> Self:
         """Read a classifier from a file that a classifier or a learner saved.
 
@@ -615,13 +624,15 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The file.
         features : FeatureMap or callable, optional
             The feature map, if it is a function of your own: it is not saved.
+        memory : Codec, optional
+            The codec, if it is your own: it is not saved.
 
         Returns
         -------
         MinoutClassifier
             A classifier in the state in which the other was saved.
         """
-        learner = Learner.load(file, features)
+        learner = Learner.load(file, features, memory)
         model = Model.from_learner(learner)
         parameters = parameters_of(learner, features)
         classifier = cls(**parameters, class_weight=model.class_weight())

@@ -43,9 +43,15 @@ def solve_and_measure(
     flat = _end_to_end(pools)
     images, which = problem.images.of(problem.table, flat.places)
     flat = flat._replace(which=which)
-    table, weights, geometry, _, lam, _ = problem
-    shared = kernels.Problem(table, weights, geometry.origin, images, lam)
-    examples = _both_sides(sides)
+    examples, geometry = _both_sides(sides), problem.geometry
+    table, weights, different = problem.table, problem.weights, None
+    if not isinstance(table, np.ndarray):  # decode each row once, and number them anew
+        both = np.concatenate([flat.places, examples.places])
+        different, index = np.unique(both, return_inverse=True)
+        table, weights = table[different], weights[different]
+        flat = flat._replace(places=index[: len(flat.places)])
+        examples = examples._replace(places=index[len(flat.places) :])
+    shared = kernels.Problem(table, weights, geometry.origin, images, problem.lam)
     W, b = np.array([pool.prior.w for pool in pools]), np.array([pool.prior.b for pool in pools])
     verdicts, least = np.empty(len(pools), dtype=np.int64), np.empty(len(pools))
     limits = kernels.Limits(bound, tolerance, IDLE)
@@ -55,6 +61,8 @@ def solve_and_measure(
         ),
         _parts(flat.start, examples.start, W.shape[1]),
     )
+    if different is not None:
+        flat = flat._replace(places=different[flat.places])
     found: list[SolvedPool | None] = []
     ends, everybody = examples.start.tolist(), examples.margins
     for p, (pool, members) in enumerate(zip(pools, _parted(flat), strict=True)):

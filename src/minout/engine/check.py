@@ -10,6 +10,7 @@ from minout.engine.pool import Pool, Problem
 from minout.engine.reference import WORTH_DIVIDING, Reference, parts
 from minout.engine.regions import among
 from minout.engine.sketch import Sketch
+from minout.engine.table import activations
 from minout.errors import NotConverged
 
 WORST = 24
@@ -108,7 +109,7 @@ def _margins(w: Floats, b: float, sides: tuple[Ints, Ints], problem: Problem) ->
     table, origin = problem.table, problem.geometry.origin
     few = max(WORTH_DIVIDING, FEW_PRODUCTS // len(w))
     kernels.in_threads(
-        lambda part: kernels.activations(w, b, table, places[part], origin, margins[part]),
+        lambda part: activations(w, b, table, places[part], origin, margins[part]),
         parts(len(places), few),
     )
     margins *= _signs(sides)

@@ -117,7 +117,8 @@ def _without_model(old: State) -> tuple[State, Ints]:
     # A state with the examples only, one region per label, and their places in order of digests.
     labels, number = sorted(old.regions.names), old.regions.order.owner
     places = old.examples.in_order()
-    new = State(old.settings, old.examples.given.shape[1], old.examples.dtype)
+    examples = old.examples
+    new = State(old.settings, examples.rows.shape[1], examples.dtype, examples.codec)
     new.examples = old.examples.only(places, number)
     new.ids = [old.ids[place] for place in places.tolist()]
     new.place_of = {example_id: place for place, example_id in enumerate(new.ids)}
@@ -140,7 +141,7 @@ def _frame(new: State, order: Ints) -> None:
     frame = Frame.first(new.settings, examples.table[0], new.taught)
     frame = frame._replace(moments=_sums(rows, len(labels), examples.end))
     owner = np.arange(len(labels))
-    frame = chosen(frame, new.settings, examples.given, rows, owner, new.turnover) or frame
+    frame = chosen(frame, new.settings, examples.rows, rows, owner, new.turnover) or frame
     if frame.choice.hats and len(labels) > 1:
         new.examples = examples = examples.expanded_by(expansion_of(frame, examples, order))
         rows = rows._replace(table=examples.table)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from minout import kernels
 from minout._typing import Bools, Floats, Id, Ints, Label, Words
@@ -30,6 +31,7 @@ from minout.engine.settle import Job, settle
 from minout.engine.shortfall import Low, OwnScores, low_anywhere, low_around
 from minout.engine.shortfall import Rows as LowRows
 from minout.engine.state import Delta, Move, Reduced, State
+from minout.engine.table import blocks, rows_at
 from minout.errors import NotConverged
 from minout.maths import NO_EXPANSION, Expansion, Prior
 
@@ -160,7 +162,7 @@ class Draft:
         self.frame = self.frame._replace(moments=moments)
         self.replace_all(None)
 
-    def add(self, x: Floats, c: int, example_id: Id, about: About) -> int:
+    def add(self, x: NDArray[Any], c: int, example_id: Id, about: About) -> int:
         """Add a row to region c; return its place."""
         place = self.state.free_place()
         self.examples = self.examples.staged(x, c, about, place)
@@ -473,8 +475,11 @@ class Draft:
         assert self.far is not None
         table, origin, support = self.examples.table, self.frame.geometry.origin, separator.support
         pictures, places = images.of(table, support.places), np.concatenate(job.sides)
-        args = (job.low, job.high, support.coef, pictures, table, places, origin, self._row)
-        margins = self.far.values(*args)
+        margins = np.empty(len(places))
+        for part in blocks(table, len(places)):
+            rows = rows_at(table, places[part])
+            args = (job.low, job.high, support.coef, pictures, *rows, origin, self._row)
+            margins[part] = self.far.values(*args)
         margins[len(job.sides[0]) :] *= -1.0
         right = margins > 0.0
         least = float(margins[right].min(initial=np.inf))

@@ -3,7 +3,8 @@
 A place that an example left is used again by a later one.
 
 `table` has the rows as the separators see them: expanded by hat functions (`maths/expansion.py`),
-or as they were given.
+or as they were given. With a codec (`minout/codecs`) only the codes of rows are stored, and rows
+are decoded where they are needed.
 """
 
 from typing import Any, NamedTuple
@@ -13,6 +14,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from minout import kernels, maths
 from minout._typing import Bools, Floats, Ints, Words
+from minout.codecs import ExactCodec
+from minout.engine.table import CodedRows, RowTable
 from minout.maths import NO_EXPANSION, Expansion
 
 BLOCK = 1_024
@@ -37,10 +40,10 @@ UNWEIGHTED = About()
 
 
 class StoredRow(NamedTuple):
-    """All that is stored at one place."""
+    """All that is stored at one place; `expanded` is None where it is derived from codes."""
 
-    given: Floats
-    expanded: Floats
+    given: NDArray[Any]
+    expanded: Floats | None
     region: int
     digest: int
     about: About
@@ -49,9 +52,10 @@ class StoredRow(NamedTuple):
 class Examples:
     """Rows with their region numbers and digests, by place; those in use are below `end`.
 
-    `given` has the rows as they were given, and the digests are theirs. `table` is the same array
-    without an expansion, otherwise derived from it. `weights` and `times` are those that the rows
-    were taught with, `serials` their numbers in the order of teaching.
+    `given` has the rows as they were given, or their codes, and the digests are theirs. `table` is
+    the same array without an expansion and a codec, otherwise derived from it. `weights` and
+    `times` are those that the rows were taught with, `serials` their numbers in the order of
+    teaching.
 
     An Examples object is never changed in place except by `keep_added`, `put`, `wipe` and
     `relabel`, which only `State` calls. `staged` writes a row to a place that is not in use and
@@ -63,11 +67,14 @@ class Examples:
     width : int
         Numbers in a row.
     dtype : float32 or float64
-        The dtype of the stored rows.
+        The dtype of the rows.
+    codec : ExactCodec, optional
+        The codec of the stored rows; by default they are stored as they are.
     """
 
     __slots__ = (
         "added",
+        "codec",
         "digests",
         "dtype",
         "end",
@@ -81,11 +88,20 @@ class Examples:
         "weights",
     )
 
-    def __init__(self, width: int, dtype: DTypeLike = np.float64, room: int = 8) -> None:
-        self.dtype = np.dtype(dtype)
+    def __init__(
+        self,
+        width: int,
+        dtype: DTypeLike = np.float64,
+        room: int = 8,
+        codec: ExactCodec | None = None,
+    ) -> None:
+        self.dtype, self.codec = np.dtype(dtype), codec
         self.end, self.added = 0, -1
-        self.given: Floats = np.zeros((room, width), dtype=self.dtype)
-        self.expansion, self.table = NO_EXPANSION, self.given
+        self.given: NDArray[Any] = np.zeros((room, width), dtype=self.dtype)
+        if codec is not None:
+            self.given = np.zeros((room, codec.bytes_per_row), dtype=np.uint8)
+        self.expansion = NO_EXPANSION
+        self.table: RowTable = self.rows
         self.regions: Ints = np.zeros(room, dtype=np.int64)
         self.digests: Words = np.zeros(room, dtype=np.uint64)
         self.stored: Bools = np.zeros(room, dtype=bool)
@@ -98,10 +114,29 @@ class Examples:
         """Numbers in a row of the table."""
         return int(self.table.shape[1])
 
+    @property
+    def rows(self) -> RowTable:
+        """The rows without an expansion."""
+        if self.codec is None:
+            return self.given
+        return CodedRows(self.given, self.codec, self.dtype, NO_EXPANSION)
+
+    def coded(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Return rows (n, d) in the form in which they are stored; codes stay codes."""
+        if self.codec is None or X.dtype == np.uint8:
+            return X
+        return self.codec.encode(X)
+
+    def read(self, X: NDArray[Any]) -> Floats:
+        """Return rows or codes as the model reads them: through the codec."""
+        if self.codec is None:
+            return X
+        return self.codec.decode(self.coded(X), self.dtype)
+
     @classmethod
     def of(
         cls,
-        rows: Floats,
+        rows: NDArray[Any],
         regions: Ints,
         digests: Words,
         stored: Bools,
@@ -109,27 +144,33 @@ class Examples:
         weights: Floats,
         times: Floats,
         serials: Ints,
+        codec: ExactCodec | None = None,
+        dtype: DTypeLike | None = None,
     ) -> "Examples":
-        """Return examples made of these arrays, which have one entry per place."""
-        examples = cls(rows.shape[1], rows.dtype, room=0)
+        """Return examples made of these arrays, which have one entry per place.
+
+        With a codec `rows` are codes, and `dtype` is that of the decoded rows.
+        """
+        examples = cls(rows.shape[1], dtype or rows.dtype, room=0, codec=codec)
         examples.end = len(rows)
-        examples.given = examples.table = rows
+        examples.given = rows
+        examples.table = examples.rows
         examples.regions = regions
         examples.digests, examples.stored = digests, stored
         examples.weights, examples.times, examples.serials = weights, times, serials
         return examples
 
     def staged(
-        self, x: Floats, c: int, about: About = UNWEIGHTED, place: int | None = None
+        self, x: NDArray[Any], c: int, about: About = UNWEIGHTED, place: int | None = None
     ) -> "Examples":
         """Return examples with one more row, of region c, at a place that is not in use.
 
-        By default that is the first one after all others.
+        By default that is the first one after all others. With a codec x is a code.
         """
         place = self.end if place is None else place
         more = self._with_room(place + 1)
         more.given[place] = x
-        if len(self.expansion.of):
+        if len(self.expansion.of) and isinstance(more.table, np.ndarray):
             more.table[place] = maths.expanded(self.expansion, more.given[place : place + 1])[0]
         more.regions[place] = c
         more.digests[place] = self._digest(more.given[place])
@@ -146,7 +187,7 @@ class Examples:
         """Return a copy of all that is stored at a place."""
         return StoredRow(
             self.given[place].copy(),
-            self.table[place].copy(),
+            self.table[place].copy() if isinstance(self.table, np.ndarray) else None,
             int(self.regions[place]),
             int(self.digests[place]),
             self.about(place),
@@ -159,7 +200,8 @@ class Examples:
     def put(self, place: int, row: "StoredRow") -> None:
         """Put back what was stored at a place, in place."""
         self.given[place] = row.given
-        self.table[place] = row.expanded
+        if isinstance(self.table, np.ndarray):
+            self.table[place] = row.expanded
         self.regions[place], self.digests[place] = row.region, row.digest
         self.weights[place], self.times[place], self.serials[place] = row.about
         self.stored[place] = True
@@ -203,13 +245,15 @@ class Examples:
     def expanded_by(self, expansion: Expansion) -> "Examples":
         """Return the same rows with another expansion."""
         twin = self._shallow()
-        twin.expansion, twin.table = expansion, twin.given
-        if len(expansion.of):
+        twin.expansion, twin.table = expansion, twin.rows
+        if self.codec is not None:
+            twin.table = CodedRows(self.given, self.codec, self.dtype, expansion)
+        elif len(expansion.of):
             width = twin.given.shape[1] + len(expansion.of)
-            twin.table = np.zeros((len(twin.given), width), dtype=self.dtype)
+            twin.table = table = np.zeros((len(twin.given), width), dtype=self.dtype)
             for start in range(0, self.end, BLOCK):
                 rows = slice(start, min(start + BLOCK, self.end))
-                twin.table[rows] = maths.expanded(expansion, twin.given[rows])
+                table[rows] = maths.expanded(expansion, twin.given[rows])
         return twin
 
     def only(self, places: Ints, number: Ints) -> "Examples":
@@ -223,7 +267,8 @@ class Examples:
             twin.added = -1
             twin.regions = self.regions.copy()
         else:
-            twin = Examples(self.given.shape[1], self.dtype, max(len(places), 8))
+            width = self.rows.shape[1]
+            twin = Examples(width, self.dtype, max(len(places), 8), self.codec)
             count = twin.end = len(places)
             twin.given[:count], twin.digests[:count] = self.given[places], self.digests[places]
             twin.regions[:count], twin.stored[:count] = self.regions[places], True
@@ -262,19 +307,21 @@ class Examples:
         for place in places.tolist():  # mostly one: faster than with an array
             if self.added == place:
                 self.added = -1
-            self.given[place] = 0.0
-            self.table[place] = 0.0
+            self.given[place] = 0
+            if isinstance(self.table, np.ndarray):
+                self.table[place] = 0.0
             self.regions[place] = 0
             self.digests[place] = 0
             self.stored[place] = False
             self.weights[place], self.times[place], self.serials[place] = 1.0, 0.0, 0
 
-    def _digest(self, row: Floats) -> int:
-        return int(kernels.digest(row.view(f"u{self.dtype.itemsize}")))
+    def _digest(self, row: NDArray[Any]) -> int:
+        return int(kernels.digest(row.view(f"u{row.dtype.itemsize}")))
 
     def _shallow(self) -> "Examples":
         twin = Examples.__new__(Examples)
         twin.dtype, twin.end, twin.added = self.dtype, self.end, self.added
+        twin.codec = self.codec
         twin.expansion = self.expansion
         twin.given, twin.table, twin.regions = self.given, self.table, self.regions
         twin.digests, twin.stored = self.digests, self.stored
@@ -286,8 +333,11 @@ class Examples:
         if size > len(self.given):
             times = 4 if 4 * self.table.nbytes < FOURFOLD_BELOW else 2
             length = max(times * len(self.given), 8)
-            twin.given = twin.table = _longer(self.given, length)
-            if len(self.expansion.of):
+            twin.given = _longer(self.given, length)
+            twin.table = twin.rows
+            if self.codec is not None:
+                twin.table = CodedRows(twin.given, self.codec, self.dtype, self.expansion)
+            elif len(self.expansion.of) and isinstance(self.table, np.ndarray):
                 twin.table = _longer(self.table, length)
             for name in ("regions", "digests", "stored", "weights", "times", "serials"):
                 setattr(twin, name, _longer(getattr(self, name), length))

@@ -113,7 +113,8 @@ def pair_separator(state: State, a: int, b: int) -> PairSeparator:
 def explain(state: State, x: Floats) -> Explanation:
     """Return the explanation of the label of a row x (d,)."""
     regions = state.regions
-    given, x = x, state.expanded(x[None])[0]
+    given = state.examples.read(x[None])[0]
+    x = state.expanded(x[None])[0]
     scores = state.region_scores(x[None])[0]
     winner_of = {  # of equal ones, the first
         label: max(regions.of(label), key=lambda c: scores[c]) for label in sorted(regions.names)

@@ -28,7 +28,8 @@ from minout.engine.images import Images
 from minout.engine.moments import RunningMoments
 from minout.engine.regions import region_count
 from minout.engine.settings import Settings
-from minout.engine.sketch import DIRECTIONS, LARGEST, Sketch
+from minout.engine.sketch import BYTES, DIRECTIONS, LARGEST, Sketch
+from minout.engine.table import RowTable, columns
 from minout.errors import NotConverged
 from minout.maths import NO_EXPANSION, Expansion, Geometry, Prior
 
@@ -144,7 +145,7 @@ class Rows(NamedTuple):
     `weights` and `serials` are those of all rows of the table, by place.
     """
 
-    table: Floats
+    table: RowTable
     weights: Floats
     order: Ints
     regions: Ints
@@ -157,11 +158,11 @@ class Rows(NamedTuple):
 
 
 def chosen(
-    frame: Frame, settings: Settings, given: Floats, rows: Rows, owner: Ints, turnover: int
+    frame: Frame, settings: Settings, given: RowTable, rows: Rows, owner: Ints, turnover: int
 ) -> Frame | None:
     """Return the frame with settings chosen from the rows, which were added to its sums before.
 
-    `given` has the rows as they were given, owner[c] is the number of the label of region c, and
+    `given` has the rows without an expansion, owner[c] is the number of the label of region c, and
     `turnover` how many examples were taught and forgotten so far. None if there are too few rows.
     """
     labels, count = owner[rows.regions], int(owner.max()) + 1
@@ -193,7 +194,11 @@ def expansion_of(frame: Frame, examples: Examples, places: Ints) -> Expansion:
         return NO_EXPANSION
     one_label = np.zeros(len(places), dtype=np.int64)
     rows = distinct(examples.digests[places], one_label, examples.weights[places])
-    return maths.expansion(examples.given[places[rows.first]], hats, rows.weights)
+    found = []
+    for start, X in columns(examples.rows, places[rows.first]):
+        some = maths.expansion(X, hats, rows.weights)
+        found.append(some._replace(of=some.of + start))
+    return Expansion(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
 
 
 def divided(frame: Frame, rows: Rows, owner: Ints) -> tuple[list[int], list[Ints]]:
@@ -261,9 +266,14 @@ def measured(frame: Frame, rows: Rows, owner: Ints) -> Frame:
     return frame._replace(geometry=geometry, moments=moments, images=images, sketch=sketch)
 
 
-def sketched(geometry: Geometry, table: Floats, order: Ints, digests: Words) -> Sketch | None:
-    """Return a sketch along the directions of largest variance; None if it would not pay."""
+def sketched(geometry: Geometry, table: RowTable, order: Ints, digests: Words) -> Sketch | None:
+    """Return a sketch along the directions of largest variance; None if it would not pay.
+
+    It does not if a row takes more memory in it than its code.
+    """
     if len(order) < MANY or table.shape[1] <= 2 * DIRECTIONS:
+        return None
+    if not isinstance(table, np.ndarray) and table.bytes_per_row < BYTES:
         return None
     by_digest = np.argsort(digests, kind="stable")
     sample = table[order[by_digest[:MANY]]]

@@ -7,6 +7,7 @@ import numpy as np
 
 from minout import kernels
 from minout._typing import Floats, Ints
+from minout.engine.table import RowTable
 from minout.maths import Geometry
 
 FEW = 64
@@ -38,7 +39,7 @@ class Images:
         """Return images that may grow without changing the original."""
         return copy.copy(self)
 
-    def of(self, table: Floats, places: Ints) -> tuple[Floats, Ints]:
+    def of(self, table: RowTable, places: Ints) -> tuple[Floats, Ints]:
         """Return an array that holds the images of some rows, and the index of each in it.
 
         A place may occur more than once. In threads, ask only for images that are already here.
@@ -136,7 +137,7 @@ class Images:
         known[known] = self._place[slots[known]] == places[known]
         return slots, known
 
-    def _add(self, table: Floats, places: Ints) -> None:
+    def _add(self, table: RowTable, places: Ints) -> None:
         start = self.count
         end = start + len(places)
         self._make_room(end)

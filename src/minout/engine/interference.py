@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from minout import kernels
 from minout._typing import Bools, Floats, Id, Ints, Label
 from minout.engine.examples import About
 from minout.engine.regions import among
 from minout.engine.separators import NO_PLACES, SUFFICIENT_MARGIN, pair_number, regions_of
 from minout.engine.state import Move, State
 from minout.engine.step import renewal_due
+from minout.engine.table import activations
 from minout.engine.window import falling_out
 from minout.errors import InvalidInputError
 from minout.maths import interfered as interfered_by
@@ -248,6 +248,6 @@ def _activations(
 ) -> Floats:
     out = np.empty((len(rows), len(places)))
     for (w, b, sign), row in zip(rows, out, strict=True):
-        kernels.activations(w, b, state.examples.table, places, origin, row)
+        activations(w, b, state.examples.table, places, origin, row)
         np.multiply(row, sign, out=row)
     return out

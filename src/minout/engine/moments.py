@@ -7,6 +7,7 @@ from numpy.typing import DTypeLike
 
 from minout import kernels
 from minout._typing import Floats, Ints
+from minout.engine.table import RowTable
 from minout.maths import Moments
 
 BLOCK = 2_048
@@ -45,7 +46,7 @@ class RunningMoments:
         return cls(shift, np.zeros(0), np.zeros((0, d)), np.zeros(d), seen=seen, exact=exact)
 
     def with_rows(
-        self, table: Floats, weights: Floats, places: Ints, classes: Ints, sign: float = 1.0
+        self, table: RowTable, weights: Floats, places: Ints, classes: Ints, sign: float = 1.0
     ) -> "RunningMoments":
         """Return sums with rows of some classes added in the order given, or subtracted (-1)."""
         counts, sums, squares = self.counts.copy(), self.sums.copy(), self.squares.copy()
@@ -74,7 +75,7 @@ class RunningMoments:
         return self if self.stale else replace(self, stale=True)
 
     def with_scatter(
-        self, table: Floats, weights: Floats, order: Ints, serials: Ints
+        self, table: RowTable, weights: Floats, order: Ints, serials: Ints
     ) -> "RunningMoments":
         """Return sums whose scatter includes all rows seen; a new scatter takes the order given.
 
@@ -97,7 +98,7 @@ class RunningMoments:
         return replace(self, counts=counts, sums=sums)
 
     def regrouped(
-        self, table: Floats, weights: Floats, places: Ints, regions: Ints, count: int
+        self, table: RowTable, weights: Floats, places: Ints, regions: Ints, count: int
     ) -> "RunningMoments":
         """Return the sums by other regions; the rows are all those seen, in the order to add."""
         zero = np.zeros(len(self.shift))
@@ -132,7 +133,7 @@ class RunningMoments:
         """Return the sums as the specification takes them."""
         return Moments(self.shift, self.counts, self.sums, self.squares, self.scatter)
 
-    def _add_scatter(self, table: Floats, weights: Floats, places: Ints, scatter: Floats) -> None:
+    def _add_scatter(self, table: RowTable, weights: Floats, places: Ints, scatter: Floats) -> None:
         # Add Z'Z, Z the rows less the shift times the roots of their weights, in place: the upper
         # half, then the lower left. In single precision large weights could overflow.
         precision, half = np.float64 if self.exact else table.dtype, len(scatter) // 2
@@ -152,7 +153,7 @@ class RunningMoments:
             kernels.in_threads(add, [(scatter[:half, half:], left, right), *corners])
         scatter[half:, :half] = scatter[:half, half:].T
 
-    def _rows(self, table: Floats, places: Ints, precision: DTypeLike = np.float64) -> Floats:
+    def _rows(self, table: RowTable, places: Ints, precision: DTypeLike = np.float64) -> Floats:
         Z: Floats = table[places].astype(precision, copy=False)
         Z -= self.shift.astype(precision)
         return Z

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from minout import kernels
 from minout._typing import Floats, Id, Ints
+from minout.codecs import ExactCodec, described
 from minout.engine.choice import Choice
 from minout.engine.examples import LONG_AGO, Examples
 from minout.engine.far import FarPairs, Support
@@ -33,7 +34,7 @@ from minout.engine.separators import (
 )
 from minout.engine.settings import Settings
 from minout.engine.state import State, Widths
-from minout.engine.validation import validate
+from minout.engine.validation import MEMORY, coded_with, validate
 from minout.kernels import Factor, Sums
 from minout.maths import Expansion, Geometry, Prior
 
@@ -75,6 +76,9 @@ def packed(state: State) -> tuple[dict[str, Any], Arrays]:
 def summary(state: State) -> dict[str, Any]:
     """Return the metadata of a state that do not grow with its examples; without the notes."""
     frame, moments, schedule = state.frame, state.frame.moments, state.frame.schedule
+    memory, codec = {}, state.examples.codec
+    if codec is not None:
+        memory = {"memory": {**described(codec)[0], "dtype": state.examples.dtype.name}}
     return {
         "settings": asdict(state.settings),
         "widths": list(state.widths),
@@ -95,11 +99,12 @@ def summary(state: State) -> dict[str, Any]:
         "stale_sums": moments.stale,
         "sketched": frame.sketch is not None,
         "consolidated": state.consolidated,
+        **memory,
     }
 
 
-SHARED = ("sums", "scatter", "metric", "hats", "far")
-"""The parts of a state that all separators share; see `shared`."""
+SHARED = ("sums", "scatter", "metric", "hats", "far", "memory")
+"""The parts of a state that all separators, or all rows, share; see `shared`."""
 
 
 def shared(state: State, part: str) -> Arrays:
@@ -121,6 +126,9 @@ def shared(state: State, part: str) -> Arrays:
         arrays = {f"hats.{name}": values for name, values in hats}
     elif part == "far" and far is not None:
         arrays = _discriminants(far)
+    elif part == "memory" and state.examples.codec is not None:
+        own = described(state.examples.codec)[1].items()
+        arrays = {f"{MEMORY}{name}": each for name, each in own}
     return arrays
 
 
@@ -152,10 +160,15 @@ def _examples(examples: Examples) -> Arrays:
 
 
 @kernels.one_blas_thread()
-def unpacked(about: Any, arrays: Arrays) -> State:
-    """Return the state that was packed; raise MalformedError if the arguments are not valid."""
-    validate(about, arrays)
+def unpacked(about: Any, arrays: Arrays, codec: ExactCodec | None = None) -> State:
+    """Return the state that was packed; raise MalformedError if the arguments are not valid.
+
+    `codec` is the codec of the rows if it is the user's own, which is not packed.
+    """
+    codec = coded_with(about, arrays, codec)
+    validate(about, arrays, codec)
     n = len(arrays["rows"])
+    dtype = about["memory"]["dtype"] if codec is not None else arrays["rows"].dtype
     examples = Examples.of(
         arrays["rows"],
         arrays["class"],
@@ -164,11 +177,13 @@ def unpacked(about: Any, arrays: Arrays) -> State:
         weights=arrays.get("weight", np.ones(n)),  # earlier files have none of these
         times=arrays.get("time", np.zeros(n)),
         serials=arrays.get("serial", np.arange(n)),
+        codec=codec,
+        dtype=dtype,
     )
     if "hats.of" in arrays:
         hats = Expansion(*(arrays[f"hats.{name}"] for name in Expansion._fields))
         examples = examples.expanded_by(hats)
-    state = State(Settings(**about["settings"]), examples.width, examples.dtype)
+    state = State(Settings(**about["settings"]), examples.width, examples.dtype, codec)
     given, row = about["widths"]
     state.examples, state.ids, state.notes = examples, about["ids"], about["notes"]
     state.place_of = {state.ids[place]: place for place in examples.in_order().tolist()}

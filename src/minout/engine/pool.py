@@ -8,6 +8,7 @@ from minout import kernels
 from minout._typing import Bools, Floats, Ints
 from minout.engine.images import Images
 from minout.engine.regions import among
+from minout.engine.table import RowTable, activations, rows_at
 from minout.errors import NotConverged
 from minout.kernels import Factor, Rows, Sums
 from minout.maths import Geometry, Prior
@@ -29,7 +30,7 @@ UNSOLVED_RESIDUAL = 1e-6
 class Problem(NamedTuple):
     """What all separators share: rows and their weights, origin and metric, λ, their number."""
 
-    table: Floats
+    table: RowTable
     weights: Floats
     geometry: Geometry
     images: Images
@@ -269,9 +270,7 @@ class Pool:
         late = slice(len(known), None)
         f0 = np.empty(len(self.places) - len(known))
         origin = problem.geometry.origin
-        kernels.activations(
-            self.prior.w, self.prior.b, problem.table, self.places[late], origin, f0
-        )
+        activations(self.prior.w, self.prior.b, problem.table, self.places[late], origin, f0)
         roots = self._roots(problem)[late]
         return np.concatenate([known, roots * (1.0 - self.signs[late] * f0)])
 
@@ -308,7 +307,8 @@ class Pool:
         if known < n:
             images, which = problem.images.of(problem.table, self.places)
             origin, signs = problem.geometry.origin, self.signs * self._roots(problem)
-            kernels.gram(images, which, problem.table, self.places, origin, signs, known, gram)
+            table, places = rows_at(problem.table, self.places)
+            kernels.gram(images, which, table, places, origin, signs, known, gram)
         return gram
 
     def _solve_by_w(self, problem: Problem, warm: WarmStart, r: Floats) -> WarmStart:
@@ -318,7 +318,8 @@ class Pool:
         P[:-1, :-1] = np.diag(precision) if precision.ndim == 1 else precision
         P[-1, -1] = 1.0
         roots = self._roots(problem)
-        rows = Rows(problem.table, self.places, problem.geometry.origin, self.signs * roots, r)
+        table, places = rows_at(problem.table, self.places)
+        rows = Rows(table, places, problem.geometry.origin, self.signs * roots, r)
         start = np.zeros(size) if warm.u is None else warm.u
         sums = kernels.no_sums(len(r), size) if warm.sums is None else warm.sums
         if warm.departed is not None and not kernels.take_out(sums.U, warm.departed.copy()):

@@ -18,6 +18,8 @@ WORTH_DIVIDING = 1_000_000
 """Jobs of fewer multiplications per check are not divided between threads."""
 BATCH = 256
 """The number of small jobs that are settled at a time."""
+NUMBERS = 2**22
+"""About so many numbers are decoded for the small jobs that are settled at a time."""
 NO_PLACES: Ints = np.empty(0, dtype=np.int64)
 NO_SIGNS: Floats = np.empty(0)
 
@@ -54,8 +56,8 @@ def settle(
     """
     small = [job for job in jobs if _is_small(job, problem, sketch)]
     settled: dict[int, Settled] = {}
-    for start in range(0, len(small), BATCH):
-        _settle_small(small[start : start + BATCH], problem, bound, settled)
+    for batch in _batches(small, problem):
+        _settle_small(batch, problem, bound, settled)
     large = [job for job in jobs if job.pair not in settled]
     for each in _settle_large(large, problem, bound, sketch):
         settled[each.job.pair] = each
@@ -67,6 +69,16 @@ def _is_small(job: Job, problem: Problem, sketch: Sketch | None) -> bool:
     unbounded = sketch is None or n < MANY
     few = n * problem.table.shape[1] < WORTH_DIVIDING
     return unbounded and few and job.pool.is_small(problem)
+
+
+def _batches(jobs: Sequence[Job], problem: Problem) -> list[Sequence[Job]]:
+    # With codes, batches are smaller: their rows are decoded together.
+    if isinstance(problem.table, np.ndarray) or not jobs:
+        return [jobs[start : start + BATCH] for start in range(0, len(jobs), BATCH)]
+    rows = np.cumsum([sum(len(side) for side in job.sides) for job in jobs])
+    number = rows * problem.table.shape[1] // NUMBERS
+    starts = np.unique(number, return_index=True)[1].tolist()
+    return [jobs[i:j] for i, j in zip(starts, [*starts[1:], len(jobs)], strict=True)]
 
 
 def _settle_small(

@@ -13,6 +13,7 @@ from minout import kernels
 from minout._typing import Bools, Floats, Ints
 from minout.engine.check import WORST
 from minout.engine.far import ClassRow, FarPairs
+from minout.engine.table import RowTable, blocks, rows_at
 from minout.maths import Geometry
 
 BLOCK = 1_024
@@ -28,7 +29,7 @@ Low = dict[int, tuple[Ints, Floats]]
 class Rows(NamedTuple):
     """The table of rows, the places to look at, and their classes."""
 
-    table: Floats
+    table: RowTable
     places: Ints
     classes: Ints
 
@@ -148,7 +149,7 @@ def _decided(
     scale: NDArray[np.float32],
     found: list[tuple[Ints, Ints, Ints]],
     geometry: Geometry,
-    table: Floats,
+    table: RowTable,
     bound: float,
     c: int | None = None,
 ) -> Low:
@@ -158,17 +159,18 @@ def _decided(
     by_pair = scale[own, others] if c is None else scale[np.where(own == c, others, own)]
 
     def decide(part: slice) -> None:
-        kernels.discriminant_margins(
-            V,
-            half,
-            by_pair[part],
-            table,
-            places[part],
-            own[part],
-            others[part],
-            geometry.origin,
-            margins[part],
-        )
+        for some in blocks(table, part.stop - part.start):
+            few = slice(part.start + some.start, part.start + some.stop)
+            kernels.discriminant_margins(
+                V,
+                half,
+                by_pair[few],
+                *rows_at(table, places[few]),
+                own[few],
+                others[few],
+                geometry.origin,
+                margins[few],
+            )
 
     kernels.in_threads(decide, _parts(len(places)))
     low = np.flatnonzero(margins < bound)
@@ -184,7 +186,7 @@ def _decided(
     return result
 
 
-def _products(table: Floats, places: Ints, v: Floats) -> Floats:
+def _products(table: RowTable, places: Ints, v: Floats) -> Floats:
     # v·x of some rows, in the precision of the table.
     if not len(places):
         return np.empty(0)
@@ -192,8 +194,10 @@ def _products(table: Floats, places: Ints, v: Floats) -> Floats:
     direction, out = v.astype(_precision(table, v)), np.empty(last - first)
 
     def multiply(part: slice) -> None:
-        with np.errstate(over="ignore", invalid="ignore"):
-            out[part] = table[first + part.start : first + part.stop] @ direction
+        for some in blocks(table, part.stop - part.start):
+            few = slice(part.start + some.start, part.start + some.stop)
+            with np.errstate(over="ignore", invalid="ignore"):
+                out[few] = table[first + few.start : first + few.stop] @ direction
 
     kernels.in_threads(multiply, _parts(last - first))
     return out[places - first]
@@ -204,7 +208,7 @@ def _parts(n: int) -> list[slice]:
     return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
 
-def _precision(table: Floats, V: Floats) -> np.dtype[Any]:
+def _precision(table: RowTable, V: Floats) -> np.dtype[Any]:
     # That of the rows, unless discriminants would overflow in it.
     return table.dtype if np.abs(V).max(initial=0.0) < LARGEST else np.dtype(np.float64)
 

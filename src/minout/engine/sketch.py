@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from minout import kernels
 from minout._typing import Floats, Ints, Words
+from minout.engine.table import RowTable
 from minout.kernels import Changes
 
 Singles = NDArray[np.float32]
@@ -16,6 +17,8 @@ Singles = NDArray[np.float32]
 LEVELS = kernels.LEVELS
 DIRECTIONS = LEVELS[-1]
 BLOCK = 1_024
+BYTES = 4 * (LEVELS[-1] + len(LEVELS)) + 8
+"""What a row takes in a sketch."""
 WORTH_DIVIDING = 64
 """Fewer rows than this are not divided between threads."""
 LARGEST = 1e15
@@ -58,7 +61,7 @@ class Sketch:
         self._rest: Singles = np.zeros((8, len(LEVELS)), dtype=np.float32)
         self._digests: Words = np.zeros(8, dtype=np.uint64)
 
-    def followed(self, table: Floats, digests: Words) -> "Sketch | None":
+    def followed(self, table: RowTable, digests: Words) -> "Sketch | None":
         """Return a sketch of all rows with these digests; None if one is too large for float32.
 
         The sketch is then dropped. A digest of 0 is that of no row.
@@ -80,7 +83,7 @@ class Sketch:
         """Return the digests of the rows at some places."""
         return np.asarray(self._digests[places])
 
-    def _describe(self, table: Floats, block: Ints) -> bool:
+    def _describe(self, table: RowTable, block: Ints) -> bool:
         # Fill in a block of rows; False if one is too large.
         far = table[block] - self._origin
         if max(far.max(), -far.min()) > LARGEST:

@@ -6,9 +6,11 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from minout import kernels, maths
 from minout._typing import Floats, Id, Ints, Label
+from minout.codecs import ExactCodec
 from minout.engine.choice import Choice
 from minout.engine.examples import LONG_AGO, Examples, StoredRow
 from minout.engine.far import ClassRow, Support, lengths, pool_of
@@ -93,9 +95,11 @@ class State:
         The separators that the last step moved; not saved.
     """
 
-    def __init__(self, settings: Settings, width: int, dtype: Any) -> None:
+    def __init__(
+        self, settings: Settings, width: int, dtype: Any, codec: ExactCodec | None = None
+    ) -> None:
         self.settings = settings
-        self.examples = Examples(width, dtype)
+        self.examples = Examples(width, dtype, codec=codec)
         self.ids: list[Id] = []
         self.place_of: dict[Id, int] = {}
         self.regions = Regions()
@@ -158,13 +162,19 @@ class State:
         return self.frame.choice
 
     def row_at(self, place: int) -> Floats:
-        """Return a stored row as it was given, as a view."""
-        row: Floats = self.examples.given[place]
-        return row
+        """Return a stored row without an expansion; it may be a view."""
+        return self.examples.rows[place]
 
-    def expanded(self, X: Floats) -> Floats:
-        """Return rows (n, d) as the separators see them, with the hats of their columns."""
-        return maths.expanded(self.examples.expansion, X)
+    def holds(self, place: int, x: NDArray[Any]) -> bool:
+        """Return whether a row, or a code, is the one that is stored at a place."""
+        return np.array_equal(self.examples.given[place], self.examples.coded(x[None])[0])
+
+    def expanded(self, X: NDArray[Any]) -> Floats:
+        """Return rows (n, d) as the separators see them, with the hats of their columns.
+
+        With a codec they are encoded and decoded first; codes are decoded.
+        """
+        return maths.expanded(self.examples.expansion, self.examples.read(X))
 
     def label_at(self, place: int) -> Label:
         """Return the label of a stored example."""

@@ -3,9 +3,10 @@
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from minout import kernels
 from minout._typing import Floats, Id, Ints, Label
@@ -36,9 +37,9 @@ from minout.errors import NotConverged
 
 
 class New(NamedTuple):
-    """An example to learn."""
+    """An example to learn; with a codec, x is its code."""
 
-    x: Floats
+    x: NDArray[Any]
     label: Label
     id: Id
     about: About
@@ -86,7 +87,7 @@ def _refresh_due(state: State, c: int | None, out: Ints) -> bool:
 
 def teach(
     state: State,
-    x: Floats,
+    x: NDArray[Any],
     label: Label,
     example_id: Id,
     next_id: int | None = None,
@@ -101,7 +102,7 @@ def teach(
     state : State
         The present state; it is only read.
     x : ndarray of shape (d,)
-        A row of the state's dtype.
+        A row of the state's dtype, or a code.
     label, example_id : int or str
         Its label, and an id that is not in use.
     next_id : int, optional
@@ -114,6 +115,7 @@ def teach(
     NotConverged
         If a separator cannot be solved in double precision.
     """
+    x = state.examples.coded(x[None])[0]
     new = New(x, label, example_id, About(weight, time, state.taught))
     delta, was_right = _learned(state, new)
     delta = delta._replace(
@@ -287,7 +289,7 @@ def _is_unused(state: State, place: int) -> bool:
     return not overlap(separators.in_use(c, others), np.array([place]))
 
 
-def _winner(state: State, x: Floats) -> Label:
+def _winner(state: State, x: NDArray[Any]) -> Label:
     return state.regions.labels[int(winners(state, x[None]).regions[0])]
 
 
@@ -348,7 +350,7 @@ def _taught(
     emptied = _emptied(state, out, c)
     draft = Draft(state, emptied=emptied, label=new.label)
     if not len(draft.labels) > 1 and c is None:
-        draft.begin(new.x)
+        draft.begin(state.examples.read(new.x[None])[0])
     region = len(draft.labels) - 1 if c is None else draft.number(c)
     place = draft.add(new.x, region, new.id, new.about)
     left = draft.evict(out)
@@ -482,7 +484,7 @@ def _refresh(draft: Draft, *, begins_far: bool) -> Refresh:
     # Far pairs need the prior, so settings without it are not to stay.
     schedule, others = draft.frame.schedule, count - draft.largest
     if begins_far or schedule.choice_due(turnover, count, labels, others):
-        frame = chosen(draft.frame, settings, draft.examples.given, rows, owner, turnover)
+        frame = chosen(draft.frame, settings, draft.examples.rows, rows, owner, turnover)
         draft.frame = frame or draft.frame
     trim_heap()  # each of these steps needs much memory, not at the same time
     old = draft.supports()

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from minout.codecs import ExactCodec, OwnCodec, restored
 from minout.engine.examples import LARGEST_WEIGHT, LEAST_WEIGHT
 from minout.engine.frame import Schedule
 from minout.engine.regions import LONGEST_LABEL, order_of
@@ -59,17 +60,61 @@ FINITE = (
 _HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 
+MEMORY = "memory."
+"""What the names of a codec's arrays begin with."""
+BLOCK = 256
+LARGEST = {np.dtype(np.float64): 1e100, np.dtype(np.float32): 1e15}
+"""The largest absolute value of a number in a row."""
+
+
 class MalformedError(ValueError):
     """The metadata and arrays do not describe a state."""
 
 
-def validate(about: Any, arrays: Arrays) -> None:
-    """Raise MalformedError unless `packed` could have returned these values."""
+def coded_with(about: Any, arrays: Arrays, own: ExactCodec | None) -> ExactCodec | None:
+    """Return the codec of the rows; `own` if it is the user's. None if rows are numbers.
+
+    Raises
+    ------
+    MalformedError
+        If it is not described properly, or the user's own is missing or another.
+    """
+    _expect(isinstance(about, dict), "state")
+    if "memory" not in about:
+        return None
+    memory = about["memory"]
+    named = {name.removeprefix(MEMORY): arrays[name] for name in arrays if name.startswith(MEMORY)}
+    try:
+        codec = restored(memory, named) or own
+    except ValueError as error:
+        raise MalformedError("memory") from error
+    _expect(codec is not None and memory.get("dtype") in ("float32", "float64"), "memory")
+    assert codec is not None
+    for name, value in (
+        ("fingerprint", codec.fingerprint),
+        ("width", codec.width),
+        ("bytes", codec.bytes_per_row),
+    ):
+        _expect(name in memory and memory[name] == value, "memory")
+    return codec
+
+
+def validate(about: Any, arrays: Arrays, codec: ExactCodec | None = None) -> None:
+    """Raise MalformedError unless `packed` could have returned these values.
+
+    With a codec, the rows are codes.
+    """
     _about(about)
     rows = arrays.get("rows")
-    _expect(rows is not None and rows.dtype in (REAL, np.float32) and rows.ndim == 2, "rows")
+    _expect(rows is not None and rows.ndim == 2, "rows")
     assert rows is not None
-    n, given = rows.shape
+    if codec is None:
+        _expect(rows.dtype in (REAL, np.float32), "rows")
+        decoded, (n, given) = rows.dtype, rows.shape
+    else:
+        decoded, n = np.dtype(about["memory"]["dtype"]), len(rows)
+        given = 0 if about["widths"][1:] == [None] else codec.width or 0
+        _codes(rows, arrays, codec, decoded)
     d = given + _hats(arrays, given, about["choice"])
     classes = len(about["labels"])
     _regions(about, arrays)
@@ -79,7 +124,7 @@ def validate(about: Any, arrays: Arrays) -> None:
     _expect(len(counts) <= classes, "sums.counts")
     places = _array(arrays, "images.of", INT, (None,))
     for name, dtype, shape in (
-        ("rows", rows.dtype, (n, given)),
+        ("rows", rows.dtype, (n, rows.shape[1])),
         ("class", INT, (n,)),
         ("digest", WORD, (n,)),
         ("stored", FLAG, (n,)),
@@ -94,7 +139,7 @@ def validate(about: Any, arrays: Arrays) -> None:
         ("sums.shift", REAL, (d,)),
         ("sums.squares", REAL, (d,)),
         ("sums.rows", REAL, (len(counts), d)),
-        ("images", REAL if "far.near" in arrays else rows.dtype, (len(places), d)),
+        ("images", REAL if "far.near" in arrays else decoded, (len(places), d)),
     ):
         is_optional = name in ("prior.W", "weight", "time", "serial") or (
             name == "prior.b" and "far.near" in arrays
@@ -126,6 +171,17 @@ def _regions(about: Any, arrays: Arrays) -> None:
         return
     between = (regions**2 - sum(count**2 for count in counts.values())) // 2
     _array(arrays, "b", REAL, (between,))
+
+
+def _codes(rows: NDArray[Any], arrays: Arrays, codec: ExactCodec, dtype: np.dtype[Any]) -> None:
+    # Codes of the right size, and those in use stand for finite numbers.
+    _expect(rows.dtype == np.uint8 and rows.shape[1] == codec.bytes_per_row, "rows")
+    stored = np.flatnonzero(_array(arrays, "stored", FLAG, (len(rows),)))
+    if isinstance(codec, OwnCodec):
+        return  # what it decodes is checked whenever it does
+    for start in range(0, len(stored), BLOCK):
+        decoded = codec.decode(rows[stored[start : start + BLOCK]], dtype)
+        _expect(bool((np.abs(decoded) <= LARGEST[dtype]).all()), "rows")
 
 
 def _hats(arrays: Arrays, width: int, choice: Any) -> int:

@@ -11,6 +11,13 @@ from minout.kernels.bitmaps import (
     write,
 )
 from minout.kernels.bounds import LEVELS, TOLERANCE, Changes, doubtful
+from minout.kernels.codes import (
+    decode_centroids,
+    decode_columns,
+    decode_levels,
+    decode_rows,
+    nearest_centroids,
+)
 from minout.kernels.far import (
     ClassScores,
     Corrections,
@@ -82,6 +89,10 @@ __all__ = [
     "bits",
     "clipped",
     "combine",
+    "decode_centroids",
+    "decode_columns",
+    "decode_levels",
+    "decode_rows",
     "digest",
     "discriminant_margins",
     "doubtful",
@@ -98,6 +109,7 @@ __all__ = [
     "interfered",
     "least",
     "least_of",
+    "nearest_centroids",
     "newton",
     "newton_primal",
     "no_sums",

@@ -10,6 +10,7 @@ from numba import typeof
 from minout.kernels import (
     bitmaps,
     bounds,
+    codes,
     far,
     grams,
     margins,
@@ -72,6 +73,7 @@ def _engine() -> list[tuple[Any, ...]]:
     v32: Any = v.astype(np.float32)
     A32: Any = A.astype(np.float32)
     ints, words, bools = np.zeros(1, np.int64), np.zeros(1, np.uint64), np.zeros(1, np.bool_)
+    small = np.zeros(1, np.uint8)
     pools = settling.Pools(ints, ints, ints, v, v, ints, ints, v, ints, ints)
     sides, limits = settling.Sides(ints, ints, v, v), settling.Limits(0.0, 0.0, 0)
     products, regions = pairs.Products(A, A, A, A), pairs.Divided(ints, ints, ints, v)
@@ -84,6 +86,8 @@ def _engine() -> list[tuple[Any, ...]]:
         (bounds.doubtful, v, ints, ints, A32, A32, changes, 0.0, 0.0, ints),
         (rows.digest, words),
         (rows.digest, words.astype(np.uint32)),
+        (rows.digest, small),
+        (codes.nearest_centroids, A, A32, v, ints, small[None]),
     ]
     for table, images in ((A, A), (A32, A32), (A32, A)):
         problem = settling.Problem(table, v, v, images, 0.0)
@@ -95,6 +99,13 @@ def _engine() -> list[tuple[Any, ...]]:
     scores = far.ClassScores(A, v, ints, *squares)
     corrections = far.Corrections(ints, ints, v, ints, A, ints)
     weights, order = far.Weights(A, v), Order(ints, ints)
+    for out in (A, A32):
+        jobs += [
+            (codes.decode_columns, small[None], 0, v, v, v, out),
+            (codes.decode_rows, small[None], 0, v, v, v, out),
+            (codes.decode_levels, small[None], v, v, out),
+            (codes.decode_centroids, small[None], A32, ints, out),
+        ]
     for table in (A, A32):
         x, members = table[0], primal.Rows(table, ints, v, v, v)
         jobs += [

@@ -1,0 +1,105 @@
+"""Stored rows by place: an array of numbers, or codes that are decoded where rows are needed."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from minout import kernels, maths
+from minout._typing import Floats, Ints
+from minout.codecs import Bytes, ExactCodec
+from minout.maths import Expansion
+
+BLOCK = 2**18
+"""At most so many numbers are decoded at a time, or one row."""
+COLUMNS = 2**24
+"""At most so many decoded numbers of some columns are held at a time, or one column."""
+
+
+class CodedRows:
+    """Rows that are stored as codes; indexing decodes and expands them, into a new array.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n, bytes), uint8
+        The codes by place.
+    codec : ExactCodec
+        A codec for rows of a known width.
+    dtype : float32 or float64
+        The dtype of the rows.
+    expansion : Expansion
+        The hat functions that follow the decoded columns.
+    """
+
+    __slots__ = ("_codec", "_codes", "_expansion", "dtype", "shape")
+
+    def __init__(self, codes: Bytes, codec: ExactCodec, dtype: Any, expansion: Expansion) -> None:
+        self._codes, self._codec, self._expansion = codes, codec, expansion
+        self.dtype = np.dtype(dtype)
+        self.shape = len(codes), (codec.width or 0) + len(expansion.of)
+
+    def __len__(self) -> int:
+        return len(self._codes)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the codes."""
+        return int(self._codes.nbytes)
+
+    @property
+    def bytes_per_row(self) -> int:
+        """The bytes of one code."""
+        return int(self._codes.shape[1])
+
+    def __getitem__(self, which: Any) -> Floats:
+        if isinstance(which, int | np.integer):
+            return np.asarray(self[which : which + 1][0])
+        rows = self._codec.decode(self._codes[which], self.dtype)
+        return maths.expanded(self._expansion, rows)
+
+
+RowTable = Floats | CodedRows
+"""Rows by place, as separators see them. Both kinds are indexed by places, for copies of rows."""
+
+
+def rows_at(table: RowTable, places: Ints) -> tuple[Floats, Ints]:
+    """Return an array with the rows at some places, and the index of each in it.
+
+    It is the table itself if that is an array; otherwise each row is decoded once.
+    """
+    if isinstance(table, np.ndarray):
+        return table, places
+    different, index = np.unique(places, return_inverse=True)
+    return table[different], index
+
+
+def blocks(table: RowTable, count: int) -> Iterator[slice]:
+    """Divide so many rows into blocks to decode at a time: one for all rows of an array."""
+    size = count if isinstance(table, np.ndarray) else BLOCK // max(table.shape[1], 1)
+    size = max(size, 1)
+    for start in range(0, count, size):
+        yield slice(start, min(start + size, count))
+
+
+def columns(table: RowTable, places: Ints) -> Iterator[tuple[int, Floats]]:
+    """Divide the columns of some rows: the number of the first, and the values (rows, columns).
+
+    All columns of an array; otherwise as many as are decoded at a time.
+    """
+    if isinstance(table, np.ndarray):
+        yield 0, table[places]
+        return
+    size = max(COLUMNS // max(len(places), 1), 1)
+    for start in range(0, table.shape[1], size):
+        parts = [
+            table[places[part]][:, start : start + size] for part in blocks(table, len(places))
+        ]
+        yield start, np.concatenate(parts)
+
+
+def activations(
+    w: Floats, b: float, table: RowTable, places: Ints, origin: Floats, out: Floats
+) -> None:
+    """Set out[i] = w·(x - origin) + b for the rows x at some places, in the kernel's order."""
+    for part in blocks(table, len(places)):
+        kernels.activations(w, b, *rows_at(table, places[part]), origin, out[part])
