@@ -15,7 +15,7 @@ from minout.engine.images import Images
 from minout.engine.moments import RunningMoments
 from minout.engine.pool import Pool, Problem
 from minout.engine.reference import Reference
-from minout.engine.regions import Members, Regions, among, order_of, overlap, without
+from minout.engine.regions import Members, Regions, among, order_of, without
 from minout.engine.reports import Certificate, Refresh
 from minout.engine.separators import (
     FAR,
@@ -215,20 +215,20 @@ class Draft:
         for c in numbers:
             self._members[c] = self.members(c).without(places)
         for c in numbers:
-            for o in self.others(c):
-                pair = pair_number(c, o)
-                if not self._holds(pair, places):
-                    continue
+            for pair in self._holding(c, places):
                 count = self._take_out(pair, places, problem)
-                rows = self.members(c).count + self.members(o).count
+                rows = sum(self.members(each).count for each in regions_of(pair))
                 if count and not (may_wait and self._separators[pair].may_wait(0, rows)):
                     to_settle.add(pair)
         return sorted(to_settle)
 
-    def _holds(self, pair: int, places: Ints) -> bool:
-        if pair in self._separators:
-            return self._separators[pair].holds(places)
-        return not self.is_new(pair) and self._base.holds(pair, places)
+    def _holding(self, c: int, places: Ints) -> list[int]:
+        # The pairs of region c that hold one of some places, ascending.
+        pairs, changed = [pair_number(c, o) for o in self.others(c)], self._separators
+        known = [pair for pair in pairs if pair not in changed and not self.is_new(pair)]
+        found = self._base.holding(known, places)
+        found += [pair for pair in pairs if pair in changed and changed[pair].holds(places)]
+        return sorted(found)
 
     def _take_out(self, pair: int, places: Ints, problem: Problem) -> int:
         # Remove places from a separator; return how many of its support vectors they are.
@@ -236,9 +236,10 @@ class Draft:
         pool, count = old.pool, 0
         if old.is_far:
             count = int(np.count_nonzero(among(old.support.places, places)))
-        elif overlap(pool.places, places):
-            count = int(np.count_nonzero(pool.alpha[among(pool.places, places)] > 0.0))
-            pool = pool.without(places, problem)
+        else:
+            leaving = among(pool.places, places)
+            count = int(np.count_nonzero(pool.alpha[leaving] > 0.0))
+            pool = pool.without(places, problem) if leaving.any() else pool
         self._separators[pair] = old._replace(
             pool=pool,
             misfits=without(old.misfits, places),
@@ -642,8 +643,9 @@ class Draft:
         others = [pair for pair in self._separators if pair not in self._moved and pair < known]
         gone = before.keys() - self._separators.keys() if self._replaces_all else ()
         old = [before.get(pair, NO_PLACES) for pair in (*settled, *gone) if pair < known]
-        for misfits in (before.get(pair, NO_PLACES) for pair in others if len(self._left)):
-            old.append(misfits[among(misfits, self._left)])
+        left = self._left[self.state.separators.violations[self._left] > 0]
+        for misfits in (before.get(pair, NO_PLACES) for pair in others if len(left)):
+            old.append(misfits[among(misfits, left)])
         in_use = pair_count(len(self.state.regions))
         for pair, misfits in self.state.separators.misfits.items() if self._dropped else ():
             if pair < in_use and not set(regions_of(pair)).isdisjoint(self._dropped):

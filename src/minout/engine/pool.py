@@ -345,8 +345,8 @@ class Pool:
 
     def _keep(self, stays: Bools) -> None:
         r, gram, known, factor, sums, u, _, departed = self._warm_start
-        which = stays.nonzero()[0]  # faster than a mask
         if gram is not None and known == len(self.places):
+            which = stays.nonzero()[0]
             gram = np.ascontiguousarray(gram[np.ix_(which, which)])
             known = len(gram)
         else:
@@ -357,8 +357,8 @@ class Pool:
             sums = sums._replace(inside=sums.inside[stays])
         r = None if r is None else r[stays[: len(r)]]
         self._warm_start = WarmStart(r, gram, known, factor, sums, u, departed=departed)
-        self.places, self.signs = self.places[which], self.signs[which]
-        self.alpha, self.idle = self.alpha[which], self.idle[which]
+        self.places, self.signs = self.places[stays], self.signs[stays]
+        self.alpha, self.idle = self.alpha[stays], self.idle[stays]
 
 
 def _room(members: int) -> int:

@@ -221,15 +221,20 @@ class Separators:
             left=self.left.get(pair, 0),
         )
 
-    def holds(self, pair: int, places: Ints) -> bool:
-        """Return `self[pair].holds(places)` in less time; False if nothing is stored."""
-        if self.far is not None and pair not in self.pools:
-            return self.has(pair) and self[pair].holds(places)
-        return (
-            overlap(self.pools[pair].places, places)
-            or overlap(self.pending[pair], places)
-            or overlap(self.misfits[pair], places)
-        )
+    def holding(self, pairs: Iterable[int], places: Ints) -> list[int]:
+        """Return the pairs for which `self[pair].holds(places)`, if anything is stored for them."""
+        are_misfits = bool(np.count_nonzero(self.violations[places]))
+        found = []
+        for pair in pairs:
+            if pair in self.pools:
+                holds = overlap(self.pools[pair].places, places)
+                holds = holds or overlap(self.pending[pair], places)
+                holds = holds or (are_misfits and overlap(self.misfits[pair], places))
+            else:  # far
+                holds = self.has(pair) and self[pair].holds(places)
+            if holds:
+                found.append(pair)
+        return found
 
     def in_use(self, c: int, others: Iterable[int]) -> Ints:
         """Return the places that are in a pool, or pending, in the separators of a region.
