@@ -351,7 +351,7 @@ class Learner:
         return StepReport(example_id, label, delta.certificate, delta.refresh)
 
     @changes
-    def forget(self, ids: Id | Iterable[Id]) -> Certificate:
+    def forget(self, ids: Id | Iterable[Id], *, log_ids: bool = False) -> Certificate:
         """Remove stored examples; separators that had them as support vectors are solved again.
 
         After `consolidate()` the model is identical, bit for bit, to one that was never taught
@@ -361,6 +361,9 @@ class Learner:
         ----------
         ids : int, str, or iterable of them
             The ids of the examples to remove.
+        log_ids : bool, default=False
+            For a learner in a folder: keep these ids in its log, which by default no longer names
+            them.
 
         Returns
         -------
@@ -374,7 +377,7 @@ class Learner:
         places = [self._place(each) for each in asked]
         if len(set(places)) < len(places):
             raise InvalidInputError("An id is named twice; name each example to forget once.")
-        return self._forget(sorted(places))
+        return self._forget(sorted(places), log_ids=log_ids)
 
     @changes
     def set_keep(self, keep: Keep) -> Certificate:
@@ -901,6 +904,20 @@ class Learner:
         """Commit all changes, and return when they are on the disk; see `open`."""
         self._store.flush(self._state)
 
+    def compact(self) -> None:
+        """Consolidate, and leave no trace of forgotten examples in any file of the folder.
+
+        See `open`. The database is written anew, which takes about as much room again on the disk
+        meanwhile. The log no longer names labels that the model does not have.
+        """
+        if self._state.widths.row is not None:
+            self.consolidate()
+        self._compact()
+
+    @writes
+    def _compact(self) -> None:
+        self._store.compact(self._state)
+
     @writes
     def close(self) -> None:
         """Commit all changes, and release the folder; see `open`.
@@ -1172,7 +1189,7 @@ class Learner:
                 store.flush_quietly(self._state)
         return not store.is_closed
 
-    def _commit(self, state: State, delta: Delta) -> None:
+    def _commit(self, state: State, delta: Delta, *, log_ids: bool = False) -> None:
         # Apply a change to a state, and make it the state of this learner.
         def put_in_place() -> None:
             engine.apply(state, delta)
@@ -1180,12 +1197,14 @@ class Learner:
 
         engine.make_room(state, delta)
         self._lock.write(put_in_place)
-        self._store.record(state, delta)
+        self._store.record(state, delta, log_ids=log_ids)
         moved = delta.separators and delta.examples is not None
         if delta.refresh is not None or (moved and state.taught % TRIM_EVERY == 0):
             engine.trim_heap()
 
-    def _forget(self, listed: list[int], label: Label | None = None) -> Certificate:
+    def _forget(
+        self, listed: list[int], label: Label | None = None, *, log_ids: bool = False
+    ) -> Certificate:
         # Earlier labels of forgotten examples, and a forgotten label itself, are dropped as well.
         state, places = self._state, np.array(listed, dtype=np.int64)
         delta = separable(lambda: engine.forget(state, places))
@@ -1195,7 +1214,7 @@ class Learner:
             for example_id, had in state.corrected.items()
             if example_id in gone or label in had
         }
-        self._commit(state, delta._replace(corrected=corrected))
+        self._commit(state, delta._replace(corrected=corrected), log_ids=log_ids)
         return delta.certificate
 
     def _started(self, rows: Floats) -> State:

@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Sequence
 from operator import is_not
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from minout import engine, kernels
-from minout._typing import Floats, Id, Ints
+from minout._typing import Floats, Id, Ints, Label
 from minout.codecs import ExactCodec
 from minout.engine import Certificate, Columns, Delta, MalformedError, State
 from minout.errors import InvalidInputError, UnwritableError
@@ -41,8 +42,13 @@ class Store:
         """Take the turn; return the newest state if another process has changed it."""
         return None
 
-    def record(self, state: State, delta: Delta | None, action: str = "", /) -> None:
-        """Note a change that was applied to a state; None stands for a state that is all new."""
+    def record(
+        self, state: State, delta: Delta | None, action: str = "", /, *, log_ids: bool = False
+    ) -> None:
+        """Note a change that was applied to a state; None stands for a state that is all new.
+
+        With `log_ids` the log keeps the ids of examples that it forgets.
+        """
 
     def end(self, _state: State, /) -> None:
         """Commit what was noted, now or soon."""
@@ -56,6 +62,9 @@ class Store:
 
     def close(self, _state: State, /) -> None:
         """Commit what was noted, and release the files."""
+
+    def compact(self, _state: State, /) -> None:
+        """Leave nothing deleted in any file."""
 
 
 def holds_model(folder: Path) -> bool:
@@ -106,6 +115,7 @@ class _Written(NamedTuple):
     shared: dict[str, tuple[Any, ...]]
     images: _ImageMark | None
     notes: str
+    labels: frozenset[Label] = frozenset()
 
 
 _NOTHING_WRITTEN = _Written({}, None, "")
@@ -180,8 +190,13 @@ class FolderStore(Store):
             )
         return self._load(features, state, state.examples.codec)[1]
 
-    def record(self, state: State, delta: Delta | None, action: str = "", /) -> None:
-        """Note a change that was applied to a state; None stands for a state that is all new."""
+    def record(
+        self, state: State, delta: Delta | None, action: str = "", /, *, log_ids: bool = False
+    ) -> None:
+        """Note a change that was applied to a state; None stands for a state that is all new.
+
+        With `log_ids` the log keeps the ids of examples that it forgets.
+        """
         changed = self._changed
         if not changed.count:
             changed.since = time.monotonic()
@@ -191,8 +206,11 @@ class FolderStore(Store):
             self._state = state
         if delta is not None:
             self._note(state, delta)
+            if not log_ids:
+                names = delta.certificate.forgotten
+                changed.forgotten.extend(json.dumps(each) for each in names)
         if action or (delta is not None and _is_worth_logging(delta)):
-            changed.log.append(_entry(state, delta, action))
+            changed.log.append(_entry(state, delta, action, log_ids=log_ids))
 
     def _note(self, state: State, delta: Delta) -> None:
         changed = self._changed
@@ -211,7 +229,6 @@ class FolderStore(Store):
             self._place(place)
         known = [state.place_of[each] for each in delta.corrected if each in state.place_of]
         changed.places.update(dict.fromkeys([*placed, *delta.removed.tolist(), *known]))
-        changed.forgotten.extend(json.dumps(each) for each in delta.certificate.forgotten)
 
     def _place(self, place: int) -> None:
         # A row joins its region after all others.
@@ -292,6 +309,25 @@ class FolderStore(Store):
         if self.read_only:
             raise UnwritableError(f"{self.folder} was opened to be read only.")
 
+    def write(
+        self, state: State, described: dict[str, Any], log: Sequence[LogEntry], action: str
+    ) -> None:
+        """Write a state that is all new, and earlier entries of the log.
+
+        `described` is the `header` of its feature map.
+        """
+        self._features = described
+        self._changed.log.extend(log)
+        self.record(state, None, action)
+        self.flush(state)
+
+    def compact(self, state: State) -> None:
+        """Write the database anew, so that nothing deleted is left in any file."""
+        self._require_writable()
+        self.flush(state)
+        had = [label for labels in state.corrected.values() for label in labels]
+        self._database.compact({json.dumps(each) for each in (*state.labels, *had)})
+
     # Writing
 
     def _changes(self, state: State, notes: str) -> tuple[Changes, _Written]:
@@ -307,6 +343,10 @@ class FolderStore(Store):
         parts, shared = self._parts(state)
         if notes != self._written.notes:
             parts[NOTES] = notes.encode()
+        labels = self._written.labels
+        if changed.everything or changed.all_pairs or changed.forgotten:
+            labels = frozenset(state.labels)
+        gone = self._written.labels - labels if changed.forgotten else ()
         given = state.examples.given
         new_rows = (
             (record.place, given[record.place].tobytes())
@@ -322,8 +362,9 @@ class FolderStore(Store):
             parts,
             changed.log,
             changed.forgotten,
+            [json.dumps(each) for each in gone],
         )
-        return changes, _Written(shared, mark, notes)
+        return changes, _Written(shared, mark, notes, labels)
 
     def _number_members(self, state: State) -> None:
         self._positions = np.zeros(max(state.examples.end, 1), dtype=np.int64)
@@ -334,12 +375,13 @@ class FolderStore(Store):
     def _example(self, state: State, place: int) -> ExampleRecord:
         examples = state.examples
         if not examples.stored[place]:
-            return ExampleRecord(place, None, 0, 0, 1.0, 0.0, 0, 0, None)
+            return ExampleRecord.free(place)
         id = state.ids[place]
         had = state.corrected.get(id)
         return ExampleRecord(
             place,
             json.dumps(id),
+            json.dumps(state.label_at(place)),
             int(examples.regions[place]),
             int(self._positions[place]),
             float(examples.weights[place]),
@@ -433,7 +475,10 @@ class FolderStore(Store):
         self._next_position = int(columns.positions.max(initial=-1)) + 1
         self._state, self._changed = state, _Changed()
         self._written = _Written(
-            _shared_objects(state), _ImageMark.of(state), json.dumps(state.notes)
+            _shared_objects(state),
+            _ImageMark.of(state),
+            json.dumps(state.notes),
+            frozenset(state.labels),
         )
         self._rows = state.examples.digests.view(np.int64).copy()
         self._rows[~state.examples.stored] = 0
@@ -471,8 +516,12 @@ class FolderStore(Store):
             raise MalformedError("rows")
         columns = _known_columns(old if reading.since else None, self._positions, end, width, dtype)
         known = np.where(columns.stored, columns.digests, 0)
+        labels = [json.dumps(each) for each in about["state"]["labels"]]
         for record in records:
             _put(columns, record)
+            is_known = 0 <= record.region < len(labels)
+            if record.id is not None and not (is_known and labels[record.region] == record.label):
+                raise MalformedError("label")
         places = np.flatnonzero(columns.stored & (columns.digests != known))
         rows, digests = columns.rows, columns.digests
 
@@ -515,6 +564,8 @@ def _decoded(value: bytes) -> Any:
 def _checked_about(about: Any) -> dict[str, Any]:
     if not isinstance(about, dict) or not {"end", "width", "dtype", "state"} <= set(about):
         raise MalformedError("about")
+    if not isinstance(about["state"], dict) or not isinstance(about["state"].get("labels"), list):
+        raise MalformedError("labels")
     if about["dtype"] not in ("float32", "float64", "uint8"):
         raise MalformedError("dtype")
     if any(type(about[name]) is not int or about[name] < 0 for name in ("end", "width")):
@@ -550,7 +601,7 @@ def _known_columns(
     for id, labels in old.corrected.items():
         columns.corrected[old.place_of[id]] = labels
     for place in np.flatnonzero(~columns.stored[:n]).tolist():
-        _put(columns, ExampleRecord(place, None, 0, 0, 1.0, 0.0, 0, 0, None))
+        _put(columns, ExampleRecord.free(place))
     return columns
 
 
@@ -600,7 +651,7 @@ def _is_worth_logging(delta: Delta) -> bool:
     return bool(is_edit or forgets or certificate.moved or certificate.misfits)
 
 
-def _entry(state: State, delta: Delta | None, action: str) -> LogEntry:
+def _entry(state: State, delta: Delta | None, action: str, *, log_ids: bool = False) -> LogEntry:
     id: Id | None = None
     certificate: Certificate = engine.NOTHING_MOVED if delta is None else delta.certificate
     details: dict[str, Any] = {}
@@ -614,6 +665,8 @@ def _entry(state: State, delta: Delta | None, action: str) -> LogEntry:
             "cleared": len(certificate.cleared),
             "forgotten": len(certificate.forgotten),
         }
+        if log_ids:
+            details["forgotten_ids"] = list(certificate.forgotten)
         if delta.refresh is not None:
             details["refresh_seconds"] = round(delta.refresh.seconds, 3)
         if delta.added is not None:

@@ -62,7 +62,23 @@ OWN_FILES = {
     "audit": Command(
         "inspect_model",
         "audit",
-        "Compute all margins of all stored examples again with plain NumPy, and compare.",
+        "Check every record of a model, and all margins of all stored examples with plain NumPy.",
+    ),
+    "repair": Command(
+        "upkeep", "repair", "Rebuild a damaged model from the examples that are intact."
+    ),
+    "compact": Command(
+        "upkeep",
+        "compact",
+        "Consolidate a model, and leave no trace of forgotten examples in any of its files.",
+    ),
+    "backup": Command(
+        "upkeep",
+        "backup",
+        "Copy a model to a new folder, also while another process teaches it.",
+    ),
+    "log": Command(
+        "upkeep", "log", "Show which change moved which separators, when, and by which example."
     ),
     "info": Command(
         "inspect_model",

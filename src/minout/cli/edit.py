@@ -65,6 +65,9 @@ def forget(
     label: Annotated[
         str | None, typer.Option("--class", help="Forget this label and all its examples.")
     ] = None,
+    log_ids: Annotated[
+        bool, typer.Option("--log-ids", help="Let `minout log` go on naming these ids.")
+    ] = False,
     consolidate: options.Consolidate = True,
     as_json: options.Json = False,
 ) -> None:
@@ -81,7 +84,8 @@ def forget(
         learner = load_file(folder.file)
         before, labels = learner.misfits, len(learner.classes)
         if label is None:
-            certificate = learner.forget([require_id(learner, each) for each in ids or []])
+            named = [require_id(learner, each) for each in ids or []]
+            certificate = learner.forget(named, log_ids=log_ids)
         else:
             forgotten = convert_label(label_type(learner), label)
             certificate = learner.forget_class(forgotten)

@@ -1,7 +1,9 @@
 """`minout suspects`, `minout audit` and `minout info`: inspect a model."""
 
+import math
 from collections import Counter
 from math import isfinite
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -16,10 +18,15 @@ from minout.cli.queries import (
     load_file,
     load_model,
 )
+from minout.cli.upkeep import shown_progress
+from minout.engine import Audit
 from minout.learner import Learner
 from minout.store import ModelFolder
+from minout.store.database import DATABASE
 from minout.streams.files import join_names
+from minout.upkeep import Health, check
 
+NOTHING_AUDITED = Audit(0, 0, math.inf, (), (), 0.0, 0, ())
 _SWITCHES = ("standardize", "whiten", "lda_prior")
 
 
@@ -50,34 +57,48 @@ def suspects(
 
 @command
 def audit(model: options.Model, as_json: options.Json = False) -> None:
-    """Compute all margins of all stored examples again with plain NumPy, and compare.
+    """Check every record of a model, and all margins of all stored examples with plain NumPy.
 
-    The margin of an example is the value of a separator (the linear function between two labels),
-    positive on the side of the example's label; an example with a margin of 0 or less is a misfit.
+    First the file: SQLite's own check, the checksum of every record, and the digest of every row.
+    Then the model: all margins are computed again and compared. The margin of an example is the
+    value of a separator (the linear function between two labels), positive on the side of the
+    example's label; an example with a margin of 0 or less is a misfit.
 
-    The exit code is 1 if anything differs; each difference is printed as one sentence.
+    The exit code is 1 if anything is wrong; each problem is printed as one sentence. `minout
+    repair` rebuilds a model whose file is damaged.
 
     Example: minout audit wines && echo fine
     """
-    found = load_model(model).audit()
+    health = _health(model)
+    found = health.audit or NOTHING_AUDITED
+    wrong = (*health.problems, *found.differences)
     if as_json:
-        print_json({"ok": found.ok, **found._asdict()})
+        told = found._asdict() | {"records": health.records, "problems": health.problems}
+        print_json({"ok": health.ok, **told})
     else:
         print_facts(
             {
+                "records checked": health.records,
                 "examples": found.examples,
                 "margins computed": found.margins,
                 "least above 0": found.least_margin if isfinite(found.least_margin) else "none",
                 "misfits": len(found.misfits),
                 "pending": len(found.pending),
                 "too close to tell": found.too_close,
-                "verdict": "everything agrees" if found.ok else "something does not agree",
+                "verdict": "everything agrees" if health.ok else "something does not agree",
             }
         )
-        for difference in found.differences:
+        for difference in wrong:
             print_text(difference)
-    if not found.ok:
+    if not health.ok:
         raise typer.Exit(1)
+
+
+def _health(model: Path) -> Health:
+    if (model / DATABASE).exists():
+        with shown_progress("reading") as progress:
+            return check(model, progress=progress)
+    return Health((), 0, 0, load_model(model).audit())  # a folder of an earlier version
 
 
 @command

@@ -5,8 +5,8 @@ It does not deal with files, locks or scikit-learn.
 
 from minout.engine.audit import Audit, audit
 from minout.engine.choice import Choice
-from minout.engine.consolidate import consolidate
-from minout.engine.examples import LARGEST_WEIGHT, LEAST_WEIGHT
+from minout.engine.consolidate import consolidate, rebuilt
+from minout.engine.examples import LARGEST_WEIGHT, LEAST_WEIGHT, Examples
 from minout.engine.expected import ClassAccuracy, ExpectedAccuracy, expected_accuracy
 from minout.engine.explain import (
     Explanation,
@@ -51,6 +51,7 @@ __all__ = [
     "Columns",
     "Consolidation",
     "Delta",
+    "Examples",
     "ExpectedAccuracy",
     "Explanation",
     "Inspection",
@@ -81,6 +82,7 @@ __all__ = [
     "pair_separator",
     "pairs_with_weights",
     "partition",
+    "rebuilt",
     "relabel",
     "rewindow",
     "separator_record",

@@ -5,8 +5,9 @@ import time
 import numpy as np
 
 from minout import kernels
-from minout._typing import Ints, Label
+from minout._typing import Id, Ints, Label
 from minout.engine.draft import Draft
+from minout.engine.examples import Examples
 from minout.engine.frame import FIRST_PRIORS, Frame, Rows, chosen, divided, expansion_of, measured
 from minout.engine.heap import trim_heap
 from minout.engine.images import Images
@@ -15,7 +16,8 @@ from minout.engine.pool import Pool, Problem
 from minout.engine.regions import Members, Regions
 from minout.engine.reports import NOTHING_MOVED, Certificate, Consolidation, Refresh
 from minout.engine.separators import Separators, pair_count, pair_number, regions_of
-from minout.engine.state import State, apply
+from minout.engine.settings import Settings
+from minout.engine.state import State, Widths, apply
 from minout.engine.step import settle_all
 from minout.maths import Prior
 
@@ -55,6 +57,26 @@ def consolidate(old: State) -> tuple[State, Consolidation]:
     trim_heap()
     refresh = Refresh(time.perf_counter() - start, new.frame.choice, chose_settings=True)
     return new, Consolidation(certificate, refresh)
+
+
+def rebuilt(
+    settings: Settings, examples: Examples, ids: list[Id], labels: list[Label], widths: Widths
+) -> State:
+    """Return a consolidated state of some examples, one id and one label for each.
+
+    Equal to that of a learner that was taught them one by one and consolidated. The numbers of the
+    regions of `examples` do not matter.
+    """
+    names = sorted(set(labels))
+    number = {label: c for c, label in enumerate(names)}
+    regions = np.array([number[label] for label in labels], dtype=np.int64)
+    old = State(settings, examples.given.shape[1], examples.dtype)
+    old.examples = examples.in_regions(regions)
+    old.ids, old.widths, old.taught = list(ids), widths, len(ids)
+    old.place_of = {example_id: place for place, example_id in enumerate(old.ids)}
+    old.regions = Regions(names, [Members(np.flatnonzero(regions == c)) for c in number.values()])
+    old.latest = examples.latest()
+    return consolidate(old)[0]
 
 
 def _solve(new: State, order: Ints, pools: dict[int, Pool]) -> Certificate:
@@ -168,6 +190,8 @@ def _sums(rows: Rows, regions: int, end: int) -> RunningMoments:
 def _carried_pools(old: State, new: State) -> dict[int, Pool]:
     # The old support vectors are the first members of the new pools, if labels have one region.
     if not len(old.regions) == len(new.regions) == len(new.regions.names):
+        return {}
+    if not old.separators.pools:
         return {}
     moved_to = np.zeros(max(old.examples.end, 1), dtype=np.int64)
     moved_to[old.examples.in_order()] = np.arange(new.examples.end)

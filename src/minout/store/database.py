@@ -6,12 +6,13 @@ is noticed. A process that wants to write takes its turn: it waits in the queue 
 beside the database) for SQLite's write lock, so that turns are taken in order.
 """
 
+import json
 import os
 import secrets
 import sqlite3
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, KeysView, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -46,9 +47,10 @@ SCHEMA = {
   one INTEGER PRIMARY KEY, version INTEGER NOT NULL, total INTEGER NOT NULL, writer TEXT NOT NULL
 ) STRICT""",
     "examples": """CREATE TABLE examples (
-  place INTEGER PRIMARY KEY, version INTEGER NOT NULL, id TEXT, region INTEGER NOT NULL,
-  position INTEGER NOT NULL, weight REAL NOT NULL, time REAL NOT NULL, serial INTEGER NOT NULL,
-  digest INTEGER NOT NULL, corrected TEXT, seal INTEGER NOT NULL
+  place INTEGER PRIMARY KEY, version INTEGER NOT NULL, id TEXT, label TEXT,
+  region INTEGER NOT NULL, position INTEGER NOT NULL, weight REAL NOT NULL,
+  time REAL NOT NULL, serial INTEGER NOT NULL, digest INTEGER NOT NULL, corrected TEXT,
+  seal INTEGER NOT NULL
 ) STRICT""",
     "examples_by_version": "CREATE INDEX examples_by_version ON examples (version)",
     "rows": "CREATE TABLE rows (place INTEGER PRIMARY KEY, row BLOB NOT NULL) STRICT",
@@ -73,11 +75,12 @@ Key = int | str
 class ExampleRecord(NamedTuple):
     """What is stored of the example at a place; `id` is None if the place is free.
 
-    `id` and `corrected` are JSON. Members of a region are in the order of `position`.
+    `id`, `label` and `corrected` are JSON. Members of a region are in the order of `position`.
     """
 
     place: int
     id: str | None
+    label: str | None
     region: int
     position: int
     weight: float
@@ -85,6 +88,11 @@ class ExampleRecord(NamedTuple):
     serial: int
     digest: int
     corrected: str | None
+
+    @classmethod
+    def free(cls, place: int) -> "ExampleRecord":
+        """Return the record of a place that is not in use."""
+        return cls(place, None, None, 0, 0, 1.0, 0.0, 0, 0, None)
 
     def seal(self) -> int:
         """Return its checksum."""
@@ -103,7 +111,8 @@ class LogEntry(NamedTuple):
 class Changes(NamedTuple):
     """What one transaction writes: records by key; None deletes a record.
 
-    `end` is the number of places. `forgotten` are ids (JSON) that are deleted from the log.
+    `end` is the number of places. `forgotten` and `gone` are ids and labels (JSON) that are deleted
+    from the log.
     """
 
     end: int
@@ -114,6 +123,7 @@ class Changes(NamedTuple):
     parts: Mapping[Key, bytes | None] = {}
     log: Sequence[LogEntry] = ()
     forgotten: Sequence[str] = ()
+    gone: Sequence[str] = ()
 
 
 class _Known:
@@ -423,7 +433,7 @@ class Database:
             records.append((place, new.version, *record[1:], seal))
         free = [(record.place,) for record in changes.examples if record.id is None]
         connection.executemany("DELETE FROM rows WHERE place = ?", free)
-        marks = ", ".join("?" * 11)
+        marks = ", ".join("?" * (len(ExampleRecord._fields) + 2))
         connection.executemany(f"INSERT OR REPLACE INTO examples VALUES ({marks})", records)
         return grown - gone
 
@@ -432,7 +442,7 @@ class Database:
         known, records, grown = self._known.keyed[table], [], 0
         seals: dict[Key, int | None] = {}
         for key, value in values.items():
-            seals[key] = seal = None if value is None else _seal(table, key, value)
+            seals[key] = seal = None if value is None else seal_of(table, key, value)
             grown += (seal or 0) - known.get(key, 0)
             if value is not None:
                 records.append((key, value, seal))
@@ -447,15 +457,28 @@ class Database:
         connection.executemany(
             "INSERT INTO log (time, action, id, details) VALUES (?, ?, ?, ?)", changes.log
         )
-        names = [(each,) for each in changes.forgotten]
-        if names and changes.end >= 0:
-            wanted = {each for (each,) in names}
+        if changes.forgotten:
+            wanted = set(changes.forgotten)
             known = connection.execute("SELECT number, id FROM log WHERE id IS NOT NULL")
             numbers = [(number,) for number, id in known if id in wanted]
             connection.executemany("UPDATE log SET id = NULL WHERE number = ?", numbers)
+        if changes.gone:
+            gone = set(changes.gone)
+            self._unname_labels(lambda label: label in gone)
         if changes.log:
             last = connection.execute("SELECT max(number) FROM log").fetchone()[0]
             connection.execute("DELETE FROM log WHERE number <= ?", (last - LOG_LENGTH,))
+
+    def _unname_labels(self, is_gone: Callable[[str], bool]) -> None:
+        # In the pairs of labels that entries of the log name, put null for some labels.
+        connection, changed = self._connection, []
+        for number, details in connection.execute("SELECT number, details FROM log"):
+            about = json.loads(details)
+            pairs = about.get("moved", [])
+            named = [[None if is_gone(json.dumps(each)) else each for each in p] for p in pairs]
+            if named != pairs:
+                changed.append((json.dumps({**about, "moved": named}), number))
+        connection.executemany("UPDATE log SET details = ? WHERE number = ?", changed)
 
     # Reading
 
@@ -526,24 +549,44 @@ class Database:
             found = self._connection.execute("PRAGMA integrity_check(10)").fetchall()
         return [text for (text,) in found if text != "ok"]
 
-    def compact(self) -> None:
-        """Write the whole database anew, so that nothing deleted is left in any file."""
+    def compact(self, labels: Collection[str] | None = None) -> None:
+        """Write the whole database anew, so that nothing deleted is left in any file.
+
+        The log then names these labels only (JSON); None stands for all.
+        """
         queue = self._queue.acquire(timeout=WAIT, poll_interval=POLL)
         with self._translated(), queue, self._patience(WAIT):
-            self._connection.execute("VACUUM")
-            busy = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            try:
+                if labels is not None:
+                    self._connection.execute("BEGIN IMMEDIATE")
+                    self._unname_labels(lambda label: label != "null" and label not in labels)
+                    self._connection.execute("COMMIT")
+                self._connection.execute("VACUUM")
+                busy = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            finally:
+                self._connection.rollback()
         if busy:
             raise UnwritableError(
                 f"Another process is reading {self.folder}, so that its log could not be emptied; "
                 "try again later."
             )
 
-    def backup(self, folder: Path) -> None:
-        """Copy the newest state into the database of another folder."""
-        with self._translated():
+    def backup(self, folder: Path, progress: Callable[[float], None]) -> None:
+        """Copy the newest state into the database of another folder.
+
+        `progress` is called with the fraction that is done.
+        """
+
+        def show(_status: int, left: int, pages: int) -> None:
+            progress(1.0 - left / max(pages, 1))
+
+        with self._translated(), self._view():
+            self._head()  # from here on, what others commit is not seen
             target = sqlite3.connect(folder / DATABASE)
             try:
-                self._connection.backup(target)
+                self._connection.backup(target, pages=FEW, progress=show)
+            except sqlite3.Error as error:
+                raise UnwritableError(f"{folder} could not be written: {error}.") from error
             finally:
                 target.close()
 
@@ -557,9 +600,11 @@ class Database:
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
-        # Raise SQLite's errors as ours.
+        # Raise SQLite's errors as ours. A message that quotes damaged text may not be UTF-8.
         try:
             yield
+        except UnicodeDecodeError as error:
+            raise self.damaged() from error
         except sqlite3.Error as error:
             name = getattr(error, "sqlite_errorname", "")
             if isinstance(error, sqlite3.OperationalError) and name.startswith(_UNWRITABLE):
@@ -591,14 +636,11 @@ class Reading:
         known = min(end, len(self._seals))
         seals[:known] = self._seals[:known]
         where = "WHERE version > ? ORDER BY place" if self.since else "ORDER BY place"
-        query = (
-            "SELECT place, id, region, position, weight, time, serial, digest, corrected, seal "
-            f"FROM examples {where}"
-        )
+        query = f"SELECT {', '.join(ExampleRecord._fields)}, seal FROM examples {where}"
         found, last = [], -1
         for *fields, seal in self._each(query, (self.since,) if self.since else ()):
             record = ExampleRecord(*fields)
-            if not _is_example(record) or not last < record.place < end or record.seal() != seal:
+            if not is_example(record) or not last < record.place < end or record.seal() != seal:
                 raise self._database.damaged()
             last, seals[record.place] = record.place, seal
             found.append(record)
@@ -643,7 +685,7 @@ class Reading:
             room -= len(value)
             if room < 0 or not last < key:
                 raise self._database.damaged()
-            if _seal(table, key, value) != seal:
+            if seal_of(table, key, value) != seal:
                 raise self._database.damaged()
             found[key], seals[key], last = value, seal, key
         self._keyed[table] = seals
@@ -669,14 +711,16 @@ class Reading:
 _BEFORE_ALL: dict[str, Any] = {"separators": -1, "images": -1, "parts": ""}
 
 
-def _seal(table: str, key: Key, value: bytes) -> int:
+def seal_of(table: str, key: Key, value: bytes) -> int:
+    """Return the checksum of a record with a key and a value."""
     return zlib.crc32(value, zlib.crc32(f"{table}:{key}:".encode()))
 
 
-def _is_example(record: ExampleRecord) -> bool:
-    place, id, region, position, weight, at, serial, digest, corrected = record
+def is_example(record: ExampleRecord) -> bool:
+    """Return whether the values of a record have the right types."""
+    place, id, label, region, position, weight, at, serial, digest, corrected = record
     numbers = (place, region, position, serial, digest)
-    texts = [each for each in (id, corrected) if each is not None]
+    texts = [each for each in (id, label, corrected) if each is not None]
     return (
         all(type(each) is int for each in numbers)
         and all(type(each) is str for each in texts)

@@ -1,0 +1,18 @@
+"""Keep a model's folder in order: check, repair and copy it, and read its log."""
+
+from minout.upkeep.copies import backup
+from minout.upkeep.health import Health, check, require_database
+from minout.upkeep.history import Entry, read_log
+from minout.upkeep.rebuild import Repair, damaged_files, repair
+
+__all__ = [
+    "Entry",
+    "Health",
+    "Repair",
+    "backup",
+    "check",
+    "damaged_files",
+    "read_log",
+    "repair",
+    "require_database",
+]

@@ -1,0 +1,88 @@
+"""Read the log of a model: which change moved which separators, when, and by which example."""
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from minout._typing import Id, Label
+from minout.store.database import Database, LogEntry
+from minout.upkeep.health import require_database
+
+
+class Entry(NamedTuple):
+    """One entry of a model's log: a change that moved, added or removed something.
+
+    Attributes
+    ----------
+    number : int
+        Its number; they are ascending.
+    time : float
+        When it was, in seconds since 1970.
+    action : str
+        "teach", "correct", "forget", "keep", "settle", "consolidate" or "repair".
+    id : int, str or None
+        The example that was taught or corrected; None if there is none, or if it was forgotten.
+    moved : tuple of (label, label)
+        The separators that moved, 100 at most; None stands for a label that was forgotten.
+    moved_in_all : int
+        How many separators moved.
+    details : dict
+        How many margins were `checked`, how many examples became `misfits`, were `cleared`
+        (no longer misfits) or `forgotten`; `refresh_seconds` if settings were computed again;
+        `forgotten_ids` if `forget` was called with `log_ids`.
+    """
+
+    number: int
+    time: float
+    action: str
+    id: Id | None
+    moved: tuple[tuple[Label | None, Label | None], ...]
+    moved_in_all: int
+    details: dict[str, Any]
+
+
+def read_log(folder: str | Path, after: int = 0) -> list[Entry]:
+    """Return the log of a model, oldest entry first.
+
+    It has one entry for each change that moved a separator, changed the list of misfits, or
+    corrected or forgot an example; the newest 10,000 are kept.
+
+    Parameters
+    ----------
+    folder : str or Path
+        The model's folder.
+    after : int, default=0
+        Leave out entries up to this number.
+
+    Returns
+    -------
+    list of Entry
+        The entries.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from minout import Learner
+    >>> folder = tempfile.mkdtemp()
+    >>> with Learner.open(folder) as learner:
+    ...     reports = learner.teach_many([[1.0, 0.0], [0.0, 1.0]], ["cat", "dog"], ["a", "b"])
+    >>> [(each.action, each.id, each.moved) for each in read_log(folder)]
+    [('teach', 'b', (('cat', 'dog'),))]
+    """
+    folder = require_database(folder)
+    database = Database(folder, read_only=True)
+    try:
+        return [_entry(database, number, each) for number, each in database.log(after)]
+    finally:
+        database.close()
+
+
+def _entry(database: Database, number: int, entry: LogEntry) -> Entry:
+    try:
+        details = json.loads(entry.details)
+        id = None if entry.id is None else json.loads(entry.id)
+        moved = tuple((a, b) for a, b in details.pop("moved", []))
+        in_all = int(details.pop("moved_in_all", len(moved)))
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        raise database.damaged() from None
+    return Entry(number, entry.time, entry.action, id, moved, in_all, details)

@@ -1,0 +1,308 @@
+"""A damaged model is rebuilt from the examples that are intact."""
+
+import shutil
+import sqlite3
+
+import numpy as np
+import pytest
+
+from minout import Learner
+from minout.errors import MissingDataError
+from minout.store.database import ExampleRecord
+from minout.upkeep import check, damaged_files, read_log, repair
+
+PAGE = 8_192
+OURS = {"model.sqlite", "model.sqlite-wal", "model.sqlite-shm", ".lock"}
+
+
+def examples(folder):
+    """Everything that is stored of each example, by id."""
+    learner = Learner.open(folder, read_only=True)
+    return {
+        id: (
+            learner.example(id)[0].tobytes(),
+            learner.example(id)[1],
+            learner.weight(id),
+            learner.corrected.get(id),
+        )
+        for id in learner.ids
+    }
+
+
+def sql(folder, *statements):
+    connection = sqlite3.connect(folder / "model.sqlite", isolation_level=None)
+    connection.execute("PRAGMA writable_schema=OFF")
+    for statement in statements:
+        connection.execute(statement)
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+
+
+def intact(folder):
+    """The ids whose record and row SQLite still finds, and that match their checksums."""
+    connection = sqlite3.connect(folder / "model.sqlite", isolation_level=None)
+    fields = ", ".join(ExampleRecord._fields)
+    found = set()
+    for place in range(178):
+        try:
+            record = connection.execute(
+                f"SELECT {fields}, seal FROM examples WHERE place = ?", (place,)
+            ).fetchone()
+            row = connection.execute("SELECT row FROM rows WHERE place = ?", (place,)).fetchone()
+        except (sqlite3.DatabaseError, UnicodeDecodeError):
+            continue
+        if record and row and record[1] and ExampleRecord(*record[:-1]).seal() == record[-1]:
+            found.add((record[1], bytes(row[0])))
+    connection.close()
+    return found
+
+
+def expect_repaired(folder, before):
+    """Repair; what is there is what was there, and the model is sound."""
+    still = {id for id, row in intact(folder) if before.get(id.strip('"'), [None])[0] == row}
+    assert not check(folder).ok
+    done = repair(folder)
+    after = examples(folder)
+    assert after.items() <= before.items()
+    assert {f'"{id}"' for id in after} >= still
+    assert done.examples == len(after)
+    assert done.lost >= len(before) - len(after)
+    assert not set(done.lost_ids) & set(after)
+    assert check(folder).ok
+    assert Learner.open(folder, read_only=True).is_consolidated
+    return done, after
+
+
+def test_a_sound_model_is_left_as_it_is(changed):
+    before = (changed / "model.sqlite").read_bytes()
+    done = repair(changed)
+    assert (done.was_sound, done.examples, done.lost, done.kept) == (True, 176, 0, None)
+    assert (changed / "model.sqlite").read_bytes() == before
+    assert damaged_files(changed) == []
+
+
+@pytest.mark.parametrize("page", range(1, 16))
+def test_a_page_of_zeros_costs_what_was_on_it(changed, page):
+    before, file = examples(changed), changed / "model.sqlite"
+    held = file.read_bytes()
+    if page * PAGE > len(held):
+        assert page > 10  # the model has fewer pages
+        return
+    file.write_bytes(held[: (page - 1) * PAGE] + bytes(PAGE) + held[page * PAGE :])
+    expect_repaired(changed, before)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_flipped_bytes_cost_the_records_that_they_hit(changed, seed):
+    before, file, rng = examples(changed), changed / "model.sqlite", np.random.default_rng(seed)
+    held = bytearray(file.read_bytes())
+    places = rng.integers(0, len(held), size=4 * (seed + 1))
+    if not np.any([held[place] for place in places]):
+        places[0] = held.index(b"bottle-")
+    for place in places.tolist():
+        held[place] ^= int(rng.integers(1, 256))
+    file.write_bytes(held)
+    if check(changed).ok:  # all hit bytes that are not in use
+        assert repair(changed).was_sound
+        assert examples(changed) == before
+        return
+    expect_repaired(changed, before)
+
+
+@pytest.mark.parametrize("share", [0.99, 0.92, 0.87])
+def test_a_truncated_file_gives_back_what_is_in_the_rest(changed, share):
+    before, file = examples(changed), changed / "model.sqlite"
+    held = file.read_bytes()
+    file.write_bytes(held[: int(share * len(held))])
+    _, after = expect_repaired(changed, before)
+    assert after
+
+
+@pytest.mark.parametrize("name", ["head", "separators", "images", "log"])
+def test_a_table_that_can_be_computed_again_costs_nothing(changed, name):
+    before = examples(changed)
+    sql(changed, f"DROP TABLE {name}")
+    done, after = expect_repaired(changed, before)
+    assert (after, done.lost, done.lost_parts) == (before, 0, ())
+    assert Learner.open(changed, read_only=True).notes == {"cellar": "north"}
+
+
+def test_the_order_of_the_repaired_model_and_its_settings_are_as_before(changed):
+    learner = Learner.open(changed, read_only=True)
+    ids, settings, time = learner.ids, learner.settings, learner.inspect()
+    sql(changed, "DROP TABLE separators")
+    repair(changed)
+    after = Learner.open(changed, read_only=True)
+    assert (after.ids, after.settings) == (ids, settings)
+    assert time is not None
+
+
+def test_the_repaired_model_is_the_consolidated_one_to_the_last_bit(changed, tmp_path):
+    shutil.copytree(changed, tmp_path / "sound")
+    with Learner.open(tmp_path / "sound") as learner:
+        learner.consolidate()
+        learner.save(tmp_path / "expected")
+    sql(changed, "DELETE FROM separators", "UPDATE head SET total = 0")
+    repair(changed)
+    Learner.open(changed, read_only=True).save(tmp_path / "repaired")
+    assert (tmp_path / "repaired").read_bytes() == (tmp_path / "expected").read_bytes()
+
+
+def test_without_the_parts_settings_and_notes_are_lost_but_no_example(changed):
+    before = examples(changed)
+    sql(changed, "PRAGMA secure_delete=ON", "DROP TABLE parts")
+    done, after = expect_repaired(changed, before)
+    assert after == before
+    assert done.lost_parts == ("settings", "feature map", "notes")
+    assert Learner.open(changed, read_only=True).settings.C == "auto"
+
+
+def test_deleted_records_are_lost_and_said_to_be(changed):
+    before = examples(changed)
+    sql(changed, "DELETE FROM examples WHERE place IN (3, 4)", "DELETE FROM rows WHERE place = 7")
+    done, after = expect_repaired(changed, before)
+    assert len(after) == len(before) - 3
+    assert done.lost == 3
+    assert len(done.lost_ids) == 1  # that of the record without a row
+
+
+def test_a_changed_label_is_noticed_and_that_example_lost(changed):
+    before = examples(changed)
+    sql(changed, "UPDATE examples SET label = '\"barolo\"' WHERE place = 3")
+    done, after = expect_repaired(changed, before)
+    assert set(done.lost_ids) == set(before) - set(after)
+    assert done.lost == len(before) - len(after) == 1
+
+
+def test_a_changed_row_is_noticed_and_that_example_lost(changed):
+    before = examples(changed)
+    sql(changed, "UPDATE rows SET row = zeroblob(104) WHERE place = 3")
+    done, after = expect_repaired(changed, before)
+    assert len(after) == len(before) - 1
+    assert len(done.lost_ids) == 1
+
+
+@pytest.mark.parametrize("what", ["view", "trigger"])
+def test_a_foreign_schema_is_never_run(changed, what):
+    statement = {
+        "view": "CREATE VIEW extra AS SELECT randomblob(1)",
+        "trigger": "CREATE TRIGGER extra AFTER INSERT ON log BEGIN DELETE FROM rows; END",
+    }[what]
+    before = examples(changed)
+    sql(changed, statement)
+    _, after = expect_repaired(changed, before)
+    assert after == before
+
+
+def test_changes_in_the_write_ahead_log_are_rescued(changed, wine_data, tmp_path):
+    learner = Learner.open(changed)
+    learner.teach_many(wine_data[0][:20] + 0.5, wine_data[1][:20], list(range(20)))
+    learner.flush()
+    shutil.copytree(changed, tmp_path / "copy")  # as if the power had been cut
+    before = examples(changed)
+    learner.close()
+    file = tmp_path / "copy" / "model.sqlite"
+    assert (tmp_path / "copy" / "model.sqlite-wal").stat().st_size > 0
+    held = file.read_bytes()
+    file.write_bytes(bytes(PAGE) + held[PAGE:])
+    done = repair(tmp_path / "copy")
+    assert (examples(tmp_path / "copy"), done.lost) == (before, 0)
+    assert check(tmp_path / "copy").ok
+
+
+def test_forgotten_examples_do_not_come_back(changed, wine_data):
+    forgotten = [wine_data[2][9], wine_data[2][100]]
+    held = (changed / "model.sqlite").read_bytes()
+    (changed / "model.sqlite").write_bytes(bytes(PAGE) + held[PAGE:])
+    repair(changed)
+    learner = Learner.open(changed, read_only=True)
+    assert not any(each in learner for each in forgotten)
+    assert len(learner) == 176
+
+
+def test_the_damaged_file_is_kept_and_never_overwritten(changed):
+    damaged = []
+    for _ in range(3):
+        held = bytearray((changed / "model.sqlite").read_bytes())
+        held[PAGE : 2 * PAGE] = bytes(PAGE)
+        (changed / "model.sqlite").write_bytes(held)
+        damaged.append(bytes(held))
+        repair(changed)
+    names = ["model.sqlite.damaged", "model.sqlite.damaged-2", "model.sqlite.damaged-3"]
+    assert [each.name for each in damaged_files(changed)] == names
+    assert [(changed / name).read_bytes() for name in names] == damaged
+    assert len(examples(changed)) == 176
+
+
+@pytest.mark.parametrize("held", [b"", b"not a database" * 1000, bytes(20 * PAGE)])
+def test_nothing_is_written_if_nothing_can_be_rescued(changed, held):
+    (changed / "model.sqlite").write_bytes(held)
+    with pytest.raises(
+        MissingDataError, match=r"Nothing in .* can be rescued; it is left as it is"
+    ):
+        repair(changed)
+    assert (changed / "model.sqlite").read_bytes() == held
+    assert {each.name for each in changed.iterdir()} <= OURS
+
+
+def test_a_repair_that_fails_leaves_everything_as_it_was(changed, monkeypatch):
+    sql(changed, "DROP TABLE separators")
+    before = (changed / "model.sqlite").read_bytes()
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("minout.upkeep.rebuild._swap", stop)
+    with pytest.raises(KeyboardInterrupt):
+        repair(changed)
+    assert (changed / "model.sqlite").read_bytes() == before
+    assert {each.name for each in changed.iterdir()} <= OURS
+
+
+def test_the_log_is_kept_and_names_the_repair(changed):
+    before = read_log(changed)
+    sql(changed, "DROP TABLE separators")
+    repair(changed)
+    after = read_log(changed)
+    assert [each[1:] for each in after[:-1]] == [each[1:] for each in before]
+    assert after[-1].action == "repair"
+
+
+def test_rows_longer_than_a_page_and_single_precision_are_rescued_from_pages(tmp_path):
+    from minout.features import Identity
+
+    rng = np.random.default_rng(3)
+    rows, labels = rng.normal(size=(12, 5_000)), ["a", "b"] * 6
+    with Learner.open(tmp_path / "m", features=Identity(dtype="float32")) as learner:
+        learner.teach_many(rows, labels)
+    before = examples(tmp_path / "m")
+    held = (tmp_path / "m" / "model.sqlite").read_bytes()
+    (tmp_path / "m" / "model.sqlite").write_bytes(bytes(PAGE) + held[PAGE:])
+    repair(tmp_path / "m")
+    assert examples(tmp_path / "m") == before
+
+
+def test_a_model_with_a_function_of_the_users_own_is_repaired_without_it(tmp_path, wine_data):
+    def halved(X):
+        return np.asarray(X) / 2.0
+
+    with Learner.open(tmp_path / "m", features=halved) as learner:
+        learner.teach_many(*wine_data)
+        fingerprint = learner.features.fingerprint
+    sql(tmp_path / "m", "DROP TABLE separators")
+    assert repair(tmp_path / "m").lost == 0
+    again = Learner.open(tmp_path / "m", read_only=True, features=halved)
+    assert again.features.fingerprint == fingerprint
+    assert again.predict(wine_data[0][:3]).tolist() == wine_data[1][:3]
+
+
+def test_another_process_must_open_a_repaired_model_again(changed):
+    from minout.errors import UnwritableError
+
+    other = Learner.open(changed)
+    sql(changed, "UPDATE head SET total = 0")
+    repair(changed)
+    with pytest.raises(UnwritableError, match=r"was removed or replaced; open .* again"):
+        other.teach([0.0] * 13, "barolo")
+    other.close()
+    assert check(changed).ok
