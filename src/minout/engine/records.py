@@ -189,7 +189,7 @@ def _stacked(records: Sequence[Arrays], name: str, width: int) -> Floats:
     found = [_one(record, name, np.float64) for record in records]
     if any(len(each) != width for each in found):
         raise MalformedError(name)
-    return np.array(found).reshape(-1, width)
+    return np.array(found).reshape(len(found), width)
 
 
 def _one(record: Arrays, name: str, dtype: Any) -> Any:
