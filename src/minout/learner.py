@@ -47,7 +47,7 @@ from minout.inputs import (
     checked_weight,
     listed_ids,
 )
-from minout.model_store import Durability, FolderStore, Store
+from minout.model_store import Durability, FolderStore, Loaded, Store
 from minout.readwrite import ReadWriteLock, reads, writes
 from minout.teaching import Example, checked_examples, clock, separable, step
 
@@ -76,11 +76,13 @@ def changes(
     def changing(self: "Learner", /, *args: P.args, **kwargs: P.kwargs) -> R:
         if type(self._store) is Store:
             return method(self, *args, **kwargs)
-        self._begin()
+        has_begun = False
         try:
+            self._begin()
+            has_begun = True
             return method(self, *args, **kwargs)
         finally:
-            self._end()
+            self._end(has_begun=has_begun)
 
     return changing
 
@@ -443,8 +445,13 @@ class Learner:
         """
         old = self._taught()
         new, done = separable(lambda: engine.consolidate(old))
-        self._replace(new)
-        self._store.record(new, None, "consolidate")
+
+        def put_in_place() -> None:
+            self._state = new
+            self._store.record(new, None, "consolidate")
+
+        self._lock.write(put_in_place)
+        self._store.note()
         return done
 
     @reads
@@ -819,23 +826,27 @@ class Learner:
         # Take over the state of a store, if it has one; its settings must be the given ones.
         try:
             if store.is_new:
-                store.describe(self.features)
+                store.start(self._state, self.features, is_given=features is not None)
             else:
-                found, state = store.load(features)
+                loaded = store.load(features)
                 for name in settings:
-                    wanted, has = getattr(self.settings, name), getattr(state.settings, name)
+                    wanted = getattr(self.settings, name)
+                    has = getattr(loaded.state.settings, name)
                     if wanted != has:
                         raise InvalidInputError(
                             f"The model in {store.folder} was made with {name}={has!r}, "
                             f"not {wanted!r}; leave `{name}` out."
                         )
-                self._inputs, self._state = InputRows(found), state
+                store.adopt(loaded)
+                self._inputs, self._state = InputRows(loaded.features), loaded.state
         except BaseException:
             store.abandon()
             raise
         self._store = store
         if not store.read_only:
-            keep_committing(self, Learner._commit_group, Learner.close)
+            keep_committing(
+                self, Learner._commit_group, Learner._flush_quietly, Learner.close, self._lock
+            )
 
     @changes
     def flush(self) -> None:
@@ -861,7 +872,7 @@ class Learner:
         """
         newer = self._store.newest(self._state, self.features)
         if newer is not None:
-            self._replace(newer)
+            self._adopt(newer)
         return newer is not None
 
     def __enter__(self) -> "Learner":
@@ -874,9 +885,8 @@ class Learner:
 
     def __del__(self) -> None:
         """Commit what has not been committed yet."""
-        store = getattr(self, "_store", None)  # missing if the constructor raised an error
-        if isinstance(store, FolderStore):
-            store.close(self._state)
+        if isinstance(getattr(self, "_store", None), FolderStore):  # missing after an error
+            self.close()
 
     def reading(self) -> AbstractContextManager[None]:
         """Block changes by other threads, so that several calls see the same state.
@@ -1038,41 +1048,62 @@ class Learner:
         self._state = engine.unpacked(state["about"], arrays)
         self._state.last_move = move and Move(*move)
 
-    def _replace(self, state: State) -> None:
-        self._lock.write(lambda: setattr(self, "_state", state))
+    def _adopt(self, loaded: Loaded) -> None:
+        # Continue with a state that was read. The dictionary of notes stays the same object.
+        notes, now, inputs = self._state.notes, dict(loaded.state.notes), self._inputs
+        if loaded.features is not inputs.features:
+            inputs = InputRows(loaded.features)
+
+        def put_in_place() -> None:
+            notes.clear()
+            notes.update(now)
+            loaded.state.notes = notes
+            self._store.adopt(loaded)
+            self._inputs, self._state = inputs, loaded.state
+
+        self._lock.write(put_in_place)
 
     def _begin(self) -> None:
         newer = self._store.begin(self._state, self.features)
         if newer is not None:
-            self._replace(newer)
+            self._adopt(newer)
 
-    def _end(self) -> None:
-        # If what a call changed cannot be committed, the state before the call is restored.
-        assert isinstance(self._store, FolderStore)
+    def _end(self, *, has_begun: bool) -> None:
+        # If what a call changed cannot be committed at once, the state before it is restored.
+        store = self._store
+        assert isinstance(store, FolderStore)
+        if not has_begun:
+            store.leave()
+            return
         try:
-            self._store.end(self._state)
+            store.end(self._state)
         except MinoutError:
-            self._replace(self._store.restored(self.features))
+            self._adopt(store.restored(self._state, self.features))
             raise
 
     def _commit_group(self) -> bool:
         # Commit what waits for a group commit, if it is due; return whether the store is open.
         store = self._store
         assert isinstance(store, FolderStore)
-        with self._lock.preparing():
-            if store.commit_due():
-                store.flush_quietly(self._state)
+        self._lock.prepare(lambda: store.commit_if_due(self._state))
         return not store.is_closed
+
+    def _flush_quietly(self) -> None:
+        # Commit what waits, so that the turn can end; a failure is reported by the next change.
+        assert isinstance(self._store, FolderStore)
+        self._lock.complete()
+        self._store.commit_if_due(self._state, is_due=True)
 
     def _commit(self, state: State, delta: Delta) -> None:
         # Apply a change to a state, and make it the state of this learner.
         def put_in_place() -> None:
             engine.apply(state, delta)
             self._state = state
+            self._store.record(state, delta)
 
         engine.make_room(state, delta)
         self._lock.write(put_in_place)
-        self._store.record(state, delta)
+        self._store.note()
         moved = delta.separators and delta.examples is not None
         if delta.refresh is not None or (moved and state.taught % TRIM_EVERY == 0):
             engine.trim_heap()
