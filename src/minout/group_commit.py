@@ -1,26 +1,57 @@
 """Commit the changes of learners in the background, also when no further change comes."""
 
 import atexit
+import os
 import threading
 import time
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 INTERVAL = 0.1
 """Seconds between two looks whether a commit is due."""
 
-_open: "weakref.WeakKeyDictionary[Any, Callable[[Any], None]]" = weakref.WeakKeyDictionary()
+PATIENCE = 1.0
+"""Seconds that a fork waits for another thread that is changing a learner."""
+
+
+class Pausable(Protocol):
+    """A lock that can keep changes away for a while."""
+
+    def pause(self, seconds: float) -> bool:
+        """Block changes, if need be after a wait; return whether they are blocked now."""
+        ...
+
+    def resume(self) -> None:
+        """Allow changes again."""
+        ...
+
+
+class _Ways(NamedTuple):
+    """How to commit the changes of a learner, to close it, and to keep changes away."""
+
+    flush: Callable[[Any], None]
+    close: Callable[[Any], None]
+    lock: Pausable
+
+
+_open: "weakref.WeakKeyDictionary[Any, _Ways]" = weakref.WeakKeyDictionary()
+_paused: list[Pausable] = []
 
 
 def keep_committing(
-    learner: Any, commit: Callable[[Any], bool], close: Callable[[Any], None]
+    learner: Any,
+    commit: Callable[[Any], bool],
+    flush: Callable[[Any], None],
+    close: Callable[[Any], None],
+    lock: Pausable,
 ) -> None:
     """Commit the changes of a learner when they are due, and at the end of the program.
 
-    `commit` commits what is due and returns whether the learner is still open.
+    `commit` commits what is due and returns whether the learner is still open. Before the process
+    is forked, `flush` commits everything: a child must not inherit the turn.
     """
-    _open[learner] = close
+    _open[learner] = _Ways(flush, close, lock)
     thread = threading.Thread(
         target=_commit, args=(weakref.ref(learner), commit), name="minout commits", daemon=True
     )
@@ -37,8 +68,38 @@ def _commit(reference: "weakref.ref[Any]", commit: Callable[[Any], bool]) -> Non
 
 
 def _close_all() -> None:
-    for learner, close in list(_open.items()):
-        close(learner)
+    errors = []
+    for learner, ways in list(_open.items()):
+        try:
+            ways.close(learner)
+        except Exception as error:  # the others are closed all the same
+            errors.append(error)
+    if errors:
+        raise ExceptionGroup("Not all learners could be closed.", errors)
 
 
 atexit.register(_close_all)
+
+
+def _before_fork() -> None:
+    for learner, ways in list(_open.items()):
+        if ways.lock.pause(PATIENCE):
+            _paused.append(ways.lock)
+            ways.flush(learner)
+
+
+def _after_fork_in_parent() -> None:
+    while _paused:
+        _paused.pop().resume()
+
+
+def _after_fork_in_child() -> None:
+    _paused.clear()  # its locks are new
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_before_fork,
+        after_in_parent=_after_fork_in_parent,
+        after_in_child=_after_fork_in_child,
+    )

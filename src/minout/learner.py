@@ -48,7 +48,7 @@ from minout.inputs import (
     checked_weight,
     listed_ids,
 )
-from minout.model_store import Durability, FolderStore, Store
+from minout.model_store import Durability, FolderStore, Loaded, Store
 from minout.readwrite import ReadWriteLock, reads, writes
 from minout.teaching import Example, checked_examples, clock, separable, step
 
@@ -77,11 +77,13 @@ def changes(
     def changing(self: "Learner", /, *args: P.args, **kwargs: P.kwargs) -> R:
         if type(self._store) is Store:
             return method(self, *args, **kwargs)
-        self._begin()
+        has_begun = False
         try:
+            self._begin()
+            has_begun = True
             return method(self, *args, **kwargs)
         finally:
-            self._end()
+            self._end(has_begun=has_begun)
 
     return changing
 
@@ -189,7 +191,7 @@ class Learner:
         self._inputs = InputRows(named(features), codec)
         self._state = State(settings, 0, self._inputs.features.dtype, codec)
         self._lock = ReadWriteLock()
-        self._store, self._turns = Store(), 0
+        self._store, self._holds_turn = Store(), False
 
     @changes
     def teach(
@@ -454,8 +456,13 @@ class Learner:
         """
         old = self._taught()
         new, done = separable(lambda: engine.consolidate(old))
-        self._replace(new)
-        self._store.record(new, None, "consolidate")
+
+        def put_in_place() -> None:
+            self._state = new
+            self._store.record(new, None, "consolidate")
+
+        self._lock.write(put_in_place)
+        self._store.note()
         return done
 
     @reads
@@ -840,23 +847,26 @@ class Learner:
         # Take over the state of a store, if it has one; its settings must be the given ones.
         try:
             if store.is_new:
-                store.describe(self.features)
+                store.start(self._state, self.features, is_given=features is not None)
             else:
-                found, state = store.load(features, self._state.examples.codec)
+                loaded = store.load(features, self._state.examples.codec)
                 for name in settings:
-                    wanted, has = getattr(self.settings, name), getattr(state.settings, name)
+                    wanted = getattr(self.settings, name)
+                    has = getattr(loaded.state.settings, name)
                     if wanted != has:
                         raise InvalidInputError(
                             f"The model in {store.folder} was made with {name}={has!r}, "
                             f"not {wanted!r}; leave `{name}` out."
                         )
-                self._inputs, self._state = InputRows(found, state.examples.codec), state
+                store.adopt(loaded)
+                codec = loaded.state.examples.codec
+                self._inputs, self._state = InputRows(loaded.features, codec), loaded.state
         except BaseException:
             store.abandon()
             raise
         self._store = store
         if not store.read_only:
-            keep_committing(self, Learner._commit_group, Learner.close)
+            self._keep_committing()
 
     @writes
     def store_in(self, folder: str | Path, *, durability: Durability = "batch") -> None:
@@ -876,14 +886,14 @@ class Learner:
             store.abandon()
             raise InvalidInputError(f"There is already a model in {folder}; name another folder.")
         try:
-            store.describe(self.features)
+            store.start(self._state, self.features, is_given=True)
             store.record(self._state, None, "store")
             store.flush(self._state)
         except BaseException:
             store.remove_new()
             raise
         self._store = store
-        keep_committing(self, Learner._commit_group, Learner.close)
+        self._keep_committing()
 
     @contextmanager
     def turn(self) -> Iterator[None]:
@@ -891,13 +901,18 @@ class Learner:
 
         Only a learner that is kept in a folder shares its model with other processes; see `open`.
         """
-        with self._lock.preparing():
-            self._begin()
+        if type(self._store) is Store or self._holds_turn:
+            yield
+            return
         try:
+            with self._lock.preparing():
+                self._begin()
+                self._holds_turn = True
             yield
         finally:
+            has_begun, self._holds_turn = self._holds_turn, False
             with self._lock.preparing():
-                self._end()
+                self._end(has_begun=has_begun)
 
     @changes
     def flush(self) -> None:
@@ -937,7 +952,7 @@ class Learner:
         """
         newer = self._store.newest(self._state, self.features)
         if newer is not None:
-            self._replace(newer)
+            self._adopt(newer)
         return newer is not None
 
     def __enter__(self) -> "Learner":
@@ -950,9 +965,8 @@ class Learner:
 
     def __del__(self) -> None:
         """Commit what has not been committed yet."""
-        store = getattr(self, "_store", None)  # missing if the constructor raised an error
-        if isinstance(store, FolderStore):
-            store.close(self._state)
+        if isinstance(getattr(self, "_store", None), FolderStore):  # missing after an error
+            self.close()
 
     def reading(self) -> AbstractContextManager[None]:
         """Block changes by other threads, so that several calls see the same state.
@@ -1156,48 +1170,73 @@ class Learner:
         own = codec_of(state["memory"]) if "memory" in state else None
         self._state = engine.unpacked(state["about"], arrays, own)
         self._inputs = InputRows(features, self._state.examples.codec)
-        self._lock, self._store, self._turns = ReadWriteLock(), Store(), 0
+        self._lock, self._store, self._holds_turn = ReadWriteLock(), Store(), False
         self._state.last_move = move and Move(*move)
 
-    def _replace(self, state: State) -> None:
-        self._lock.write(lambda: setattr(self, "_state", state))
+    def _adopt(self, loaded: Loaded) -> None:
+        # Continue with a state that was read. The dictionary of notes stays the same object.
+        notes, now = self._state.notes, dict(loaded.state.notes)
+        inputs = InputRows(loaded.features, loaded.state.examples.codec)
+
+        def put_in_place() -> None:
+            notes.clear()
+            notes.update(now)
+            loaded.state.notes = notes
+            self._store.adopt(loaded)
+            self._inputs, self._state = inputs, loaded.state
+
+        self._lock.write(put_in_place)
 
     def _begin(self) -> None:
-        if not self._turns:
-            newer = self._store.begin(self._state, self.features)
-            if newer is not None:
-                self._replace(newer)
-        self._turns += 1
+        newer = self._store.begin(self._state, self.features)
+        if newer is not None:
+            self._adopt(newer)
 
-    def _end(self) -> None:
-        # If what a call changed cannot be committed, the state before the call is restored.
-        self._turns -= 1
-        if self._turns or not isinstance(self._store, FolderStore):
+    def _end(self, *, has_begun: bool) -> None:
+        # If what a call changed cannot be committed at once, the state before it is restored.
+        store = self._store
+        assert isinstance(store, FolderStore)
+        if not has_begun:
+            store.leave()
+            return
+        if self._holds_turn:
+            store.note()
             return
         try:
-            self._store.end(self._state)
+            store.end(self._state)
         except MinoutError:
-            self._replace(self._store.restored(self.features))
+            self._adopt(store.restored(self._state, self.features))
             raise
+
+    def _keep_committing(self) -> None:
+        keep_committing(
+            self, Learner._commit_group, Learner._flush_quietly, Learner.close, self._lock
+        )
 
     def _commit_group(self) -> bool:
         # Commit what waits for a group commit, if it is due; return whether the store is open.
         store = self._store
         assert isinstance(store, FolderStore)
-        with self._lock.preparing():
-            if not self._turns and store.commit_due():
-                store.flush_quietly(self._state)
+        if not self._holds_turn:
+            self._lock.prepare(lambda: store.commit_if_due(self._state))
         return not store.is_closed
+
+    def _flush_quietly(self) -> None:
+        # Commit what waits, so that the turn can end; a failure is reported by the next change.
+        assert isinstance(self._store, FolderStore)
+        self._lock.complete()
+        self._store.commit_if_due(self._state, is_due=True)
 
     def _commit(self, state: State, delta: Delta, *, log_ids: bool = False) -> None:
         # Apply a change to a state, and make it the state of this learner.
         def put_in_place() -> None:
             engine.apply(state, delta)
             self._state = state
+            self._store.record(state, delta, log_ids=log_ids)
 
         engine.make_room(state, delta)
         self._lock.write(put_in_place)
-        self._store.record(state, delta, log_ids=log_ids)
+        self._store.note()
         moved = delta.separators and delta.examples is not None
         if delta.refresh is not None or (moved and state.taught % TRIM_EVERY == 0):
             engine.trim_heap()

@@ -1,5 +1,6 @@
 """Where the state of a learner is kept: in RAM only, or also in a folder, change by change."""
 
+import copy
 import json
 import time
 from collections.abc import Sequence
@@ -14,11 +15,19 @@ from minout import engine, kernels
 from minout._typing import Floats, Id, Ints, Label
 from minout.codecs import ExactCodec
 from minout.engine import Certificate, Columns, Delta, MalformedError, State
-from minout.errors import InvalidInputError, UnwritableError
+from minout.errors import InvalidInputError, MinoutError, UnwritableError
 from minout.features import FeatureMap
 from minout.model_file import check_codec, encode_notes, expect_rows_of, found_features, header
 from minout.store import DamagedRecord, Database, decode_arrays, encode_arrays
-from minout.store.database import DATABASE, Changes, ExampleRecord, Key, LogEntry, Reading
+from minout.store.database import (
+    DATABASE,
+    Changes,
+    ExampleRecord,
+    Key,
+    KnownState,
+    LogEntry,
+    Reading,
+)
 from minout.store.folder import MODEL, prepare_folder, remove_if_empty
 
 Durability = Literal["example", "batch"]
@@ -32,23 +41,46 @@ SPARE = 2**26
 ABOUT, NOTES = "about", "notes"
 
 
+class Loaded(NamedTuple):
+    """A state that was read, its feature map, and what the store knows once it is adopted.
+
+    `notes` is what the database has, as JSON; the state has notes of its own if the user changed
+    some that are not committed. `known` is None if nothing has been committed yet.
+    """
+
+    features: FeatureMap
+    state: State
+    header: dict[str, Any]
+    positions: Ints
+    notes: str
+    known: KnownState | None = None
+
+
 class Store:
     """Where a learner keeps its state: this one in RAM only, so that there is nothing to do.
 
-    A learner calls `begin` before a change, `record` for each change that it applied, and `end`.
+    A learner calls `begin` before a change, `record` while it applies one, `note` when it has, and
+    `end`. Each may be interrupted: a change that was recorded is noted later, and a state that was
+    read counts when it is adopted.
     """
 
-    def begin(self, _state: State, _features: FeatureMap, /) -> State | None:
+    def begin(self, _state: State, _features: FeatureMap, /) -> Loaded | None:
         """Take the turn; return the newest state if another process has changed it."""
         return None
+
+    def adopt(self, loaded: Loaded, /) -> None:
+        """Take over a state that was read; twice is the same as once."""
 
     def record(
         self, state: State, delta: Delta | None, action: str = "", /, *, log_ids: bool = False
     ) -> None:
-        """Note a change that was applied to a state; None stands for a state that is all new.
+        """Remember the change that is being applied; None stands for a state that is all new.
 
         With `log_ids` the log keeps the ids of examples that it forgets.
         """
+
+    def note(self) -> None:
+        """Note what the change that was recorded last concerns."""
 
     def end(self, _state: State, /) -> None:
         """Commit what was noted, now or soon."""
@@ -56,7 +88,7 @@ class Store:
     def flush(self, _state: State, /) -> None:
         """Commit what was noted, and return when it is on the disk."""
 
-    def newest(self, _state: State, _features: FeatureMap, /) -> State | None:
+    def newest(self, _state: State, _features: FeatureMap, /) -> Loaded | None:
         """Return the newest state; None if it is the one that was read or written last."""
         return None
 
@@ -118,7 +150,7 @@ class _Written(NamedTuple):
     labels: frozenset[Label] = frozenset()
 
 
-_NOTHING_WRITTEN = _Written({}, None, "")
+_NOTHING_WRITTEN = _Written({}, None, "{}")
 
 
 class FolderStore(Store):
@@ -146,12 +178,15 @@ class FolderStore(Store):
         self._made_folder = prepare_folder(folder, create=not read_only)
         self._database = Database(folder, read_only=read_only)
         self._changed, self._written = _Changed(), _NOTHING_WRITTEN
+        self._recorded: tuple[State, Delta | None, str, bool] | None = None
         self._state: State | None = None
+        self._first: State | None = None
+        self._given: FeatureMap | None = None
         self._features: dict[str, Any] = {}
         self._positions: Ints = np.zeros(0, dtype=np.int64)
         self._next_position = 0
         self._rows: Ints = np.zeros(0, dtype=np.int64)
-        self._failure: UnwritableError | None = None
+        self._failure: MinoutError | None = None
         self.is_closed = False
 
     @property
@@ -167,37 +202,42 @@ class FolderStore(Store):
     def commit_due(self) -> bool:
         """Return whether a group commit is due."""
         changed = self._changed
-        if not changed.count:
+        if self.is_closed or not changed.count:
             return False
         waited = time.monotonic() - changed.since
         return changed.count >= BATCH_CHANGES or waited >= BATCH_SECONDS
 
     # Changes
 
-    def begin(self, state: State, features: FeatureMap, /) -> State | None:
+    def begin(self, state: State, features: FeatureMap, /) -> Loaded | None:
         """Take the turn; return the newest state if another process has changed it."""
         self._require_writable()
+        self.note()
         if self._failure is not None:
             self.flush(state)
         if self._database.in_turn or not self._database.begin():
             return None
         if self._changed.count:
-            self._changed = _Changed()
-            self._database.end()
-            raise UnwritableError(
-                f"The last changes could not be written to {self.folder}, and another process has "
-                "changed the model since; they are lost."
-            )
-        return self._load(features, state, state.examples.codec)[1]
+            raise self._lost()
+        return self._load(features, state, state.examples.codec)
 
     def record(
         self, state: State, delta: Delta | None, action: str = "", /, *, log_ids: bool = False
     ) -> None:
-        """Note a change that was applied to a state; None stands for a state that is all new.
+        """Remember the change that is being applied; None stands for a state that is all new.
 
         With `log_ids` the log keeps the ids of examples that it forgets.
         """
-        changed = self._changed
+        self._recorded = state, delta, action, log_ids
+
+    def note(self) -> None:
+        """Note what the change that was recorded last concerns.
+
+        If it is interrupted, it begins again: twice is the same as once, but for the log.
+        """
+        if self._recorded is None:
+            return
+        (state, delta, action, log_ids), changed = self._recorded, self._changed
         if not changed.count:
             changed.since = time.monotonic()
         changed.count += 1
@@ -211,6 +251,7 @@ class FolderStore(Store):
                 changed.forgotten.extend(json.dumps(each) for each in names)
         if action or (delta is not None and _is_worth_logging(delta)):
             changed.log.append(_entry(state, delta, action, log_ids=log_ids))
+        self._recorded = None
 
     def _note(self, state: State, delta: Delta) -> None:
         changed = self._changed
@@ -239,47 +280,72 @@ class FolderStore(Store):
 
     def end(self, state: State, /) -> None:
         """Commit what was noted: at once, or if a group commit is due."""
+        self.note()
         if self.durability == "example":
             self.flush(state)
-        elif self.commit_due():
-            self.flush_quietly(state)
-        elif not self._changed.count:
-            self._database.end()
+        else:
+            self.commit_if_due(state)
 
-    def flush_quietly(self, state: State) -> None:
-        """Commit what was noted; if that fails, the next change tries again and reports it."""
-        try:
-            self.flush(state)
-        except UnwritableError as error:
-            self._failure = error
+    def commit_if_due(self, state: State, *, is_due: bool = False) -> None:
+        """Commit what was noted if a group commit is due; end the turn if there is nothing.
+
+        If the commit fails, the next change tries again and reports it.
+        """
+        self.note()
+        if self.commit_due() or (is_due and self._changed.count):
+            try:
+                self.flush(state)
+            except MinoutError as error:
+                self._failure, self._changed.since = error, time.monotonic()
+        else:
+            self.leave()
+
+    def leave(self) -> None:
+        """End the turn, unless changes wait for a group commit."""
+        if not self.is_closed and not self._changed.count and self._recorded is None:
+            self._database.end()
 
     def flush(self, state: State, /) -> None:
         """Commit what was noted, and return when it is on the disk."""
         if self.read_only or self.is_closed:
             return
+        self.note()
         notes = encode_notes(state.notes)
         if not self._changed.count and notes == self._written.notes:
+            self._failure = None
             self._database.end()
             return
         if not self._database.in_turn and self._database.begin():
-            self._database.end()
-            raise UnwritableError(
-                f"Another process has changed {self.folder} since; call `reload()` first."
-            )
+            raise self._lost()
         changes, after = self._changes(state, notes)
         self._database.commit(changes)
-        self._failure = None
+        self._first = self._failure = None
         for record in changes.examples:
             self._rows[record.place] = record.digest if record.id is not None else 0
         self._written = after
         self._changed = _Changed()
 
-    def restored(self, features: FeatureMap) -> State:
-        """Drop what was noted and not committed; return the state that was committed last."""
-        self._changed, self._failure = _Changed(), None
+    def _lost(self) -> UnwritableError:
+        # Drop what was noted, and return the error for it; the next call reads the newest state.
         self._database.end()
-        assert self._state is not None
-        return self._load(features, None, self._state.examples.codec)[1]
+        self._state, self._failure, self._changed = None, None, _Changed()
+        return UnwritableError(
+            f"The last changes could not be written to {self.folder}, and another process has "
+            "changed the model since; they are lost."
+        )
+
+    def restored(self, state: State, features: FeatureMap) -> Loaded:
+        """Return the state that was committed last, with the notes of the given one."""
+        self._database.end()
+        codec = state.examples.codec
+        if self._first is not None and self.is_new:
+            codec = self._first.examples.codec
+            first = State(self._first.settings, 0, self._first.examples.dtype, codec)
+            loaded = Loaded(features, first, self._features, self._positions, "{}")
+        else:
+            loaded = self._load(features, None, codec)
+        loaded.state.notes = state.notes
+        return loaded
 
     def abandon(self) -> None:
         """Release the files without a commit."""
@@ -341,7 +407,7 @@ class FolderStore(Store):
         records = [self._example(state, place) for place in places]
         images, mark = self._images(state)
         parts, shared = self._parts(state)
-        if notes != self._written.notes:
+        if notes != self._written.notes or self._written is _NOTHING_WRITTEN:
             parts[NOTES] = notes.encode()
         labels = self._written.labels
         if changed.everything or changed.all_pairs or changed.forgotten:
@@ -440,49 +506,63 @@ class FolderStore(Store):
 
     # Reading
 
-    def load(
-        self, features: FeatureMap | None, codec: ExactCodec | None
-    ) -> tuple[FeatureMap, State]:
-        """Read the newest state and its feature map.
-
-        Feature map and codec must be the given ones, if they are given.
-        """
+    def load(self, features: FeatureMap | None, codec: ExactCodec | None) -> Loaded:
+        """Read the newest state; feature map and codec must be the given ones, if there are."""
         return self._load(features, None, codec)
 
-    def describe(self, features: FeatureMap) -> None:
-        """Note the feature map, to be written with the state."""
+    def start(self, first: State, features: FeatureMap, *, is_given: bool) -> None:
+        """Begin a new model with an empty state, and the feature map that the user gave, if any."""
+        self._first, self._given = copy.copy(first), features if is_given else None
         self._features = header(features)
 
-    def newest(self, state: State, features: FeatureMap, /) -> State | None:
+    def newest(self, state: State, features: FeatureMap, /) -> Loaded | None:
         """Return the newest state; None if it is the one that was read or written last."""
         if self.is_closed or self._database.in_turn:
             return None
+        self._database.end()  # a view that was interrupted
         if self._database.newest() == self._database.version:
             return None
-        return self._load(features, state, state.examples.codec)[1]
+        if self._changed.count:
+            raise self._lost()
+        return self._load(features, state, state.examples.codec)
 
     def _load(
         self, features: FeatureMap | None, old: State | None, codec: ExactCodec | None
-    ) -> tuple[FeatureMap, State]:
-        database = self._database
+    ) -> Loaded:
+        # Records of examples that are known are taken from the old state, if it is what is known.
+        database, known = self._database, self._state
+        is_anew = old is None or old is not known or self._changed.count > 0
+        if self._first is not None:
+            features = self._given
         try:
-            found, state, columns, described = database.read(
-                lambda reading: self._read(reading, features, old, codec), anew=old is None
+            read, seals = database.read(
+                lambda reading: self._read(reading, features, None if is_anew else old, codec),
+                anew=is_anew,
             )
         except (MalformedError, DamagedRecord) as error:
             raise database.damaged() from error
-        self._features, self._positions = described, columns.positions
-        self._next_position = int(columns.positions.max(initial=-1)) + 1
-        self._state, self._changed = state, _Changed()
-        self._written = _Written(
-            _shared_objects(state),
-            _ImageMark.of(state),
-            json.dumps(state.notes),
-            frozenset(state.labels),
-        )
+        loaded = read._replace(known=seals)
+        if old is not None:
+            _keep_changed(old.notes, self._written.notes, loaded.state.notes)
+        return loaded
+
+    def adopt(self, loaded: Loaded, /) -> None:
+        """Take over a state that was read; twice is the same as once."""
+        state = loaded.state
+        if loaded.known is not None:
+            self._database.adopt(loaded.known)
+            self._first = None
+            self._written = _Written(
+                _shared_objects(state),
+                _ImageMark.of(state),
+                loaded.notes,
+                frozenset(state.labels),
+            )
+        self._features, self._positions = loaded.header, loaded.positions
+        self._next_position = int(loaded.positions.max(initial=-1)) + 1
         self._rows = state.examples.digests.view(np.int64).copy()
         self._rows[~state.examples.stored] = 0
-        return found, state
+        self._state, self._changed, self._recorded, self._failure = state, _Changed(), None, None
 
     def _read(
         self,
@@ -490,7 +570,7 @@ class FolderStore(Store):
         features: FeatureMap | None,
         old: State | None,
         codec: ExactCodec | None,
-    ) -> tuple[FeatureMap, State, Columns, dict[str, Any]]:
+    ) -> Loaded:
         values = reading.keyed("parts")
         about = _checked_about(_decoded(values.pop(ABOUT, b"")))
         notes = _decoded(values.pop(NOTES, b""))
@@ -507,7 +587,8 @@ class FolderStore(Store):
         packed = engine.gathered(about["state"], notes, columns, separators, images, shared)
         state = engine.unpacked(*packed, codec)
         expect_rows_of(found, state)
-        return found, state, columns, {key: about.get(key) for key in header(found)}
+        kept = {key: about.get(key) for key in header(found)}
+        return Loaded(found, state, kept, columns.positions, json.dumps(notes))
 
     def _columns(self, reading: Reading, about: dict[str, Any], old: State | None) -> Columns:
         end, width, dtype = about["end"], about["width"], np.dtype(about["dtype"])
@@ -539,6 +620,16 @@ def _longer(array: NDArray[Any], end: int) -> NDArray[Any]:
     longer = np.zeros(max(end, 2 * len(array)), dtype=array.dtype)
     longer[: len(array)] = array
     return longer
+
+
+def _keep_changed(mine: dict[str, Any], before: str, notes: dict[str, Any]) -> None:
+    # Put the notes that were changed here, and are not committed, among those that were read.
+    known = json.loads(before)
+    for key in [key for key in {**known, **mine} if mine.get(key) != known.get(key)]:
+        if key in mine:
+            notes[key] = mine[key]
+        else:
+            notes.pop(key, None)
 
 
 def _shared_objects(state: State) -> dict[str, tuple[Any, ...]]:

@@ -74,14 +74,31 @@ class ReadWriteLock:
                 "a signal handler may read it, but not change it."
             )
         with self._changes:
-            if self._unfinished is not None:
-                with self._state:
-                    self._complete()
+            self.complete()
             return function(*args, **kwargs)
+
+    def complete(self) -> None:
+        """Complete a change that was interrupted; the caller blocks other changes."""
+        if self._unfinished is not None:
+            with self._state:
+                self._complete()
 
     def preparing(self) -> AbstractContextManager[object]:
         """Block other changes, but not readers, during a `with` statement."""
         return self._changes
+
+    def pause(self, seconds: float) -> bool:
+        """Block changes until `resume`, if need be after a wait; return whether they are blocked.
+
+        A change that the same thread has begun cannot be waited for.
+        """
+        if self._changes._is_owned():  # type: ignore[attr-defined]
+            return False
+        return self._changes.acquire(timeout=seconds)
+
+    def resume(self) -> None:
+        """Allow changes again after `pause`."""
+        self._changes.release()
 
     def write(self, change: Callable[[], None]) -> None:
         """Call a function while all other threads are blocked.

@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+import traceback
 
 PATIENCE = 60.0
 """Seconds until a child counts as hanging; a first fit may compile."""
@@ -15,6 +16,8 @@ def in_child(work, *, patience=PATIENCE):
         code = 1
         try:
             code = int(work())
+        except BaseException:
+            traceback.print_exc()
         finally:
             os._exit(code)
     deadline = time.monotonic() + patience

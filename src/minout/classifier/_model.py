@@ -108,7 +108,7 @@ class Model:
         if self.takes_numbers and not hasattr(columns, "feature_names_in_"):
             self.plain_width = getattr(columns, "n_features_in_", None)
         self.last = LastCall([], [])
-        self._codec, self._notes = codec, learner.notes
+        self._codec, self._entry = codec, learner.notes.get(NOTES)
         self.set_codec(codec)
 
     @classmethod
@@ -155,23 +155,24 @@ class Model:
     @property
     def codec(self) -> LabelCodec:
         """The codec of the labels; the one in the notes, if another process has replaced them."""
-        notes = self.learner.notes
-        if notes is not self._notes:
-            self._codec, self._notes = _noted_codec(self.learner), notes
+        entry = self.learner.notes.get(NOTES)
+        if entry is not self._entry:
+            self._codec, self._entry = _noted_codec(self.learner), entry
         return self._codec
 
     def set_codec(self, codec: LabelCodec) -> None:
         """Replace the codec, and store it in the notes of the learner, so that it is saved."""
-        self._codec, self._notes = codec, self.learner.notes
         names = getattr(self.columns, "feature_names_in_", None)
-        self.learner.notes[NOTES] = {
+        entry = {
             "width": getattr(self.columns, "n_features_in_", None),
             "names": None if names is None else names.tolist(),
             "dtype": codec.dtype.str,
             "announced": list(codec.announced),
         }
         if (noted := self.class_weights.to_notes()) is not None:
-            self.learner.notes[NOTES]["class_weight"] = noted
+            entry["class_weight"] = noted
+        self._codec, self._entry = codec, entry
+        self.learner.notes[NOTES] = entry
 
     def with_codec(
         self, codec: LabelCodec, call: Callable[[], T], has_happened: Callable[[], bool]

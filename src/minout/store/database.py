@@ -11,11 +11,12 @@ import os
 import secrets
 import sqlite3
 import time
+import weakref
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, KeysView, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
 import numpy as np
@@ -68,6 +69,7 @@ SCHEMA = {
   details TEXT NOT NULL
 ) STRICT""",
 }
+R = TypeVar("R")
 KEYED = ("separators", "images", "parts")
 Key = int | str
 
@@ -126,7 +128,7 @@ class Changes(NamedTuple):
     gone: Sequence[str] = ()
 
 
-class _Known:
+class KnownState:
     """The newest state that a connection knows: its number, and the seals of all records."""
 
     def __init__(self, version: int = 0, total: int = 0) -> None:
@@ -186,11 +188,13 @@ class Database:
         self.read_only = read_only
         self._token = secrets.token_hex(8)
         self._queue = FileLock(folder / QUEUE, thread_local=False)
-        self._known = _Known()
+        self._known = KnownState()
         self._unconfirmed: _Update | None = None
+        self._is_current = self._is_fixed = False
         self._process = os.getpid()
         self._connection = self._connect()
         self._inode = self.file.stat().st_ino
+        _databases.add(self)
 
     # Opening and closing
 
@@ -198,10 +202,10 @@ class Database:
         with self._translated():
             if self.read_only:
                 return self._connect_to_read()
-            is_new = not self.file.exists()
             connection = self._sqlite("rwc")
             try:
-                if is_new or not self.file.stat().st_size:
+                self._configure(connection)
+                if _patiently(lambda: _is_empty(connection)):
                     self._create(connection)
                 self._check(connection)
             except BaseException:
@@ -213,14 +217,18 @@ class Database:
         # A folder that cannot be written to has no room for the files of the write-ahead log; then
         # the file is read as it is, which is right as long as there is no log.
         connection = self._sqlite("ro")
+        self._is_fixed = False
         try:
+            self._configure(connection)
             self._check(connection)
         except sqlite3.OperationalError as error:
             connection.close()
-            has_log = self._log_size() > 0
-            if has_log or error.sqlite_errorname not in ("SQLITE_CANTOPEN", "SQLITE_READONLY"):
+            name = getattr(error, "sqlite_errorname", "")
+            if self._log_size() or not name.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY")):
                 raise
             connection = self._sqlite("ro&immutable=1")
+            self._is_fixed = True
+            self._configure(connection)
             self._check(connection)
         except BaseException:
             connection.close()
@@ -229,18 +237,23 @@ class Database:
 
     def _sqlite(self, mode: str) -> sqlite3.Connection:
         name = f"file:{quote(str(self.file.resolve()))}?mode={mode}"
-        connection = sqlite3.connect(
+        return sqlite3.connect(
             name, uri=True, isolation_level=None, check_same_thread=False, timeout=PATIENCE
         )
-        for setting in ("trusted_schema=OFF", "cell_size_check=ON", "synchronous=FULL"):
-            connection.execute(f"PRAGMA {setting}")
-        connection.execute("PRAGMA query_only=ON" if self.read_only else "PRAGMA secure_delete=ON")
-        connection.execute("PRAGMA journal_size_limit=67108864")
-        return connection
+
+    def _configure(self, connection: sqlite3.Connection) -> None:
+        for setting in (
+            "trusted_schema=OFF",
+            "cell_size_check=ON",
+            "synchronous=FULL",
+            "query_only=ON" if self.read_only else "secure_delete=ON",
+            "journal_size_limit=67108864",
+        ):
+            _patiently(connection.execute, f"PRAGMA {setting}")
 
     def _create(self, connection: sqlite3.Connection) -> None:
         with self._queue.acquire(timeout=WAIT, poll_interval=POLL):
-            if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            if not _patiently(lambda: _is_empty(connection)):
                 return  # another process was faster
             connection.execute(f"PRAGMA page_size={PAGE}")
             connection.execute("PRAGMA journal_mode=WAL")
@@ -254,7 +267,7 @@ class Database:
 
     def _check(self, connection: sqlite3.Connection) -> None:
         # The schema must be ours to the letter: a view or a trigger could run anything.
-        application = connection.execute("PRAGMA application_id").fetchone()[0]
+        application = _patiently(connection.execute, "PRAGMA application_id").fetchone()[0]
         newer = connection.execute("PRAGMA user_version").fetchone()[0] > FORMAT
         if application != APPLICATION:
             if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
@@ -309,26 +322,38 @@ class Database:
 
     @property
     def in_turn(self) -> bool:
-        """Whether this connection has the turn."""
-        return self._connection.in_transaction
+        """Whether this connection has the turn, and knows the newest state."""
+        return self.is_mine and self._is_current and self._connection.in_transaction
 
     def begin(self) -> bool:
-        """Take the turn, if need be after a wait; return whether there is a state not known yet."""
+        """Take the turn, if need be after a wait; return whether there is a state not known yet.
+
+        In that case the turn begins when the state has been read and adopted.
+        """
         self._require_process()
         if self.in_turn:
             return False
-        with self._translated():
+        self.end()  # a turn that was interrupted before it had begun
+        with self._translated(writes=True):
             self._take_turn()
             version, _, writer = self._head()
         mine = self._unconfirmed
         if mine is not None and (version, writer) == (mine.version, self._token):
             self._confirm()
-        return version != self._known.version
+        self._is_current = version == self._known.version
+        return not self._is_current
 
     def _take_turn(self) -> None:
+        self._require_file()  # the queue would make the folder anew
+        self._is_current = False
         try:
-            with self._queue.acquire(timeout=WAIT, poll_interval=POLL), self._patience(POLL):
-                self._wait_for_turn()
+            try:
+                self._queue.acquire(timeout=WAIT, poll_interval=POLL)
+                with self._patience(POLL):  # so that Ctrl-C works meanwhile
+                    _patiently(self._connection.execute, "BEGIN IMMEDIATE")
+            finally:
+                self._queue.release(force=True)
+            self._require_file()
         except Timeout:
             raise UnwritableError(
                 f"Another process has been changing {self.folder} for more than {WAIT:.0f} s; "
@@ -338,18 +363,6 @@ class Database:
             raise UnwritableError(
                 f"{self.folder} cannot be written to: {error.strerror or error}."
             ) from error
-
-    def _wait_for_turn(self) -> None:
-        # SQLite waits for a short time only, so that Ctrl-C works meanwhile.
-        until = time.monotonic() + WAIT
-        while not self.in_turn:
-            try:
-                self._connection.execute("BEGIN IMMEDIATE")
-            except sqlite3.OperationalError as error:
-                is_busy = error.sqlite_errorname.startswith("SQLITE_BUSY")
-                if not is_busy or time.monotonic() > until:
-                    raise
-        self._require_file()
 
     @contextmanager
     def _patience(self, seconds: float) -> Iterator[None]:
@@ -361,14 +374,18 @@ class Database:
             self._connection.execute(f"PRAGMA busy_timeout={int(1000 * PATIENCE)}")
 
     def _require_file(self) -> None:
-        if not self.file.exists() or self.file.stat().st_ino != self._inode:
+        try:
+            is_there = self.file.stat().st_ino == self._inode
+        except OSError:
+            is_there = False
+        if not is_there:
             self._connection.rollback()
             raise UnwritableError(f"{self.file} was removed or replaced; open {self.folder} again.")
 
     def end(self) -> None:
         """End the turn without writing."""
-        if self.in_turn:
-            with self._translated():
+        if self.is_mine and self._connection.in_transaction:
+            with self._translated(writes=True):
                 self._connection.execute("ROLLBACK")
 
     def commit(self, changes: Changes) -> None:
@@ -376,14 +393,15 @@ class Database:
 
         If that fails, nothing is written. The turn may then be lost.
         """
-        with self._translated():
+        with self._translated(writes=True):
             execute = self._connection.execute
+            self._require_file()
             execute("SAVEPOINT writing")
             try:
                 new = self._write(changes)
                 execute("RELEASE writing")
             except BaseException:
-                if self.in_turn:
+                if self._connection.in_transaction:
                     execute("ROLLBACK TO writing")
                     execute("RELEASE writing")
                 raise
@@ -392,7 +410,7 @@ class Database:
                 execute("COMMIT")
             except sqlite3.Error:
                 self._unconfirmed = None
-                if self.in_turn:
+                if self._connection.in_transaction:
                     execute("ROLLBACK")
                 raise
             self._confirm()
@@ -493,40 +511,49 @@ class Database:
 
     def newest(self) -> int:
         """Return the number of the newest state in the database."""
+        self._require_process()
         with self._translated():
+            if self._is_fixed:  # SQLite would not notice that the file has changed
+                self._connection.close()
+                self._connection = self._connect_to_read()
             return self._head()[0]
 
     def _head(self) -> tuple[int, int, str]:
-        found = self._connection.execute("SELECT version, total, writer FROM head").fetchmany(2)
+        query = "SELECT version, total, writer FROM head"
+        found = _patiently(self._connection.execute, query).fetchmany(2)
         if len(found) != 1 or [type(each) for each in found[0]] != [int, int, str]:
             raise self.damaged()
         version, total, writer = found[0]
         return version, total, writer
 
-    def read(self, load: Callable[["Reading"], Any], *, anew: bool = False) -> Any:
+    def read(self, load: Callable[["Reading"], R], *, anew: bool = False) -> "tuple[R, KnownState]":
         """Call a function that reads the newest state, from one consistent view of it.
 
         With `anew` it is told all records, otherwise all but examples that are known already.
-        What was read becomes known if the function returns.
+        Return its result, and what becomes known by `adopt`.
         """
         self._require_process()
         with self._translated(), self._view():
             version, total, _ = self._head()
-            reading = Reading(self, self._connection, _Known() if anew else self._known)
+            reading = Reading(self, self._connection, KnownState() if anew else self._known)
             result = load(reading)
             if reading.total() != total:
                 raise self.damaged()
-            self._known = reading.known(version, total)
-            self._unconfirmed = None
-        return result
+            return result, reading.known(version, total)
+
+    def adopt(self, known: "KnownState") -> None:
+        """Know the state that was read; twice is the same as once."""
+        self._known, self._unconfirmed = known, None
+        self._is_current = True
 
     @contextmanager
     def _view(self) -> Iterator[None]:
-        if self.in_turn:
+        if self._connection.in_transaction:
             yield
             return
-        self._connection.execute("BEGIN")
+        self._is_current = False  # what is read is not the turn
         try:
+            self._connection.execute("BEGIN")
             yield
         finally:
             self._connection.rollback()
@@ -599,7 +626,7 @@ class Database:
             )
 
     @contextmanager
-    def _translated(self) -> Iterator[None]:
+    def _translated(self, *, writes: bool = False) -> Iterator[None]:
         # Raise SQLite's errors as ours. A message that quotes damaged text may not be UTF-8.
         try:
             yield
@@ -607,7 +634,8 @@ class Database:
             raise self.damaged() from error
         except sqlite3.Error as error:
             name = getattr(error, "sqlite_errorname", "")
-            if isinstance(error, sqlite3.OperationalError) and name.startswith(_UNWRITABLE):
+            unwritable = (*_UNWRITABLE, "SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_PERM")
+            if name.startswith(unwritable if writes else _UNWRITABLE):
                 raise UnwritableError(f"{self.folder} could not be written: {error}.") from error
             if name.startswith(("SQLITE_CANTOPEN", "SQLITE_IOERR", "SQLITE_PERM")):
                 raise MissingDataError(f"{self.file} could not be read: {error}.") from error
@@ -616,17 +644,37 @@ class Database:
             raise
 
 
+def _patiently(function: Callable[..., R], *arguments: Any) -> R:
+    # Call a function again while another process keeps SQLite busy.
+    until = time.monotonic() + WAIT
+    while True:
+        try:
+            return function(*arguments)
+        except sqlite3.OperationalError as error:
+            name = getattr(error, "sqlite_errorname", "")
+            if not name.startswith("SQLITE_BUSY") or time.monotonic() > until:
+                raise
+
+
+def _is_empty(connection: sqlite3.Connection) -> bool:
+    # Whether nothing has been written: neither our tables nor something of another program.
+    names = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    return not names and not connection.execute("PRAGMA application_id").fetchone()[0]
+
+
 _UNWRITABLE = ("SQLITE_FULL", "SQLITE_READONLY", "SQLITE_BUSY", "SQLITE_IOERR_WRITE")
 
 
 class Reading:
     """The records of one state, while it is read; each is checked against its seal."""
 
-    def __init__(self, database: Database, connection: sqlite3.Connection, known: _Known) -> None:
+    def __init__(
+        self, database: Database, connection: sqlite3.Connection, known: KnownState
+    ) -> None:
         self._database, self._connection = database, connection
         self.since = known.version
         self._limit = database.size
-        self._seals, self._keyed = known.examples, _Known().keyed
+        self._seals, self._keyed = known.examples, KnownState().keyed
 
     def examples(self, end: int) -> list[ExampleRecord]:
         """Return the examples that changed since the known state, by place; there are `end`."""
@@ -696,9 +744,9 @@ class Reading:
         keyed = sum(sum(seals.values()) for seals in self._keyed.values())
         return (int(self._seals.sum()) + keyed) % MODULUS
 
-    def known(self, version: int, total: int) -> _Known:
+    def known(self, version: int, total: int) -> KnownState:
         """Return what is known once all has been read."""
-        found = _Known(version, total)
+        found = KnownState(version, total)
         found.examples, found.keyed = self._seals, self._keyed
         return found
 
@@ -733,3 +781,19 @@ def _ranges(places: Ints) -> Iterator[tuple[int, int]]:
     breaks = np.flatnonzero(np.diff(places) > 4) + 1
     for part in np.split(places, breaks):
         yield int(part[0]), int(part[-1])
+
+
+_databases: "weakref.WeakSet[Database]" = weakref.WeakSet()
+
+
+def _after_fork_in_child() -> None:
+    # A child must not even close the connection of its parent, so it is never deleted.
+    import ctypes
+
+    for database in list(_databases):
+        if not database.is_mine:
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(database._connection))
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)
