@@ -8,6 +8,7 @@ from minout._version import __version__
 from minout.engine import MalformedError, State, packed, unpacked
 from minout.errors import InvalidInputError, MissingDataError
 from minout.features import FeatureMap, Identity, RandomFourier, Scattering
+from minout.first_version import imported
 from minout.store import damaged_message, read_archive, write_archive
 
 FORMAT = "minout model"
@@ -48,14 +49,12 @@ def encode_notes(notes: dict[str, Any]) -> str:
 def read(path: Path, features: FeatureMap | None) -> tuple[FeatureMap, State]:
     """Read a state; `features` must be the map that it was taught with."""
     about, arrays = read_archive(path, FORMAT, VERSION)
-    if about["version"] < VERSION:
-        raise MissingDataError(
-            f"{path} was written by a version of minout before 0.1.0, which this one does not "
-            "read; teach the model again."
-        )
     try:
         found = found_features(path, about.get("features"), features)
-        state = unpacked(about.get("state"), arrays)
+        if about["version"] < VERSION:
+            state = imported(about, arrays, found.dtype)
+        else:
+            state = unpacked(about.get("state"), arrays)
         expect_rows_of(found, state)
     except MalformedError as error:
         raise MissingDataError(damaged_message(path)) from error
