@@ -16,6 +16,7 @@ from minout.features import (
     Scattering,
     largest_absolute,
 )
+from minout.first_version import imported
 from minout.store import damaged_message, read_archive, too_large_message, write_archive
 
 FORMAT = "minout model"
@@ -60,15 +61,13 @@ def read(
 ) -> tuple[FeatureMap, State]:
     """Read a state; `features` and `codec` must be those that it was taught with."""
     about, arrays = read_archive(path, FORMAT, VERSION)
-    if about["version"] < VERSION:
-        raise MissingDataError(
-            f"{path} was written by a version of minout before 0.1.0, which this one does not "
-            "read; teach the model again."
-        )
     try:
         found = found_features(path, about.get("features"), features)
-        check_codec(path, about.get("state"), codec)
-        state = unpacked(about.get("state"), arrays, codec)
+        if about["version"] < VERSION:
+            state = imported(about, arrays, found.dtype)
+        else:
+            check_codec(path, about.get("state"), codec)
+            state = unpacked(about.get("state"), arrays, codec)
         expect_rows_of(found, state)
     except MalformedError as error:
         raise MissingDataError(damaged_message(path)) from error

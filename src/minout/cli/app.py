@@ -64,6 +64,23 @@ OWN_FILES = {
         "audit",
         "Check every record of a model, and all margins of all stored examples with plain NumPy.",
     ),
+    "info": Command(
+        "inspect_model",
+        "info",
+        "Show the contents of a model: examples, classes, misfits, accuracy, columns and settings.",
+    ),
+    "export": Command(
+        "transfer",
+        "export",
+        "Write a model to one file, which `minout import` and `Learner.load` read.",
+    ),
+    "import": Command(
+        "transfer",
+        "import_",
+        "Make a model folder from a file that was exported, or saved by `Learner.save`.",
+    ),
+}
+UPKEEP = {
     "repair": Command(
         "upkeep", "repair", "Rebuild a damaged model from the examples that are intact."
     ),
@@ -79,21 +96,6 @@ OWN_FILES = {
     ),
     "log": Command(
         "upkeep", "log", "Show which change moved which separators, when, and by which example."
-    ),
-    "info": Command(
-        "inspect_model",
-        "info",
-        "Show the contents of a model: examples, classes, misfits, accuracy, columns and settings.",
-    ),
-    "export": Command(
-        "transfer",
-        "export",
-        "Write a model to one file, which `minout import` and `Learner.load` read.",
-    ),
-    "import": Command(
-        "transfer",
-        "import_",
-        "Make a model folder from a file that was exported, or saved by `Learner.save`.",
     ),
 }
 SETUP = {
@@ -115,7 +117,7 @@ SHOWCASES = {
         "Run the experiments of the paper and show its claims beside what was measured.",
     ),
 }
-COMMANDS = {**OWN_FILES, **SHOWCASES, **SETUP}
+COMMANDS = {**OWN_FILES, **UPKEEP, **SHOWCASES, **SETUP}
 
 
 class Group(TyperGroup):
@@ -158,7 +160,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
-PANELS = {"Models of your own files": OWN_FILES, "Demo and experiments": SHOWCASES, "Setup": SETUP}
+PANELS = {
+    "Models of your own files": OWN_FILES,
+    "Upkeep of a model": UPKEEP,
+    "Demo and experiments": SHOWCASES,
+    "Setup": SETUP,
+}
 for panel, commands in PANELS.items():
     for name, each in commands.items():  # for the list in the help; see `Group`
         app.command(name, help=each.help, rich_help_panel=panel)(lambda: None)

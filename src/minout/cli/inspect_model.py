@@ -78,7 +78,7 @@ def audit(model: options.Model, as_json: options.Json = False) -> None:
     else:
         print_facts(
             {
-                "records checked": health.records,
+                **({"records checked": health.records} if health.records else {}),
                 "examples": found.examples,
                 "margins computed": found.margins,
                 "least above 0": found.least_margin if isfinite(found.least_margin) else "none",
