@@ -69,3 +69,8 @@ def test_bad_centroids_are_refused_in_a_sentence(arguments):
 def test_a_code_that_no_centroid_has_is_that_of_the_last_one():
     codec = ProductCodec(np.arange(6.0).reshape(2, 3), 3)
     assert codec.decode(np.array([[255, 0, 1]], dtype=np.uint8)).tolist() == [[3.0, 1.0, 5.0]]
+
+
+def test_of_equal_centroids_the_first_is_taken():
+    codec = ProductCodec([[1.0, 2.0], [1.0, 2.0], [3.0, 4.0], [3.0, 4.0]], 1)
+    assert codec.encode([[1.1, 2.0], [3.0, 4.1]]).tolist() == [[0], [2]]

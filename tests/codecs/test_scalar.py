@@ -59,6 +59,7 @@ def test_a_row_whose_largest_number_is_rounded_up_to_a_power_of_two_has_one_code
         row = [[largest, 2.0**-16, -0.3]]
         codes = codec.encode(row)
         assert codec.encode(codec.decode(codes)).tobytes() == codes.tobytes()
+        assert codec.decode(codes)[0, 0] == (2.0 if largest > 1.9375 else 1.875)
 
 
 def test_numbers_are_packed_from_the_lowest_bits_on():
@@ -101,3 +102,14 @@ def test_a_bad_sample_is_refused_in_a_sentence(sample):
 def test_a_number_too_large_for_the_bounds_of_a_row_is_refused():
     with pytest.raises(InvalidInputError, match="too large"):
         RowCodec(4, 2).encode([[0.0, 1e60]])
+
+
+@pytest.mark.parametrize("bits", [8, 4, 2])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_row_whose_levels_single_precision_does_not_tell_apart_has_one_code(bits, dtype):
+    shares, codec = np.linspace(0.0, 1.0, 60), RowCodec(bits, 60)
+    for low, size in ((1e9, 640.0), (-3e-45, 1e-44), (1.0, 1e-6), (0.0, 1e-300)):
+        codes = codec.encode([low + size * shares])
+        decoded = codec.decode(codes, dtype)
+        assert codec.encode(decoded).tobytes() == codes.tobytes()
+        assert codec.decode(codec.encode(decoded), dtype).tobytes() == decoded.tobytes()

@@ -249,6 +249,19 @@ def test_only_blocks_of_rows_are_decoded_at_a_time(monkeypatch):
     assert max(most) <= max(2_000, 40 * pooled)
 
 
+@every_memory
+def test_blocks_of_rows_and_columns_change_no_bit(memory, monkeypatch):
+    one = taught(memory, expand=3)
+    one.consolidate()
+    assert one.expanded(X).shape[1] > 5
+    monkeypatch.setattr(table, "BLOCK", 1)
+    monkeypatch.setattr(table, "COLUMNS", 1)
+    other = taught(memory, expand=3)
+    other.consolidate()
+    assert model_bits(one) == model_bits(other)
+    assert one.expanded(X).tobytes() == other.expanded(X).tobytes()
+
+
 @pytest.mark.parametrize(("memory", "is_sketched"), [("uint8", True), ("uint4", False)])
 def test_a_sketch_that_is_larger_than_the_codes_is_not_made(memory, is_sketched, monkeypatch):
     monkeypatch.setattr(frame, "MANY", 50)

@@ -47,7 +47,7 @@ class FloatCodec:
     --------
     >>> codec = FloatCodec(width=4)
     >>> codec.decode(codec.encode([[1000.0, -1.03, 0.3, 0.0]])).tolist()
-    [[960.0, -1.0, 0.3125, 0.0]]
+    [[1024.0, -1.0, 0.3125, 0.0]]
     """
 
     width: int | None = None
