@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import traceback
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -59,15 +60,13 @@ def test_a_statement_that_fails_leaves_the_state_before_the_call(tmp_path, disk,
         teach(each, range(14))
         each.notes["of"] = call
     learner.flush()
-    names, failed, before = itertools.cycle(ERRORS), 0, saved(learner)
+    names, failed, before, said = itertools.cycle(ERRORS), 0, saved(learner), set()
     for k in range(1, MOST):
         disk.fail_at(k, next(names))
         try:
             CALLS[call](learner)
         except UnwritableError as error:
-            assert str(tmp_path) in str(error)
-            assert str(error).count(".\n") == 0
-            assert str(error).endswith(".")
+            said.add(str(error))
         else:
             if not disk.has_failed:
                 break
@@ -78,6 +77,7 @@ def test_a_statement_that_fails_leaves_the_state_before_the_call(tmp_path, disk,
         assert saved(Learner.open(tmp_path, read_only=True)) == before, k
     disk.fail_at(None)
     assert failed >= (4 if call != "settle" else 2)
+    assert said == {f"{tmp_path} could not be written: {each}." for each in ERRORS.values()}
     CALLS[call](ram)
     assert same(ram, learner)
     for each in (ram, learner):
@@ -180,7 +180,7 @@ def test_changes_that_could_not_be_written_do_not_mix_with_those_of_another(tmp_
     teach(first, range(10))
     first.flush()
     second = Learner.open(tmp_path, durability="example")
-    for action in (lambda: teach(first, [30]), lambda: first.flush(), lambda: first.reload()):
+    for action in (lambda: teach(first, [30]), first.flush, first.reload):
         teach(first, [20])
         first.correct(1, "b" if first.example(1)[1] == "a" else "a")
         first._store.database._connection.rollback()  # SQLite may give up a transaction
@@ -199,10 +199,8 @@ def test_changes_that_could_not_be_written_do_not_mix_with_those_of_another(tmp_
 def test_a_disk_that_is_full_is_reported_and_can_be_emptied(tmp_path):
     if os.getuid() != 0:
         pytest.skip("only root can mount a small disk")
-    done = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=6m", "minout-test", tmp_path], capture_output=True
-    )
-    if done.returncode:
+    command = ["mount", "-t", "tmpfs", "-o", "size=6m", "minout-test", tmp_path]
+    if subprocess.run(command, capture_output=True, check=False).returncode:
         pytest.skip("a small disk cannot be mounted here")
     try:
         for durability in ("example", "batch"):
@@ -217,7 +215,7 @@ def _fill_and_empty(disk, durability):
         teach(each, range(10), wide=True)
     learner.flush()
     ballast = disk / "ballast"
-    with ballast.open("wb", buffering=0) as file, pytest.raises(OSError, match="No space"):
+    with ballast.open("wb", buffering=0) as file, suppress(OSError):  # until there is no room
         while True:
             file.write(b"x" * 4096)
     refused = 0
@@ -398,6 +396,7 @@ def test_a_program_that_ends_has_committed_its_groups(tmp_path):
         "for i in range(3): a.teach([float(i)], i, id=i), b.teach([float(i)], i, id=i)\n"
         "a.notes['x'] = {1}\n"  # so that this one cannot be closed
     )
-    done = subprocess.run([sys.executable, "-c", code, tmp_path], capture_output=True, text=True)
+    command = [sys.executable, "-c", code, tmp_path]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert "must be plain JSON" in done.stderr
     assert Learner.open(tmp_path / "b", read_only=True).ids == [0, 1, 2]

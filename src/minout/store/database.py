@@ -355,10 +355,11 @@ class Database:
                 self._queue.release(force=True)
             self._require_file()
         except Timeout:
-            raise UnwritableError(
-                f"Another process has been changing {self.folder} for more than {WAIT:.0f} s; "
-                "try again later."
-            ) from None
+            raise self._busy() from None
+        except sqlite3.OperationalError as error:
+            if getattr(error, "sqlite_errorname", "").startswith("SQLITE_BUSY"):
+                raise self._busy() from error
+            raise
         except OSError as error:
             raise UnwritableError(
                 f"{self.folder} cannot be written to: {error.strerror or error}."
@@ -372,6 +373,12 @@ class Database:
             yield
         finally:
             self._connection.execute(f"PRAGMA busy_timeout={int(1000 * PATIENCE)}")
+
+    def _busy(self) -> UnwritableError:
+        return UnwritableError(
+            f"Another process has been changing {self.folder} for more than {WAIT:.0f} s; "
+            "try again later."
+        )
 
     def _require_file(self) -> None:
         try:

@@ -1,0 +1,247 @@
+"""Ctrl-C anywhere in a call: the learner and its folder agree, and both can go on."""
+
+import itertools
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from pathlib import Path
+
+import pytest
+
+import minout
+from minout import Learner, group_commit, model_store
+from minout.errors import UnwritableError
+from oracle.child import in_child
+from oracle.interruptions import interrupt_at_line
+from oracle.margin import IN_MEMORY, differs, saved, stream
+from oracle.operations import digest, perform, script
+
+HOME = Path(minout.__file__).parent
+ROWS, LABELS = stream(3, examples=40, features=2, apart=0.5)
+STEP = 23
+"""Every so many lines are interrupted; with 1 it takes minutes."""
+FILES = ("model_store.py", "store", "learner.py", "readwrite.py")
+CALLS = {
+    "teach": lambda learner: learner.teach(ROWS[20], "abc"[LABELS[20]], id=20, at=20.0),
+    "correct": lambda learner: learner.correct(1, "new"),
+    "forget": lambda learner: learner.forget([0, 3]),
+    "consolidate": lambda learner: learner.consolidate(),
+    "flush": lambda learner: learner.flush(),
+    "reload": lambda learner: learner.reload(),
+}
+
+
+@pytest.fixture
+def in_memory():
+    """A folder on a disk that need not be waited for."""
+    with tempfile.TemporaryDirectory(dir=IN_MEMORY) as folder:
+        yield Path(folder)
+
+
+def taught(learner, numbers):
+    for i in numbers:
+        learner.teach(ROWS[i], "abc"[LABELS[i]], id=int(i), at=float(i))
+    return learner
+
+
+def interrupted(number, home, call):
+    """Make a call that is interrupted at that line; return whether it was."""
+    tracing = sys.gettrace()
+    sys.settrace(interrupt_at_line(number, str(home), also_at_with=False))
+    try:
+        call()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(tracing)
+    return False
+
+
+def go_on(learner, beside):
+    """Teach with another learner of the same folder, and go on with the first."""
+    beside.teach([5.0, 5.0], "a", id="beside", at=60.0)
+    learner.teach([0.5, 0.5], "a", id="on", at=50.0)
+
+
+@pytest.mark.parametrize("durability", ["example", "batch"])
+@pytest.mark.parametrize("call", CALLS)
+def test_interrupted_at_any_line_of_the_store_a_call_was_made_or_not(
+    in_memory, call, durability, monkeypatch
+):
+    monkeypatch.setattr(group_commit, "INTERVAL", 0.002)
+    monkeypatch.setattr(model_store, "BATCH_SECONDS", 0.005)
+    twins = [taught(Learner(), range(9)) for _ in range(2)]
+    CALLS[call](twins[1])
+    states = [saved(each) for each in twins]
+    for each in twins:
+        go_on(each, each)
+    ends = [saved(each) for each in twins]
+    taught(Learner.open(in_memory / "first"), range(9)).close()
+    found, problems = [], []
+    for home in [HOME / each for each in FILES]:
+        for number in itertools.count(1, STEP):
+            folder = in_memory / f"{home.name}-{number}"
+            shutil.copytree(in_memory / "first", folder)
+            learner, beside = (Learner.open(folder, durability=durability) for _ in range(2))
+            is_over = not interrupted(number, home, lambda each=learner: CALLS[call](each))
+            now = saved(learner)
+            if now not in states:
+                problems.append((home.name, number, "torn"))
+            else:
+                made = states.index(now) if states[0] != states[1] else 1
+                found.append(made)
+                go_on(learner, beside)
+                learner.close()
+                again = Learner.open(folder, read_only=True)
+                wrong = [*differs(saved(learner), ends[made]), *differs(saved(again), ends[made])]
+                problems += [(home.name, number, wrong)] if wrong else []
+            beside.close()
+            if is_over:
+                break
+    assert problems == []
+    assert len(found) > 8
+
+
+def test_a_reader_that_is_interrupted_catches_up(tmp_path):
+    writer = taught(Learner.open(tmp_path, durability="example"), range(5))
+    reader, number, was_interrupted = Learner.open(tmp_path, read_only=True), 0, 0
+    for number in range(1, 400, 9):
+        writer.teach(ROWS[5 + number % 30], "d", id=f"n{number}", at=1.0)
+        was_interrupted += interrupted(number, HOME, reader.reload)
+        reader.reload()
+        assert differs(saved(reader), saved(writer)) == [], number
+    assert was_interrupted > 10
+
+
+@pytest.mark.parametrize("durability", ["example", "batch"])
+def test_with_real_signals_the_same_process_goes_on(tmp_path, durability):
+    calls = script(11, 60)
+
+    def work():
+        rng, folder = random.Random(5), tmp_path / "model"
+        learner, done, count = Learner.open(folder, durability=durability), 0, 0
+        stop, me = threading.Event(), os.getpid()
+
+        def interrupt():
+            while not stop.wait(rng.random() * 0.02):
+                os.kill(me, signal.SIGINT)
+
+        is_armed = False
+
+        def raise_once(*_):
+            nonlocal is_armed
+            if is_armed:  # so that it does not interrupt the test itself
+                is_armed = False
+                raise KeyboardInterrupt
+
+        signal.signal(signal.SIGINT, raise_once)
+        thread = threading.Thread(target=interrupt)
+        thread.start()
+        while done < len(calls.operations):
+            try:
+                is_armed = rng.random() < 0.6  # a long call must end some time
+                perform(learner, calls.operations[done])
+                is_armed = False
+                done += 1
+            except KeyboardInterrupt:
+                count += 1
+                now = digest(learner)
+                if now == calls.digests[done + 1]:
+                    done += 1
+                elif now != calls.digests[done]:
+                    return 3
+        stop.set()
+        thread.join()
+        if digest(learner) != calls.digests[-1]:
+            return 4
+        learner.close()
+        return 0 if count else 5
+
+    assert in_child(work, patience=100.0) == 0
+    with Learner.open(tmp_path / "model", read_only=True) as found:
+        assert digest(found) == calls.digests[-1]
+        assert found.audit().ok
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT"])
+def test_a_signal_during_flush_close_or_an_import_leaves_a_prefix(tmp_path, name):
+    rng, number = random.Random(8), getattr(signal, name)
+    states, learner = [digest(Learner())], Learner()
+    for start in range(0, 40, 4):
+        learner.teach_many(ROWS[start : start + 4], ["abc"[i] for i in LABELS[start : start + 4]])
+        states.append(digest(learner))
+    for turn in range(4):
+        folder = tmp_path / str(turn)
+        reading, writing = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            code = 1
+            try:
+                signal.signal(number, signal.default_int_handler if name == "SIGINT" else 0)
+                _import(folder, writing)
+                code = 0
+            except KeyboardInterrupt:
+                code = 0
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                os._exit(code)
+        os.close(writing)
+        os.read(reading, 1)
+        time.sleep(rng.random() * 0.15)
+        os.kill(pid, number)
+        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        os.close(reading)
+        assert status in (0, -number)
+        with Learner.open(folder) as found:
+            if name != "SIGINT":  # an interrupted import keeps what it has taught so far
+                assert digest(found) in states
+            assert found.ids == [*range(len(found))]
+            assert len(found) == 0 or found.audit().ok
+            found.teach([9.0, 9.0], "z")
+
+
+def _import(folder, pipe):
+    learner = Learner.open(folder)
+    os.write(pipe, b"1")
+    for start in range(0, 40, 4):
+        learner.teach_many(ROWS[start : start + 4], ["abc"[i] for i in LABELS[start : start + 4]])
+        learner.flush()
+    learner.close()
+
+
+@pytest.fixture
+def holder(tmp_path):
+    """A connection that has the turn and does not end it."""
+    taught(Learner.open(tmp_path), range(3)).close()
+    connection = sqlite3.connect(tmp_path / "model.sqlite", isolation_level=None)
+    connection.execute("BEGIN IMMEDIATE")
+    yield connection
+    connection.close()
+
+
+def test_a_call_that_waits_for_its_turn_can_be_interrupted(tmp_path, holder):
+    learner = Learner.open(tmp_path, durability="example")
+    timer = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        taught(learner, [5])
+    timer.join()
+    holder.execute("ROLLBACK")
+    assert taught(learner, [7]).ids == [0, 1, 2, 7]
+
+
+def test_a_turn_that_does_not_end_is_reported(tmp_path, holder, monkeypatch):
+    learner = Learner.open(tmp_path, durability="example")
+    monkeypatch.setattr("minout.store.database.WAIT", 0.1)
+    with pytest.raises(UnwritableError, match="has been changing"):
+        taught(learner, [5])
+    holder.execute("ROLLBACK")
+    assert taught(learner, [5]).ids == [0, 1, 2, 5]
