@@ -2,8 +2,8 @@
 
 import copy
 import json
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import datetime
 from functools import wraps
@@ -47,6 +47,7 @@ from minout.inputs import (
     checked_weight,
     listed_ids,
 )
+from minout.model_folder import FileStore, import_file, open_store, write_state
 from minout.model_store import Durability, FolderStore, Store
 from minout.readwrite import ReadWriteLock, reads, writes
 from minout.teaching import Example, checked_examples, clock, separable, step
@@ -76,8 +77,8 @@ def changes(
     def changing(self: "Learner", /, *args: P.args, **kwargs: P.kwargs) -> R:
         if type(self._store) is Store:
             return method(self, *args, **kwargs)
-        self._begin()
         try:
+            self._begin()
             return method(self, *args, **kwargs)
         finally:
             self._end()
@@ -282,7 +283,7 @@ class Learner:
         return reports
 
     @reads
-    def what_if(self, x: Any, y: Label, at: Time | None = None) -> WhatIf:
+    def what_if(self, x: Any, y: Label, at: Time | None = None, *, id: Id | None = None) -> WhatIf:
         """Return which stored examples could be disturbed by teaching x as y; learn nothing.
 
         Parameters
@@ -293,6 +294,8 @@ class Learner:
             The label that it would have.
         at : float or datetime, optional
             When it happened: see `teach`.
+        id : int or str, optional
+            Its id. A stored id disturbs nothing, or is the same error as in `teach`.
 
         Returns
         -------
@@ -301,6 +304,9 @@ class Learner:
         """
         label, row = self._label(y), self._inputs.row(x, self._state.widths)
         when = clock() if at is None else checked_time(at)
+        if id is not None and id in self:
+            step(self._state, Example(row, label, id, 1.0, when))
+            return WhatIf.nothing()
         if self._state.widths.row is None:
             return WhatIf.nothing()
         return engine.what_if(self._state, row, label, when)
@@ -764,6 +770,7 @@ class Learner:
         durability: Durability = "batch",
         read_only: bool = False,
         features: str | FeatureMap | Callable[[Any], Any] | None = None,
+        on_wait: Callable[[float], None] | None = None,
         **settings: Any,
     ) -> "Learner":
         """Open the model of a folder, which is kept up to date with every change.
@@ -786,6 +793,9 @@ class Learner:
         features : str, FeatureMap or callable, optional
             The feature map: for a new model as in the constructor; for another one only if it is a
             function of your own.
+        on_wait : callable, optional
+            Called again and again while a change waits for another process, with the seconds
+            waited so far. An error that it raises ends the wait, and nothing has changed.
         **settings
             The other parameters of the constructor. Those of an existing model must be equal.
 
@@ -808,17 +818,24 @@ class Learner:
                 f'`durability` must be "batch" or "example", not {durability!r}.'
             )
         new = cls(features="identity" if features is None else features, **settings)
-        store = FolderStore(Path(folder), durability=durability, read_only=read_only)
+        store = open_store(
+            Path(folder), durability=durability, read_only=read_only, on_wait=on_wait
+        )
         given = None if features is None else new.features
         new._open(store, given, settings)
         return new
 
     def _open(
-        self, store: FolderStore, features: FeatureMap | None, settings: dict[str, Any]
+        self,
+        store: FolderStore | FileStore,
+        features: FeatureMap | None,
+        settings: dict[str, Any],
     ) -> None:
         # Take over the state of a store, if it has one; its settings must be the given ones.
         try:
-            if store.is_new:
+            if isinstance(store, FolderStore) and not store.read_only:
+                import_file(store, features)
+            if isinstance(store, FolderStore) and store.is_new:
                 store.describe(self.features)
             else:
                 found, state = store.load(features)
@@ -864,13 +881,57 @@ class Learner:
             self._replace(newer)
         return newer is not None
 
+    @contextmanager
+    def turn(self) -> Iterator[bool]:
+        """Keep other processes from changing the folder during a `with` statement; see `open`.
+
+        At the beginning, what other processes committed is taken over. All changes in it are
+        committed together, and `notes` with them. Do not call `flush` in it.
+
+        Returns
+        -------
+        context manager
+            For a `with` statement; another `turn` in it is not allowed. Its value is whether other
+            processes have changed the model.
+        """
+        try:
+            yield self._take_turn()
+        finally:
+            self._end_turn()
+
+    @writes
+    def _take_turn(self) -> bool:
+        is_new = self._begin()
+        self._store.hold()
+        return is_new
+
+    @writes
+    def _end_turn(self) -> None:
+        self._store.release()
+        self._end()
+
+    @reads
+    def store_in(self, folder: str | Path) -> None:
+        """Write the learner to a new folder, which `open` opens; the learner stays as it is.
+
+        Parameters
+        ----------
+        folder : str or Path
+            The folder; it is made if it does not exist. One that holds a model is an error.
+        """
+        write_state(Path(folder), self.features, self._state)
+
     def __enter__(self) -> "Learner":
         """Return the learner."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close the learner."""
-        self.close()
+        """Close the learner, also if what was changed cannot be committed."""
+        try:
+            self.close()
+        except MinoutError:
+            self._store.abandon()
+            raise
 
     def __del__(self) -> None:
         """Commit what has not been committed yet."""
@@ -1041,14 +1102,17 @@ class Learner:
     def _replace(self, state: State) -> None:
         self._lock.write(lambda: setattr(self, "_state", state))
 
-    def _begin(self) -> None:
+    def _begin(self) -> bool:
+        # Take the turn; return whether other processes have changed the state.
         newer = self._store.begin(self._state, self.features)
         if newer is not None:
             self._replace(newer)
+        return newer is not None
 
     def _end(self) -> None:
         # If what a call changed cannot be committed, the state before the call is restored.
-        assert isinstance(self._store, FolderStore)
+        if not isinstance(self._store, FolderStore):
+            return
         try:
             self._store.end(self._state)
         except MinoutError:

@@ -16,7 +16,7 @@ from minout.errors import UnwritableError
 from minout.features import FeatureMap
 from minout.model_file import encode_notes, expect_rows_of, found_features, header
 from minout.store import DamagedRecord, Database, decode_arrays, encode_arrays
-from minout.store.database import Changes, ExampleRecord, Key, LogEntry, Reading
+from minout.store.database import Changes, ExampleRecord, Key, LogEntry, OnWait, Reading
 from minout.store.folder import prepare_folder, remove_if_empty
 
 Durability = Literal["example", "batch"]
@@ -53,8 +53,17 @@ class Store:
         """Return the newest state; None if it is the one that was read or written last."""
         return None
 
+    def hold(self) -> None:
+        """Keep the turn until `release`."""
+
+    def release(self) -> None:
+        """Let `end` end the turn again."""
+
     def close(self, _state: State, /) -> None:
         """Commit what was noted, and release the files."""
+
+    def abandon(self) -> None:
+        """Release the files without a commit."""
 
 
 class _Changed:
@@ -102,7 +111,7 @@ class _Written(NamedTuple):
     notes: str
 
 
-_NOTHING_WRITTEN = _Written({}, None, "")
+_NOTHING_WRITTEN = _Written({}, None, "{}")
 
 
 class FolderStore(Store):
@@ -117,14 +126,21 @@ class FolderStore(Store):
     read_only : bool, default=False
         Only read; the folder must exist. Otherwise it is made if it does not, and removed again by
         `close` if nothing was written.
+    on_wait : callable, optional
+        Called while another process has the turn: see `Database`.
     """
 
     def __init__(
-        self, folder: Path, *, durability: Durability = "batch", read_only: bool = False
+        self,
+        folder: Path,
+        *,
+        durability: Durability = "batch",
+        read_only: bool = False,
+        on_wait: OnWait | None = None,
     ) -> None:
         self.folder, self.durability, self.read_only = folder, durability, read_only
         self._made_folder = prepare_folder(folder, create=not read_only)
-        self._database = Database(folder, read_only=read_only)
+        self._database = Database(folder, read_only=read_only, on_wait=on_wait)
         self._changed, self._written = _Changed(), _NOTHING_WRITTEN
         self._state: State | None = None
         self._features: dict[str, Any] = {}
@@ -132,7 +148,7 @@ class FolderStore(Store):
         self._next_position = 0
         self._rows: Ints = np.zeros(0, dtype=np.int64)
         self._failure: UnwritableError | None = None
-        self.is_closed = False
+        self._is_held = self.is_closed = False
 
     @property
     def database(self) -> Database:
@@ -147,7 +163,7 @@ class FolderStore(Store):
     def commit_due(self) -> bool:
         """Return whether a group commit is due."""
         changed = self._changed
-        if not changed.count:
+        if not changed.count or self._is_held:
             return False
         waited = time.monotonic() - changed.since
         return changed.count >= BATCH_CHANGES or waited >= BATCH_SECONDS
@@ -159,7 +175,7 @@ class FolderStore(Store):
         self._require_writable()
         if self._failure is not None:
             self.flush(state)
-        if self._database.in_turn or not self._database.begin():
+        if not self._database.begin():
             return None
         if self._changed.count:
             self._changed = _Changed()
@@ -212,12 +228,22 @@ class FolderStore(Store):
 
     def end(self, state: State, /) -> None:
         """Commit what was noted: at once, or if a group commit is due."""
+        if self._is_held or self.is_closed or self.read_only:
+            return
         if self.durability == "example":
             self.flush(state)
         elif self.commit_due():
             self.flush_quietly(state)
         elif not self._changed.count:
             self._database.end()
+
+    def hold(self) -> None:
+        """Keep the turn until `release`: nothing is committed in between."""
+        self._is_held = True
+
+    def release(self) -> None:
+        """Let `end` end the turn again."""
+        self._is_held = False
 
     def flush_quietly(self, state: State) -> None:
         """Commit what was noted; if that fails, the next change tries again and reports it."""
@@ -234,7 +260,7 @@ class FolderStore(Store):
         if not self._changed.count and notes == self._written.notes:
             self._database.end()
             return
-        if not self._database.in_turn and self._database.begin():
+        if self._database.begin():
             self._database.end()
             raise UnwritableError(
                 f"Another process has changed {self.folder} since; call `reload()` first."
@@ -254,9 +280,12 @@ class FolderStore(Store):
         return self._load(features, None)[1]
 
     def abandon(self) -> None:
-        """Release the files without a commit."""
+        """Release the files without a commit; remove a folder that stayed empty."""
+        if self.is_closed or not self._database.is_mine:
+            return
         self.is_closed = True
-        self._database.close()
+        self._database.end()
+        self._release_files()
 
     def close(self, state: State, /) -> None:
         """Commit what was noted, and release the files; remove a folder that stayed empty."""
@@ -264,6 +293,9 @@ class FolderStore(Store):
             return
         self.flush(state)
         self.is_closed = True
+        self._release_files()
+
+    def _release_files(self) -> None:
         if self._made_folder is None or self._database.newest():
             self._database.close()
         else:
@@ -289,7 +321,7 @@ class FolderStore(Store):
         records = [self._example(state, place) for place in places]
         images, mark = self._images(state)
         parts, shared = self._parts(state)
-        if notes != self._written.notes:
+        if notes != self._written.notes or self._written is _NOTHING_WRITTEN:
             parts[NOTES] = notes.encode()
         given = state.examples.given
         new_rows = (
@@ -392,7 +424,7 @@ class FolderStore(Store):
 
     def newest(self, state: State, features: FeatureMap, /) -> State | None:
         """Return the newest state; None if it is the one that was read or written last."""
-        if self.is_closed or self._database.in_turn:
+        if self.is_closed or self._database.is_ready:
             return None
         if self._database.newest() == self._database.version:
             return None

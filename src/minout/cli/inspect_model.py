@@ -13,11 +13,10 @@ from minout.cli.queries import (
     expected_accuracy,
     expected_for_json,
     expected_text,
-    load_file,
     load_model,
 )
 from minout.learner import Learner
-from minout.store import ModelFolder
+from minout.store import size_of_model
 from minout.streams.files import join_names
 
 _SWITCHES = ("standardize", "whiten", "lda_prior")
@@ -99,9 +98,7 @@ def info(model: options.Model, as_json: options.Json = False) -> None:
 
     Example: minout info wines
     """
-    with ModelFolder(model, shared=True) as folder:
-        size = folder.file.stat().st_size
-        learner = load_file(folder.file)
+    learner, size = load_model(model), size_of_model(model)
     notes = read_notes(learner)
     counts = Counter(learner.example(each)[1] for each in learner.ids)
     misfits, pending = (learner.misfits, learner.pending) if len(learner) else ([], [])

@@ -12,7 +12,7 @@ import sqlite3
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -21,7 +21,7 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from minout._typing import Ints
-from minout.errors import MissingDataError, UnwritableError
+from minout.errors import MissingDataError, UnwritableError, system_reason
 from minout.store.archive import damaged_message
 
 DATABASE = "model.sqlite"
@@ -32,6 +32,8 @@ PAGE = 8_192
 WAIT = 600.0
 """The longest time to wait for another process's turn to end, in seconds."""
 POLL = 0.02
+BRIEF = 60.0
+"""The longest time to wait for a lock that SQLite takes for a moment, as to open a file."""
 MODULUS = 2**62
 FEW = 1_000
 """How many records are read at a time."""
@@ -64,6 +66,7 @@ SCHEMA = {
 }
 KEYED = ("separators", "images", "parts")
 Key = int | str
+OnWait = Callable[[float], None]
 
 
 class ExampleRecord(NamedTuple):
@@ -165,14 +168,20 @@ class Database:
         The model's folder; it must exist.
     read_only : bool, default=False
         Never write; no lock is taken.
+    on_wait : callable, optional
+        Called again and again while another process has the turn, with the seconds waited so far.
+        It may raise an error to stop waiting.
     """
 
-    def __init__(self, folder: Path, *, read_only: bool = False) -> None:
+    def __init__(
+        self, folder: Path, *, read_only: bool = False, on_wait: OnWait | None = None
+    ) -> None:
         self.folder, self.file = folder, folder / DATABASE
-        self.read_only = read_only
+        self.read_only, self._on_wait = read_only, on_wait
         self._token = secrets.token_hex(8)
         self._queue = FileLock(folder / QUEUE, thread_local=False)
-        self._known = _Known()
+        self._known, self._is_current = _Known(), False
+        self._is_closed = False
         self._unconfirmed: _Update | None = None
         self._process = os.getpid()
         self._connection = self._connect()
@@ -216,7 +225,7 @@ class Database:
     def _sqlite(self, mode: str) -> sqlite3.Connection:
         name = f"file:{quote(str(self.file.resolve()))}?mode={mode}"
         connection = sqlite3.connect(
-            name, uri=True, isolation_level=None, check_same_thread=False, timeout=POLL
+            name, uri=True, isolation_level=None, check_same_thread=False, timeout=BRIEF
         )
         for setting in ("trusted_schema=OFF", "cell_size_check=ON", "synchronous=FULL"):
             connection.execute(f"PRAGMA {setting}")
@@ -240,6 +249,8 @@ class Database:
 
     def _check(self, connection: sqlite3.Connection) -> None:
         # The schema must be ours to the letter: a view or a trigger could run anything.
+        if self.read_only and _is_blank(connection):
+            return  # another process is making it
         application = connection.execute("PRAGMA application_id").fetchone()[0]
         newer = connection.execute("PRAGMA user_version").fetchone()[0] > FORMAT
         if application != APPLICATION:
@@ -261,9 +272,19 @@ class Database:
 
     def close(self) -> None:
         """End the turn without writing, and close the connection."""
-        if self.is_mine:
+        if self.is_mine and not self._is_closed:
+            self.end()
+            self._is_closed = True
             with self._translated():
+                self._empty_log()
                 self._connection.close()
+
+    def _empty_log(self) -> None:
+        # SQLite removes its write-ahead log when nobody else has the file open. Otherwise it is
+        # emptied, if nobody uses it at this moment: what was deleted is not to stay in it.
+        if not self.read_only and self.file.exists():
+            with suppress(sqlite3.Error), self._busy_timeout(POLL):
+                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def remove(self) -> None:
         """Close and delete the database, unless a state has been written to it."""
@@ -273,7 +294,7 @@ class Database:
             if is_empty:
                 for ending in ("", "-wal", "-shm"):
                     Path(f"{self.file}{ending}").unlink(missing_ok=True)
-            self._connection.close()
+        self.close()
 
     def damaged(self) -> MissingDataError:
         """Return the error for a file that is damaged."""
@@ -293,43 +314,81 @@ class Database:
     @property
     def in_turn(self) -> bool:
         """Whether this connection has the turn."""
-        return self._connection.in_transaction
+        return not self._is_closed and self._connection.in_transaction
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether this connection has the turn, and knows the newest state."""
+        return self.in_turn and self._is_current
 
     def begin(self) -> bool:
         """Take the turn, if need be after a wait; return whether there is a state not known yet."""
         self._require_process()
-        if self.in_turn:
+        if self.is_ready:
             return False
         with self._translated():
-            self._take_turn()
+            if not self.in_turn:  # it may be, if an earlier call was interrupted
+                self._take_turn()
             version, _, writer = self._head()
         mine = self._unconfirmed
         if mine is not None and (version, writer) == (mine.version, self._token):
             self._confirm()
-        return version != self._known.version
+        self._is_current = version == self._known.version
+        return not self._is_current
 
     def _take_turn(self) -> None:
-        until = time.monotonic() + WAIT
+        since = time.monotonic()
+        self._is_current = False
+        with self._in_queue(since), self._busy_timeout(POLL):
+            while True:
+                try:
+                    self._connection.execute("BEGIN IMMEDIATE")
+                    break
+                except sqlite3.OperationalError as error:
+                    if not error.sqlite_errorname.startswith("SQLITE_BUSY"):
+                        raise
+                    self._wait(since)
+            self._require_file()
+
+    @contextmanager
+    def _busy_timeout(self, seconds: float) -> Iterator[None]:
+        self._connection.execute(f"PRAGMA busy_timeout={int(seconds * 1000)}")
         try:
-            with self._queue.acquire(timeout=WAIT, poll_interval=POLL):
-                while True:
-                    try:
-                        self._connection.execute("BEGIN IMMEDIATE")
-                        self._require_file()
-                        return
-                    except sqlite3.OperationalError as error:
-                        is_busy = error.sqlite_errorname.startswith("SQLITE_BUSY")
-                        if not is_busy or time.monotonic() > until:
-                            raise
+            yield
+        finally:
+            self._connection.execute(f"PRAGMA busy_timeout={int(BRIEF * 1000)}")
+
+    @contextmanager
+    def _in_queue(self, since: float) -> Iterator[None]:
+        try:
+            while not self._is_first():
+                self._wait(since)
+                time.sleep(POLL)
+            yield
+        finally:
+            self._queue.release(force=True)
+
+    def _is_first(self) -> bool:
+        # Take the lock of the queue, if no other process has it.
+        try:
+            self._queue.acquire(timeout=0)
         except Timeout:
+            return False
+        except OSError as error:
+            raise UnwritableError(
+                f"{self.folder} cannot be written to: {system_reason(error)}."
+            ) from error
+        return True
+
+    def _wait(self, since: float) -> None:
+        waited = time.monotonic() - since
+        if waited > WAIT:
             raise UnwritableError(
                 f"Another process has been changing {self.folder} for more than {WAIT:.0f} s; "
                 "try again later."
-            ) from None
-        except OSError as error:
-            raise UnwritableError(
-                f"{self.folder} cannot be written to: {error.strerror or error}."
-            ) from error
+            )
+        if self._on_wait is not None:
+            self._on_wait(waited)
 
     def _require_file(self) -> None:
         if not self.file.exists() or self.file.stat().st_ino != self._inode:
@@ -450,8 +509,10 @@ class Database:
         return self._known.keyed[table].keys()
 
     def newest(self) -> int:
-        """Return the number of the newest state in the database."""
+        """Return the number of the newest state in the database; 0 if there is none."""
         with self._translated():
+            if self.read_only and not self.version and _is_blank(self._connection):
+                return 0
             return self._head()[0]
 
     def _head(self) -> tuple[int, int, str]:
@@ -474,7 +535,7 @@ class Database:
             result = load(reading)
             if reading.total() != total:
                 raise self.damaged()
-            self._known = reading.known(version, total)
+            self._known, self._is_current = reading.known(version, total), True
             self._unconfirmed = None
         return result
 
@@ -515,7 +576,7 @@ class Database:
                 self._connection.execute("VACUUM")
                 busy = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
             finally:
-                self._connection.execute(f"PRAGMA busy_timeout={int(POLL * 1000)}")
+                self._connection.execute(f"PRAGMA busy_timeout={int(BRIEF * 1000)}")
         if busy:
             raise UnwritableError(
                 f"Another process is reading {self.folder}, so that its log could not be emptied; "
@@ -648,6 +709,10 @@ class Reading:
         cursor = self._connection.execute(query, arguments)
         while block := cursor.fetchmany(FEW):
             yield from block
+
+
+def _is_blank(connection: sqlite3.Connection) -> bool:
+    return connection.execute("SELECT name FROM sqlite_master LIMIT 1").fetchone() is None
 
 
 _BEFORE_ALL: dict[str, Any] = {"separators": -1, "images": -1, "parts": ""}
