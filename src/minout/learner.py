@@ -48,6 +48,7 @@ from minout.inputs import (
     checked_weight,
     listed_ids,
 )
+from minout.model_folder import FileStore, import_file, open_store
 from minout.model_store import Durability, FolderStore, Loaded, Store
 from minout.readwrite import ReadWriteLock, reads, writes
 from minout.teaching import Example, checked_examples, clock, separable, step
@@ -292,7 +293,7 @@ class Learner:
         return reports
 
     @reads
-    def what_if(self, x: Any, y: Label, at: Time | None = None) -> WhatIf:
+    def what_if(self, x: Any, y: Label, at: Time | None = None, *, id: Id | None = None) -> WhatIf:
         """Return which stored examples could be disturbed by teaching x as y; learn nothing.
 
         Parameters
@@ -303,6 +304,8 @@ class Learner:
             The label that it would have.
         at : float or datetime, optional
             When it happened: see `teach`.
+        id : int or str, optional
+            Its id. A stored id disturbs nothing, or is the same error as in `teach`.
 
         Returns
         -------
@@ -311,6 +314,9 @@ class Learner:
         """
         label, row = self._label(y), self._inputs.row(x, self._state.widths)
         when = clock() if at is None else checked_time(at)
+        if id is not None and id in self:
+            step(self._state, Example(row, label, id, 1.0, when))
+            return WhatIf.nothing()
         if self._state.widths.row is None:
             return WhatIf.nothing()
         return engine.what_if(self._state, row, label, when)
@@ -790,6 +796,7 @@ class Learner:
         read_only: bool = False,
         features: str | FeatureMap | Callable[[Any], Any] | None = None,
         memory: str | Codec | None = None,
+        on_wait: Callable[[float], None] | None = None,
         **settings: Any,
     ) -> "Learner":
         """Open the model of a folder, which is kept up to date with every change.
@@ -814,6 +821,9 @@ class Learner:
             function of your own.
         memory : str or Codec, optional
             The codec: likewise.
+        on_wait : callable, optional
+            Called again and again while a change waits for another process, with the seconds
+            waited so far. An error that it raises ends the wait, and nothing has changed.
         **settings
             The other parameters of the constructor. Those of an existing model must be equal.
 
@@ -836,17 +846,24 @@ class Learner:
             memory="auto" if memory is None else memory,
             **settings,
         )
-        store = FolderStore(Path(folder), durability=durability, read_only=read_only)
+        store = open_store(
+            Path(folder), durability=durability, read_only=read_only, on_wait=on_wait
+        )
         given = None if features is None else new.features
         new._open(store, given, settings)
         return new
 
     def _open(
-        self, store: FolderStore, features: FeatureMap | None, settings: dict[str, Any]
+        self,
+        store: FolderStore | FileStore,
+        features: FeatureMap | None,
+        settings: dict[str, Any],
     ) -> None:
         # Take over the state of a store, if it has one; its settings must be the given ones.
         try:
-            if store.is_new:
+            if isinstance(store, FolderStore) and not store.read_only:
+                import_file(store, features, self._state.examples.codec)
+            if isinstance(store, FolderStore) and store.is_new:
                 store.start(self._state, self.features, is_given=features is not None)
             else:
                 loaded = store.load(features, self._state.examples.codec)
@@ -890,25 +907,31 @@ class Learner:
             store.record(self._state, None, "store")
             store.flush(self._state)
         except BaseException:
-            store.remove_new()
+            store.abandon()
             raise
         self._store = store
         self._keep_committing()
 
     @contextmanager
-    def turn(self) -> Iterator[None]:
-        """Commit the changes of a `with` statement together, without changes by other processes.
+    def turn(self) -> Iterator[bool]:
+        """Keep other processes from changing the folder during a `with` statement; see `open`.
 
-        Only a learner that is kept in a folder shares its model with other processes; see `open`.
+        At the beginning, what other processes committed is taken over. All changes in it are
+        committed together, and `notes` with them. Do not call `flush` in it.
+
+        Returns
+        -------
+        context manager
+            For a `with` statement. Its value is whether other processes have changed the model.
         """
         if type(self._store) is Store or self._holds_turn:
-            yield
+            yield False
             return
         try:
             with self._lock.preparing():
-                self._begin()
+                is_newer = self._begin()
                 self._holds_turn = True
-            yield
+            yield is_newer
         finally:
             has_begun, self._holds_turn = self._holds_turn, False
             with self._lock.preparing():
@@ -960,8 +983,12 @@ class Learner:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close the learner."""
-        self.close()
+        """Close the learner, also if what was changed cannot be committed."""
+        try:
+            self.close()
+        except MinoutError:
+            self._store.abandon()
+            raise
 
     def __del__(self) -> None:
         """Commit what has not been committed yet."""
@@ -1187,15 +1214,18 @@ class Learner:
 
         self._lock.write(put_in_place)
 
-    def _begin(self) -> None:
+    def _begin(self) -> bool:
+        # Take the turn; return whether other processes have changed the state.
         newer = self._store.begin(self._state, self.features)
         if newer is not None:
             self._adopt(newer)
+        return newer is not None
 
     def _end(self, *, has_begun: bool) -> None:
         # If what a call changed cannot be committed at once, the state before it is restored.
         store = self._store
-        assert isinstance(store, FolderStore)
+        if not isinstance(store, FolderStore):
+            return
         if not has_begun:
             store.leave()
             return

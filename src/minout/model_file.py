@@ -34,7 +34,7 @@ _MAPS: dict[str, type[Identity | Scattering | RandomFourier]] = {
 def write(path: Path, features: FeatureMap, state: State) -> None:
     """Write a state and the description of its feature map, atomically."""
     about, arrays = packed(state)
-    encode_notes(state.notes)
+    about = {**about, "notes": json.loads(encode_notes(state.notes))}
     write_archive(path, {**header(features), "state": about}, arrays, "The model")
 
 
@@ -49,11 +49,21 @@ def header(features: FeatureMap) -> dict[str, Any]:
 
 
 def encode_notes(notes: dict[str, Any]) -> str:
-    """Return the user's notes as JSON; refuse notes that are not."""
+    """Return the user's notes as JSON; refuse notes that are not.
+
+    A value may be an object with a method `to_json`: it is asked each time that notes are written.
+    """
     try:
-        return json.dumps(notes)
+        return json.dumps(notes, default=_plain)
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInputError(f"`notes` must be plain JSON to be saved: {error}.") from error
+
+
+def _plain(value: Any) -> Any:
+    to_json = getattr(value, "to_json", None)
+    if to_json is None:
+        raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
+    return to_json()
 
 
 def read(

@@ -20,15 +20,15 @@ from minout.features import FeatureMap
 from minout.model_file import check_codec, encode_notes, expect_rows_of, found_features, header
 from minout.store import DamagedRecord, Database, decode_arrays, encode_arrays
 from minout.store.database import (
-    DATABASE,
     Changes,
     ExampleRecord,
     Key,
     KnownState,
     LogEntry,
+    OnWait,
     Reading,
 )
-from minout.store.folder import MODEL, prepare_folder, remove_if_empty
+from minout.store.folder import prepare_folder, remove_if_empty
 
 Durability = Literal["example", "batch"]
 
@@ -95,13 +95,11 @@ class Store:
     def close(self, _state: State, /) -> None:
         """Commit what was noted, and release the files."""
 
+    def abandon(self) -> None:
+        """Release the files without a commit."""
+
     def compact(self, _state: State, /) -> None:
         """Leave nothing deleted in any file."""
-
-
-def holds_model(folder: Path) -> bool:
-    """Return whether a folder holds a model, of the present form or of an earlier one."""
-    return any((folder / name).exists() for name in (DATABASE, MODEL))
 
 
 class _Changed:
@@ -165,10 +163,17 @@ class FolderStore(Store):
     read_only : bool, default=False
         Only read; the folder must exist. Otherwise it is made if it does not, and removed again by
         `close` if nothing was written.
+    on_wait : callable, optional
+        Called while another process has the turn: see `Database`.
     """
 
     def __init__(
-        self, folder: Path, *, durability: Durability = "batch", read_only: bool = False
+        self,
+        folder: Path,
+        *,
+        durability: Durability = "batch",
+        read_only: bool = False,
+        on_wait: OnWait | None = None,
     ) -> None:
         if durability not in ("batch", "example"):
             raise InvalidInputError(
@@ -176,7 +181,7 @@ class FolderStore(Store):
             )
         self.folder, self.durability, self.read_only = folder, durability, read_only
         self._made_folder = prepare_folder(folder, create=not read_only)
-        self._database = Database(folder, read_only=read_only)
+        self._database = Database(folder, read_only=read_only, on_wait=on_wait)
         self._changed, self._written = _Changed(), _NOTHING_WRITTEN
         self._recorded: tuple[State, Delta | None, str, bool] | None = None
         self._state: State | None = None
@@ -348,26 +353,23 @@ class FolderStore(Store):
         return loaded
 
     def abandon(self) -> None:
-        """Release the files without a commit."""
-        self.is_closed = True
-        self._database.close()
-
-    def close(self, state: State, /) -> None:
-        """Commit what was noted, and release the files; remove a folder that stayed empty."""
+        """Release the files without a commit; remove a folder that stayed empty."""
         if self.is_closed or not self._database.is_mine:
             return
-        self.flush(state)
-        if self._database.newest():
-            self.abandon()
-        else:
-            self.remove_new()
-
-    def remove_new(self) -> None:
-        """Release the files, and remove them and a new folder if no state was written."""
         self.is_closed = True
+        self._database.end()
+        if self.read_only or self._database.newest():
+            self._database.close()
+            return
         self._database.remove()
         if self._made_folder is not None:
             remove_if_empty(self.folder, self._made_folder)
+
+    def close(self, state: State, /) -> None:
+        """Commit what was noted, and release the files; remove a folder that stayed empty."""
+        if not self.is_closed and self._database.is_mine:
+            self.flush(state)
+            self.abandon()
 
     def _require_writable(self) -> None:
         if self.is_closed:

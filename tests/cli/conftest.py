@@ -8,6 +8,7 @@ import pytest
 from sklearn.datasets import load_wine
 from typer.testing import CliRunner
 
+from minout import Learner
 from minout.cli import app as cli
 from minout.errors import MinoutError
 
@@ -44,6 +45,27 @@ def refused():
         return str(result.exception)
 
     return fail
+
+
+@pytest.fixture
+def on_disk():
+    """Gives the bytes of the files of a model by name; the lock has none."""
+    return lambda folder: {
+        each.name: each.read_bytes() for each in folder.iterdir() if each.name != ".lock"
+    }
+
+
+@pytest.fixture
+def exported(tmp_path_factory):
+    """Gives the bytes of a model as one file: equal models have equal bytes."""
+
+    def export(folder) -> bytes:
+        file = tmp_path_factory.mktemp("exported") / "file"
+        with Learner.open(folder, read_only=True) as learner:
+            learner.save(file)
+        return file.read_bytes()
+
+    return export
 
 
 @pytest.fixture

@@ -11,8 +11,6 @@ from sklearn.datasets import load_iris
 from minout import Learner
 from minout.cli.teaching import Teaching
 
-MODEL = "model.minout"
-
 
 @pytest.fixture
 def irises(tmp_path, write_csv):
@@ -43,11 +41,11 @@ def test_an_id_means_one_example_whatever_file_it_comes_from(tmp_path, run_json,
 
 @pytest.mark.parametrize("first", range(4))
 def test_a_file_without_ids_is_refused_by_a_model_that_has_them(
-    tmp_path, run, refused, irises, write_csv, first
+    tmp_path, run, refused, irises, write_csv, first, on_disk
 ):
     model = tmp_path / "m"
     run("learn", model, irises[first], "--label", "kind", "--id", "no")
-    before = (model / MODEL).read_bytes()
+    before = on_disk(model)
     X, y = load_iris(return_X_y=True)
     np.savez(tmp_path / "bare.npz", X=X, kind=y)
     rows = [[*x, kind] for x, kind in zip(X.tolist(), y.tolist(), strict=True)]
@@ -58,7 +56,7 @@ def test_a_file_without_ids_is_refused_by_a_model_that_has_them(
         "name another one with --id."
     )
     assert "has no column 'no', from which" in refused("learn", model, bare)
-    assert (model / MODEL).read_bytes() == before
+    assert on_disk(model) == before
 
 
 def test_predict_and_what_if_give_ids_as_strings(tmp_path, run, irises):
@@ -78,18 +76,20 @@ def test_ids_that_are_numbers_are_known_too(tmp_path, run, run_json, irises):
         assert (told["taught"], told["known"]) == (0, 150)
 
 
-def test_a_file_whose_labels_were_corrected_can_be_learned_again(run, run_json, wines, wine):
+def test_a_file_whose_labels_were_corrected_can_be_learned_again(
+    run, run_json, wines, wine, on_disk
+):
     run("correct", wines, "b0", "port")
     run("correct", wines, "b1", "port")
     run("correct", wines, "b1", "grignolino")
     run("correct", wines, "b2", "port")
     run("correct", wines, "b2", "barolo")
-    before = (wines / MODEL).read_bytes()
+    before = on_disk(wines)
     told = run_json("learn", wines, wine)
     assert (told["taught"], told["known"], told["corrected"]) == (0, 178, 2)
     said = run("learn", wines, wine)
     assert said.startswith("Nothing new: 178 were known already, of which 2 were corrected since.")
-    assert (wines / MODEL).read_bytes() == before
+    assert on_disk(wines) == before
 
 
 @pytest.mark.parametrize(("column", "value", "what"), [(0, "99", "row"), (13, "port", "label")])
@@ -103,21 +103,21 @@ def test_a_corrected_row_with_other_numbers_or_a_third_label_is_refused(
     assert f"line 2: Example 'b0' is stored with another {what}; " in said
 
 
-def test_of_what_is_forgotten_no_note_stays(run, wines):
+def test_of_what_is_forgotten_no_note_stays(run, wines, on_disk):
     for id in ("b0", "b1", "b60"):
         run("correct", wines, id, "port")
-    assert Learner.load(wines / MODEL).corrected == {
+    assert Learner.open(wines, read_only=True).corrected == {
         "b0": ("barolo",),
         "b1": ("barolo",),
         "b60": ("grignolino",),
     }
     run("forget", wines, "b1")
-    assert b'"b1"' not in (wines / MODEL).read_bytes()
+    assert not any(b'"b1"' in each for each in on_disk(wines).values())
     run("forget", wines, "--class", "barolo")
-    assert b"barolo" not in (wines / MODEL).read_bytes()
-    assert Learner.load(wines / MODEL).corrected == {"b60": ("grignolino",)}
+    assert not any(b"barolo" in each for each in on_disk(wines).values())
+    assert Learner.open(wines, read_only=True).corrected == {"b60": ("grignolino",)}
     run("forget", wines, "--class", "port")
-    assert Learner.load(wines / MODEL).corrected == {}
+    assert Learner.open(wines, read_only=True).corrected == {}
 
 
 def test_a_forgotten_row_comes_back_with_its_file(run, run_json, wines, wine):
@@ -125,7 +125,7 @@ def test_a_forgotten_row_comes_back_with_its_file(run, run_json, wines, wine):
     run("forget", wines, "b0")
     told = run_json("learn", wines, wine)
     assert (told["taught"], told["known"], told["corrected"]) == (1, 177, 0)
-    assert Learner.load(wines / MODEL).example("b0")[1] == "barolo"
+    assert Learner.open(wines, read_only=True).example("b0")[1] == "barolo"
 
 
 def test_what_was_not_consolidated_is_told_so(tmp_path, run, write_csv, wine_rows):
@@ -138,6 +138,6 @@ def test_what_was_not_consolidated_is_told_so(tmp_path, run, write_csv, wine_row
 
 
 def test_speed_counts_what_was_taught(wines):
-    teaching = Teaching(Learner.load(wines / MODEL), wines / MODEL)
+    teaching = Teaching(Learner.open(wines, read_only=True))
     teaching.taught, teaching.known, teaching.seconds = 10, 170, 2.0
     assert "Taught 10 examples (170 were known already), 5 per second;" in teaching.summary()

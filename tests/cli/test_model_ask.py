@@ -20,7 +20,7 @@ from minout.streams.files import read
 
 @pytest.fixture
 def learner(wines):
-    return Learner.load(wines / "model.minout")
+    return Learner.open(wines, read_only=True)
 
 
 def table(printed):
@@ -117,14 +117,14 @@ def test_a_file_of_which_no_label_is_known_is_not_scored(refused, wines, wine_ro
 
 
 def test_what_if_says_what_teaching_would_touch_and_teaches_nothing(
-    run, wines, write_csv, wine_rows, learner, numbers
+    run, wines, write_csv, wine_rows, learner, numbers, on_disk
 ):
     changed = [list(row) for row in wine_rows[:4]]
     changed[1][13], changed[2][13] = "grignolino", "port"
     for row in changed[1:]:
         row[14] += ", new"
     file = write_csv("changed.csv", changed)
-    before = (wines / "model.minout").read_bytes()
+    before = on_disk(wines)
     short, long = table(run("what_if", wines, file)), objects(run("what_if", wines, file, "--json"))
     for i, (line, said) in enumerate(zip(short, long, strict=True)):
         asked = learner.what_if(numbers[i], changed[i + 1][13])
@@ -142,7 +142,7 @@ def test_what_if_says_what_teaching_would_touch_and_teaches_nothing(
         assert (line["known"], said["known"]) == ("no", False)
     assert ["barolo", "grignolino"] in long[0]["separators"]
     assert [len(said["separators"]) for said in long[1:]] == [3, 0]
-    assert (wines / "model.minout").read_bytes() == before
+    assert on_disk(wines) == before
 
 
 def test_what_if_says_that_known_rows_change_nothing(
@@ -245,7 +245,7 @@ def test_a_picture_shows_the_image_and_its_supporters(tmp_path, run, monkeypatch
     run(*words, "--picture", tmp_path / "why.png")
     with Image.open(tmp_path / "why.png") as picture:
         assert picture.format == "PNG"
-    learner = Learner.load(tmp_path / "m" / "model.minout")
+    learner = Learner.open(tmp_path / "m", read_only=True)
     assert list(drawn[0]["image_shape"]) == [8, 8]
     with read(tmp_path / "images") as reader:
         rows = {each.id: each.row for each in reader}

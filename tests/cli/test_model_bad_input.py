@@ -1,5 +1,7 @@
 """What people do by mistake: one sentence each, and what was there before is there still."""
 
+import json
+
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -134,7 +136,7 @@ def test_a_bad_file_is_refused_with_its_name_and_line(tmp_path, refused, write_c
     kept = sum(len(row) == 2 and row[1] == "cat" for row in rows) if "line 3" in sentence else 0
     assert (tmp_path / "m").exists() is bool(kept)
     if kept:
-        assert len(Learner.load(tmp_path / "m" / "model.minout")) == 1
+        assert len(Learner.open(tmp_path / "m", read_only=True)) == 1
         assert "The rows before it are kept. To continue after it, add --from-line 4." in said
 
 
@@ -187,8 +189,14 @@ def test_a_models_column_that_is_missing_is_named(refused, wines, write_csv, win
 
 def test_labels_of_two_types_are_refused(tmp_path, refused):
     lines = '{"a": 1, "kind": 1}\n{"a": 2, "kind": "cat"}\n'
-    said = refused("learn", tmp_path / "m", "-", "--label", "kind", input=lines)
-    assert "standard input, line 2: The label 'cat' is of another type than before" in said
+    (tmp_path / "two.jsonl").write_text(lines)
+    said = refused("learn", tmp_path / "m", tmp_path / "two.jsonl", "--label", "kind")
+    assert "two.jsonl, line 2: The label 'cat' is of another type than before" in said
+    words = ["learn", str(tmp_path / "m"), "-", "--label", "kind", "--json"]
+    result = CliRunner().invoke(cli.app, words, input=lines)
+    assert "standard input, line 2: The label 'cat' is of another type than before" in result.stderr
+    told = json.loads(result.stdout)
+    assert (result.exit_code, told["skipped"], told["classes"]) == (0, 1, 1)
 
 
 def test_a_column_that_is_not_a_number_can_be_ignored(tmp_path, run_json, run, write_csv):
@@ -200,8 +208,8 @@ def test_a_column_that_is_not_a_number_can_be_ignored(tmp_path, run_json, run, w
 
 
 def test_a_damaged_model_is_one_sentence(refused, wines, wine):
-    file = wines / "model.minout"
-    file.write_bytes(file.read_bytes()[:-100])
+    file = wines / "model.sqlite"
+    file.write_bytes(file.read_bytes()[:-10_000])
     before = file.read_bytes()
     for words in (["predict", wines, wine], ["learn", wines, wine], ["info", wines]):
         assert str(file) in refused(*words)

@@ -13,7 +13,7 @@ from minout.store import write_archive
 
 
 def kept(folder) -> Learner:
-    return Learner.load(folder / "model.minout")
+    return Learner.open(folder, read_only=True)
 
 
 def test_a_corrected_model_equals_one_that_was_taught_rightly(
@@ -33,14 +33,14 @@ def test_a_corrected_model_equals_one_that_was_taught_rightly(
     assert (kept(tmp_path / "m").scores(numbers) == kept(wines).scores(numbers)).all()
 
 
-def test_a_correction_says_from_what_to_what(run, run_json, wines):
+def test_a_correction_says_from_what_to_what(run, run_json, wines, on_disk):
     said = run("correct", wines, "b0", "port")
     assert said.startswith("label:             barolo → port (new label)\n")
-    before = (wines / "model.minout").read_bytes()
+    before = on_disk(wines)
     told = run_json("correct", wines, "b0", "port")
     assert (told["from"], told["to"], told["changed"]) == ("port", "port", False)
     assert "port → port (nothing changed)\n" in run("correct", wines, "b0", "port")
-    assert (wines / "model.minout").read_bytes() == before
+    assert on_disk(wines) == before
     assert "port → barolo\n" in run("correct", wines, "b0", "barolo")
     told = run_json("correct", wines, "b0", "sherry")
     assert (told["is_new_label"], told["changed"]) == (True, True)
@@ -116,12 +116,12 @@ def test_a_word_means_the_string_before_the_number(tmp_path, run, refused):
     assert "is of another type" in refused("correct", tmp_path / "m", "8", "cat")
 
 
-def test_refused_changes_change_nothing(refused, wines):
-    before = (wines / "model.minout").read_bytes()
+def test_refused_changes_change_nothing(refused, wines, on_disk):
+    before = on_disk(wines)
     assert "There is no example 'b999'" in refused("correct", wines, "b999", "barolo")
     assert "There is no example 'b999'" in refused("forget", wines, "b1", "b999")
     assert "named twice" in refused("forget", wines, "b1", "b1")
-    assert (wines / "model.minout").read_bytes() == before
+    assert on_disk(wines) == before
 
 
 def test_suspects_print_a_table(run, wines):
@@ -151,7 +151,7 @@ def test_info_tells_what_the_model_holds(run, run_json, wines, wine_rows):
     assert told["columns"] == wine_rows[0][:13]
     assert (told["label"], told["id"], told["image_shape"]) == ("kind", "bottle", None)
     assert told["chosen"] == kept(wines).choice._asdict()
-    assert told["bytes"] == (wines / "model.minout").stat().st_size
+    assert told["bytes"] == (wines / "model.sqlite").stat().st_size
     expected = kept(wines).expected_accuracy()
     assert told["expected_accuracy"] == {
         **expected._asdict(),
@@ -199,51 +199,57 @@ def test_very_many_digits_are_no_id_and_no_unicode_is_no_label(refused, wines):
     assert "'\\udce9' is not UTF-8" in refused("correct", wines, "b1", "\udce9")
 
 
-def test_a_sealed_file_whose_parts_are_missing_is_not_imported(tmp_path, run, refused, wines):
+def test_a_sealed_file_whose_parts_are_missing_is_not_imported(
+    tmp_path, run, refused, wines, on_disk
+):
     about = {"format": "minout model", "version": 2}
     foreign = {**about, "features": {"fingerprint": "x", "name": "identity"}}
     write_archive(tmp_path / "f", about, {}, "The model")
     assert "truncated or changed" in refused("import", tmp_path / "f", tmp_path / "m")
-    write_archive(wines / "model.minout", foreign, {}, "The model")
+    old = tmp_path / "old"  # a folder from before there was a database
+    old.mkdir()
+    write_archive(old / "model.minout", foreign, {}, "The model")
     for words in (["info"], ["forget", "b1"], ["suspects"]):
-        assert "truncated or changed" in refused(words[0], wines, *words[1:])
-    write_archive(wines / "model.minout", {**about, "version": 1}, {}, "The model")
-    assert "truncated or changed" in refused("info", wines)
+        assert "truncated or changed" in refused(words[0], old, *words[1:])
+    write_archive(old / "model.minout", {**about, "version": 1}, {}, "The model")
+    assert "truncated or changed" in refused("info", old)
+    assert list(on_disk(old)) == ["model.minout"]
 
 
-def test_a_model_that_was_not_consolidated_can_be(tmp_path, run, run_json, refused, wine):
+def test_a_model_that_was_not_consolidated_can_be(tmp_path, run, run_json, refused, wine, exported):
     words = ["--label", "kind", "--id", "bottle"]
     run("learn", tmp_path / "later", wine, *words, "--no-consolidate")
     run("learn", tmp_path / "at once", wine, *words)
-    later, at_once = (tmp_path / name / "model.minout" for name in ("later", "at once"))
-    assert later.read_bytes() != at_once.read_bytes()
+    later, at_once = tmp_path / "later", tmp_path / "at once"
+    assert exported(later) != exported(at_once)
     told = run_json("consolidate", tmp_path / "later")
     assert told["examples"] == 178
     assert told["chosen"] == kept(tmp_path / "later").choice._asdict()
-    assert later.read_bytes() == at_once.read_bytes()
+    assert exported(later) == exported(at_once)
     assert "misfits in all" in run("consolidate", tmp_path / "later")
-    assert later.read_bytes() == at_once.read_bytes()
+    assert exported(later) == exported(at_once)
     run("forget", tmp_path / "later", *kept(tmp_path / "later").ids)
     assert refused("consolidate", tmp_path / "later").startswith("This model has no examples")
 
 
-def test_learning_nothing_new_consolidates_a_model_that_is_not(tmp_path, run, run_json, wine):
+def test_learning_nothing_new_consolidates_a_model_that_is_not(
+    tmp_path, run, run_json, wine, on_disk, exported
+):
     words = ["--label", "kind", "--id", "bottle"]
     run("learn", tmp_path / "m", wine, *words, "--no-consolidate")
     assert run_json("info", tmp_path / "m")["consolidated"] is False
-    before = (tmp_path / "m" / "model.minout").read_bytes()
+    before = on_disk(tmp_path / "m")
     assert "The model is as it was" in run("learn", tmp_path / "m", wine, "--no-consolidate")
-    assert (tmp_path / "m" / "model.minout").read_bytes() == before
+    assert on_disk(tmp_path / "m") == before
     assert "The model is now consolidated" in run("learn", tmp_path / "m", wine)
     assert "consolidated: yes" in run("info", tmp_path / "m")
     assert "The model is as it was" in run("learn", tmp_path / "m", wine)
     run("learn", tmp_path / "at once", wine, *words)
-    files = [(tmp_path / name / "model.minout").read_bytes() for name in ("m", "at once")]
-    assert files[0] == files[1]
+    assert exported(tmp_path / "m") == exported(tmp_path / "at once")
 
 
-def test_a_stopped_consolidation_leaves_the_model_as_it_was(monkeypatch, wines):
-    before = (wines / "model.minout").read_bytes()
+def test_a_stopped_consolidation_leaves_the_model_as_it_was(monkeypatch, wines, on_disk):
+    before = on_disk(wines)
 
     def stopped(self):
         signal.raise_signal(signal.SIGINT)
@@ -252,15 +258,14 @@ def test_a_stopped_consolidation_leaves_the_model_as_it_was(monkeypatch, wines):
     result = CliRunner().invoke(cli.app, ["consolidate", str(wines)])
     assert result.exit_code == 130
     assert "the model is as it was" in result.stderr
-    assert (wines / "model.minout").read_bytes() == before
+    assert on_disk(wines) == before
 
 
 def test_a_correction_made_in_python_does_not_stop_the_file_from_being_learned_again(
     run_json, wines, wine
 ):
-    learner = kept(wines)
-    learner.correct("b0", "port")
-    learner.save(wines / "model.minout")
+    with Learner.open(wines) as learner:
+        learner.correct("b0", "port")
     told = run_json("learn", wines, wine)
     assert (told["taught"], told["known"], told["corrected"]) == (0, 178, 1)
     assert kept(wines).example("b0")[1] == "port"

@@ -10,7 +10,6 @@ from typer.testing import CliRunner
 from minout import DriftMonitor, Learner
 from minout.cli import app as cli
 
-MODEL = "model.minout"
 HEADER = ["a", "b", "kind", "name"]
 ROWS, FLIP = 700, 500
 
@@ -75,20 +74,19 @@ def test_the_next_run_continues_the_count(tmp_path, write_csv, flipped, cut):
         assert second[name] == whole[name]
 
 
-def test_known_rows_are_not_counted_again(tmp_path, write_csv, flipped):
+def test_known_rows_are_not_counted_again(tmp_path, write_csv, flipped, on_disk):
     file = write_csv("f.csv", [HEADER, *flipped])
     first, _ = learn(tmp_path / "m", file, *NAMED)
-    before = (tmp_path / "m" / MODEL).read_bytes()
+    before = on_disk(tmp_path / "m")
     again, said = learn(tmp_path / "m", file)
     assert again["right_before_taught"] == first["right_before_taught"]
     assert SENTENCE not in said
-    assert (tmp_path / "m" / MODEL).read_bytes() == before
+    assert on_disk(tmp_path / "m") == before
 
 
 def test_a_note_that_is_no_monitor_is_refused(tmp_path, refused, wines, wine):
-    learner = Learner.load(wines / MODEL)
-    learner.notes["drift"] = {"labels": 3}
-    learner.save(wines / MODEL)
+    with Learner.open(wines) as learner:
+        learner.notes["drift"] = {"labels": 3}
     assert refused("learn", wines, wine).startswith("The model's note 'drift' was not written by")
 
 
@@ -108,7 +106,7 @@ def test_a_new_model_keeps_the_newest(
     file = write_csv("f.csv", [HEADER, *flipped[:200]])
     told, _ = learn(tmp_path / "m", file, *NAMED, "--keep", text)
     assert (told["taught"], told["examples"], told["forgotten"]) == (200, left, 200 - left)
-    learner = Learner.load(tmp_path / "m" / MODEL)
+    learner = Learner.open(tmp_path / "m", read_only=True)
     if isinstance(keep, int):
         assert learner.ids == [row[3] for row in flipped[200 - left : 200]]
     assert run_json("info", tmp_path / "m")["keep"] == keep

@@ -11,9 +11,6 @@ from typer.testing import CliRunner
 
 from minout import Learner
 from minout.cli import app as cli
-from minout.cli import teaching
-
-MODEL = "model.minout"
 
 
 def in_python(rows, labels, ids=None) -> Learner:
@@ -24,7 +21,7 @@ def in_python(rows, labels, ids=None) -> Learner:
 
 
 def same(folder, learner: Learner, rows) -> None:
-    kept = Learner.load(folder / MODEL)
+    kept = Learner.open(folder, read_only=True)
     assert kept.ids == learner.ids
     assert kept.classes.tolist() == learner.classes.tolist()
     assert (kept.scores(rows) == learner.scores(rows)).all()
@@ -60,16 +57,16 @@ def test_many_runs_equal_one_and_remember_label_id_and_columns(
     first, second = write_csv("1.csv", [header, *rows[:90]]), write_csv("2.csv", backwards)
     run("learn", tmp_path / "m", first, "--label", "kind", "--id", "bottle")
     run("learn", tmp_path / "m", second)
-    same(tmp_path / "m", Learner.load(wines / MODEL), numbers)
+    same(tmp_path / "m", Learner.open(wines, read_only=True), numbers)
 
 
-def test_teaching_known_ids_again_changes_nothing(tmp_path, run_json, run, wines, wine):
-    before = (wines / MODEL).read_bytes()
+def test_teaching_known_ids_again_changes_nothing(tmp_path, run_json, run, wines, wine, on_disk):
+    before = on_disk(wines)
     told = run_json("learn", wines, wine)
     assert (told["taught"], told["known"], told["moved"]) == (0, 178, 0)
-    assert (wines / MODEL).read_bytes() == before
+    assert on_disk(wines) == before
     expected, low, high = (
-        f"{each:.1%}" for each in Learner.load(wines / MODEL).expected_accuracy()[:3]
+        f"{each:.1%}" for each in Learner.open(wines, read_only=True).expected_accuracy()[:3]
     )
     assert run("learn", wines, wine) == (
         "Nothing new: 178 were known already. "
@@ -80,15 +77,15 @@ def test_teaching_known_ids_again_changes_nothing(tmp_path, run_json, run, wines
 
 @pytest.mark.parametrize(("column", "value", "what"), [(0, "99", "row"), (13, "barolo", "label")])
 def test_a_known_id_with_another_row_or_label_is_refused(
-    refused, write_csv, wines, wine_rows, column, value, what
+    refused, write_csv, wines, wine_rows, column, value, what, on_disk
 ):
     changed = [list(row) for row in wine_rows]
     changed[100][column] = value
-    before = (wines / MODEL).read_bytes()
+    before = on_disk(wines)
     said = refused("learn", wines, write_csv("changed.csv", changed))
     assert f"line 101: Example 'b99' is stored with another {what}; " in said
     assert "To continue after it, add --from-line 102." in said
-    assert (wines / MODEL).read_bytes() == before
+    assert on_disk(wines) == before
 
 
 def test_a_bad_row_keeps_what_came_before_and_from_line_goes_on(
@@ -100,7 +97,7 @@ def test_a_bad_row_keeps_what_came_before_and_from_line_goes_on(
     said = refused("learn", tmp_path / "m", file, "--label", "kind", "--id", "bottle")
     assert said.startswith(f"{file}, line 61: column 'alcohol' holds 'nan'")
     assert said.endswith("The rows before it are kept. To continue after it, add --from-line 62.")
-    assert len(Learner.load(tmp_path / "m" / MODEL)) == 59
+    assert len(Learner.open(tmp_path / "m", read_only=True)) == 59
     run("learn", tmp_path / "m", file, "--from-line", 62)
     run(
         "learn",
@@ -111,7 +108,7 @@ def test_a_bad_row_keeps_what_came_before_and_from_line_goes_on(
         "--id",
         "bottle",
     )
-    same(tmp_path / "m", Learner.load(tmp_path / "whole" / MODEL), numbers)
+    same(tmp_path / "m", Learner.open(tmp_path / "whole", read_only=True), numbers)
 
 
 def test_examples_that_wait_are_counted_after_learning(tmp_path, run, run_json, write_csv):
@@ -122,7 +119,7 @@ def test_examples_that_wait_are_counted_after_learning(tmp_path, run, run_json, 
     file = write_csv("overlap.csv", [[*"abcd", "kind"], *lines])
     words = ("learn", tmp_path / "m", file, "--label", "kind", "--no-consolidate")
     said = run(*words)
-    waiting = len(Learner.load(tmp_path / "m" / MODEL).pending)
+    waiting = len(Learner.open(tmp_path / "m", read_only=True).pending)
     assert waiting > 0
     assert f"; pending: {waiting}; not consolidated." in said
     run("consolidate", tmp_path / "m")
@@ -136,7 +133,9 @@ def test_a_bad_first_row_leaves_no_folder(tmp_path, refused, write_csv):
     assert not (tmp_path / "m").exists()
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
 def test_stopped_in_the_middle_of_an_example_it_keeps_that_one_too(
     tmp_path, monkeypatch, wine, wine_rows, numbers, number, code
 ):
@@ -173,7 +172,7 @@ def test_stopped_while_it_consolidates_it_keeps_the_stream(tmp_path, monkeypatch
     monkeypatch.setattr(Learner, "consolidate", stopped)
     words = ["learn", str(tmp_path / "m"), str(wine), "--label", "kind", "--id", "bottle"]
     assert CliRunner().invoke(cli.app, words).exit_code == 130
-    assert len(Learner.load(tmp_path / "m" / MODEL)) == 178
+    assert len(Learner.open(tmp_path / "m", read_only=True)) == 178
 
 
 def test_what_cannot_be_consolidated_is_kept_as_it_is(tmp_path, monkeypatch, refused, wine):
@@ -183,27 +182,22 @@ def test_what_cannot_be_consolidated_is_kept_as_it_is(tmp_path, monkeypatch, ref
     monkeypatch.setattr(Learner, "consolidate", refuse)
     said = refused("learn", tmp_path / "m", wine, "--label", "kind", "--id", "bottle")
     assert said.startswith("Everything taught is kept, but not consolidated: There is no example")
-    assert len(Learner.load(tmp_path / "m" / MODEL)) == 178
+    assert len(Learner.open(tmp_path / "m", read_only=True)) == 178
 
 
-def test_it_saves_on_the_way(tmp_path, monkeypatch, wine):
-    monkeypatch.setattr(teaching, "SAVE_EVERY", 0.0)
-    monkeypatch.setattr(teaching, "SAVE_SHARE", 1e9)
-    sizes = []
-    real = Learner.teach
+def test_what_was_taught_before_a_failure_is_kept(tmp_path, monkeypatch, wine):
+    real, taught = Learner.teach, []
 
-    def watched(*args, **more):
-        file = tmp_path / "m" / MODEL
-        sizes.append(len(Learner.load(file)) if file.exists() else 0)
-        if len(sizes) == 20:
+    def failing(*args, **more):
+        if len(taught) == 19:
             raise MemoryError
+        taught.append(more["id"])
         return real(*args, **more)
 
-    monkeypatch.setattr(Learner, "teach", watched)
+    monkeypatch.setattr(Learner, "teach", failing)
     words = ["learn", str(tmp_path / "m"), str(wine), "--label", "kind", "--id", "bottle"]
     assert isinstance(CliRunner().invoke(cli.app, words).exception, MemoryError)
-    assert sizes == list(range(20))
-    assert len(Learner.load(tmp_path / "m" / MODEL)) == 19
+    assert Learner.open(tmp_path / "m", read_only=True).ids == taught
 
 
 def test_standard_input_teaches_json_lines(tmp_path, run, run_json, wine_rows, numbers, wines):
@@ -212,7 +206,7 @@ def test_standard_input_teaches_json_lines(tmp_path, run, run_json, wine_rows, n
     )
     told = run_json("learn", tmp_path / "m", "-", "--label", "kind", "--id", "bottle", input=lines)
     assert told["taught"] == 178
-    same(tmp_path / "m", Learner.load(wines / MODEL), numbers)
+    same(tmp_path / "m", Learner.open(wines, read_only=True), numbers)
 
 
 def test_npz_and_csv_fit_one_model_whatever_they_call_their_labels(
@@ -226,12 +220,12 @@ def test_npz_and_csv_fit_one_model_whatever_they_call_their_labels(
     run("learn", tmp_path / "m", tmp_path / "wine.npz")
     told = run_json("learn", tmp_path / "m", csv_file, "--label", "kind", "--id", "bottle")
     assert (told["examples"], told["classes"]) == (178, 3)
-    kept = Learner.load(tmp_path / "m" / MODEL)
+    kept = Learner.open(tmp_path / "m", read_only=True)
     assert kept.classes.tolist() == [0, 1, 2]
     assert kept.ids[:89] == [str(number) for number in range(89)]
     run("learn", tmp_path / "other", csv_file, "--label", "kind", "--id", "bottle")
     run("learn", tmp_path / "other", tmp_path / "wine.npz")
-    assert Learner.load(tmp_path / "other" / MODEL).classes.tolist() == ["0", "1", "2"]
+    assert Learner.open(tmp_path / "other", read_only=True).classes.tolist() == ["0", "1", "2"]
 
 
 def test_images_in_folders_are_taught_with_scattering(tmp_path, run, run_json):
@@ -244,7 +238,7 @@ def test_images_in_folders_are_taught_with_scattering(tmp_path, run, run_json):
     run("learn", tmp_path / "m", tmp_path / "images", "--features", "scattering")
     told = run_json("learn", tmp_path / "m", tmp_path / "images")
     assert (told["taught"], told["known"], told["classes"]) == (0, 60, 10)
-    kept = Learner.load(tmp_path / "m" / MODEL)
+    kept = Learner.open(tmp_path / "m", read_only=True)
     assert kept.features.image_shape == (8, 8)
     assert "images/digit 0/0.png" in kept.ids
     assert run_json("score", tmp_path / "m", tmp_path / "images")["accuracy"] == 1.0

@@ -1,4 +1,4 @@
-"""The commands as processes: Ctrl-C, pipes, terminals, and two at once on one model."""
+"""The commands as processes: Ctrl-C, pipes and terminals."""
 
 import json
 import os
@@ -108,7 +108,7 @@ def test_ctrl_c_while_it_waits_keeps_every_whole_example(fed, tmp_path, lines):
     assert "Traceback" not in fed.seen
     assert f"Continue with --from-line {count + 1}." in fed.seen
     assert (told["taught"], told["known"]) == (31, count - 31)
-    kept = Learner.load(tmp_path / "m" / "model.minout")
+    kept = Learner.open(tmp_path / "m", read_only=True)
     again = Learner()
     for line in lines[:31]:
         said = json.loads(line)
@@ -117,26 +117,6 @@ def test_ctrl_c_while_it_waits_keeps_every_whole_example(fed, tmp_path, lines):
     assert (kept.scores(rows) == again.scores(rows)).all()
     rest = finish("learn", tmp_path / "m", "-", "--json", input="".join(lines))
     assert json.loads(rest.stdout)["examples"] == 40
-
-
-def test_a_second_process_is_refused_and_readers_see_the_last_whole_model(tmp_path, lines):
-    model = tmp_path / "m"
-    first = finish("learn", model, "-", "--label=kind", "--id=n", "--json", input=lines[0])
-    assert json.loads(first.stdout)["examples"] == 1
-    fed = Fed(model, lines)
-    assert fed.sees(r"[1-9]\d* examples?,")
-    second = finish("learn", model, "-", input=lines[5])
-    assert second.returncode == 1
-    assert (
-        second.stderr
-        == f"error: Another process is changing {model}; wait until it has finished.\n"
-    )
-    assert finish("forget", model, "0").returncode == 1
-    assert json.loads(finish("info", model, "--json").stdout)["examples"] == 1
-    fed.process.stdin.close()
-    code, told = fed.end()
-    assert (code, told["examples"], told["consolidated"]) == (0, 40, True)
-    assert finish("audit", model).returncode == 0
 
 
 def test_a_reader_that_leaves_ends_it_quietly(tmp_path, lines):

@@ -226,11 +226,11 @@ def test_what_it_says_to_try_next_can_be_tried(shown):
 
 def test_a_second_demo_makes_the_model_anew(shown, monkeypatch):
     _, out = shown
-    before = (out / "model" / "model.minout").read_bytes()
+    before = (out / "model" / "model.sqlite").read_bytes()
     monkeypatch.setattr(command, "SETTINGS", replace(TESTING, wrong=2))
     result = CliRunner().invoke(cli.app, ["demo", "--out", str(out)])
     assert result.exit_code == 0, (result.output, result.exception)
-    assert (out / "model" / "model.minout").read_bytes() != before
+    assert (out / "model" / "model.sqlite").read_bytes() != before
 
 
 def test_a_folder_that_cannot_be_written_is_refused_at_once():

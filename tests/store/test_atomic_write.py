@@ -12,7 +12,7 @@ import pytest
 
 from minout import Learner
 from minout.errors import UnwritableError
-from minout.store import ModelFolder, archive, atomic_write
+from minout.store import archive, atomic_write, prepare_folder
 
 
 def names(folder):
@@ -149,7 +149,7 @@ TIMEOUTS = {
     "load": ((archive, "_members"), lambda _, path: Learner.load(path)),
     "folder": (
         (Path, "mkdir"),
-        lambda _, path: ModelFolder(path.parent / "new", create=True).__enter__(),
+        lambda _, path: prepare_folder(path.parent / "new", create=True),
     ),
 }
 

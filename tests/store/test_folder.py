@@ -1,91 +1,71 @@
-"""A model's folder: one process at a time changes it, and nobody else's folder is touched."""
-
-import subprocess
-import sys
+"""A model's folder: only a folder of ours is used, and one that stays empty is removed."""
 
 import pytest
 
-from minout.errors import MissingDataError, UnwritableError
-from minout.store import ModelFolder, atomic_write
+from minout.errors import MissingDataError
+from minout.store import holds_model, prepare_folder, remove_model, size_of_model
+from minout.store.folder import remove_if_empty
+
+FILES = {"model.sqlite": b"12345", "model.sqlite-wal": b"123", "model.minout": b"12"}
 
 
-def saved(path):
-    with ModelFolder(path, create=True) as folder:
-        atomic_write(folder.file, b"model", "A model")
-    return path
+@pytest.fixture
+def full(tmp_path):
+    for name, content in FILES.items():
+        (tmp_path / name).write_bytes(content)
+    return tmp_path
 
 
-def test_a_folder_is_made_and_found_again(tmp_path):
-    with ModelFolder(tmp_path / "a" / "b", create=True) as folder:
-        assert folder.is_new
-        atomic_write(folder.file, b"model", "A model")
-    with ModelFolder(tmp_path / "a" / "b") as folder:
-        assert not folder.is_new
-        assert folder.file.read_bytes() == b"model"
+def test_a_folder_is_made_with_its_parents_and_removed_with_them(tmp_path):
+    path = tmp_path / "a" / "b" / "c"
+    assert prepare_folder(path, create=True) == tmp_path / "a"
+    assert prepare_folder(path, create=True) is None
+    (path / ".lock").touch()
+    remove_if_empty(path, tmp_path / "a")
+    assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_in_which_nothing_was_saved_is_gone_again(tmp_path):
-    with ModelFolder(tmp_path / "m", create=True):
-        pass
-    assert not (tmp_path / "m").exists()
+def test_a_folder_with_a_model_is_not_removed(tmp_path):
+    path = tmp_path / "m"
+    prepare_folder(path, create=True)
+    (path / "model.sqlite").touch()
+    remove_if_empty(path, path)
+    assert [each.name for each in path.iterdir()] == ["model.sqlite"]
 
 
 def test_what_is_no_model_is_refused_and_left_alone(tmp_path):
     (tmp_path / "file").write_text("words")
     (tmp_path / "photos").mkdir()
     (tmp_path / "photos" / "cat.png").write_bytes(b"cat")
-    with (
-        pytest.raises(MissingDataError, match="is a file; a model is a folder"),
-        ModelFolder(tmp_path / "file", create=True),
-    ):
-        pass
-    with (
-        pytest.raises(MissingDataError, match="holds files, but no model"),
-        ModelFolder(tmp_path / "photos", create=True),
-    ):
-        pass
-    with pytest.raises(MissingDataError, match="There is no model"), ModelFolder(tmp_path / "m"):
-        pass
+    for create in (True, False):
+        with pytest.raises(MissingDataError, match="is a file; a model is a folder"):
+            prepare_folder(tmp_path / "file", create=create)
+        with pytest.raises(MissingDataError, match="holds files, but no model"):
+            prepare_folder(tmp_path / "photos", create=create)
+    for name in ("file", "photos"):
+        with pytest.raises(MissingDataError):
+            holds_model(tmp_path / name)
+    with pytest.raises(MissingDataError, match="There is no model"):
+        prepare_folder(tmp_path / "m", create=False)
+    assert not holds_model(tmp_path / "m")
     assert [each.name for each in (tmp_path / "photos").iterdir()] == ["cat.png"]
     assert not (tmp_path / "m").exists()
 
 
-def test_two_processes_do_not_change_one_model(tmp_path):
-    path = saved(tmp_path / "m")
-    script = (
-        "import sys; from minout.store import ModelFolder\n"
-        "with ModelFolder(sys.argv[1]): print('in', flush=True); sys.stdin.read()"
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", script, str(path)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as other:
-        assert other.stdout.readline() == "in\n"
-        with pytest.raises(UnwritableError, match="Another process"), ModelFolder(path):
-            pass
-        with ModelFolder(path, shared=True) as folder:  # reading is always possible
-            assert folder.file.read_bytes() == b"model"
-        other.kill()
-    with ModelFolder(path):  # and a process that was killed holds nothing
-        pass
-
-
-def test_what_a_killed_save_left_is_taken_away_under_the_lock(tmp_path):
-    path = tmp_path / "m"
-    path.mkdir()
+def test_what_a_killed_process_left_is_no_model(tmp_path):
     for name in (".model.minout.abc", ".lock"):
-        (path / name).write_bytes(b"half")
-    with pytest.raises(MissingDataError, match="There is no model in"), ModelFolder(path):
-        pass
-    with ModelFolder(path, create=True) as folder:
-        atomic_write(folder.file, b"model", "A model")
-        (path / ".model.minout.def").write_bytes(b"of whoever holds the lock")
-        with pytest.raises(UnwritableError, match="Another process"), ModelFolder(path):
-            pass
-        assert (path / ".model.minout.def").exists()
-    with ModelFolder(path, shared=True):
-        assert (path / ".model.minout.def").exists()
-    with ModelFolder(path):
-        assert {each.name for each in path.iterdir()} == {".lock", "model.minout"}
+        (tmp_path / name).write_bytes(b"half")
+    assert not holds_model(tmp_path)
+    with pytest.raises(MissingDataError, match="There is no model in"):
+        prepare_folder(tmp_path, create=False)
+    assert prepare_folder(tmp_path, create=True) is None
+
+
+def test_the_files_of_a_model_are_counted_and_removed(full):
+    assert holds_model(full)
+    assert size_of_model(full) == 10
+    (full / ".model.minout.abc").touch()
+    (full / "letter.txt").touch()
+    remove_model(full)
+    assert [each.name for each in full.iterdir()] == ["letter.txt"]
+    assert size_of_model(full) == 0

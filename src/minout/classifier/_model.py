@@ -34,7 +34,7 @@ from minout.engine import Certificate, StepReport
 from minout.errors import InvalidInputError
 from minout.features import FeatureMap, Identity, RandomFourier, Scattering, refuse_masked
 from minout.learner import Learner
-from minout.model_store import holds_model
+from minout.store import holds_model
 
 T = TypeVar("T")
 

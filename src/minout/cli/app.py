@@ -1,6 +1,5 @@
 """The `minout` command."""
 
-import signal
 import sys
 from importlib import import_module
 from types import FrameType
@@ -11,7 +10,7 @@ from typer.core import TyperCommand, TyperGroup
 
 import minout
 from minout.cli.output import print_error, print_note
-from minout.cli.stop import raise_interrupts
+from minout.cli.stop import ENDING, raise_interrupts, replace_handlers, restore_handlers
 from minout.errors import MinoutError
 
 
@@ -178,9 +177,9 @@ def _options(
     """Teach a classifier one example at a time, and see what each example disturbs.
 
     Exit codes: 0 for success; 1 for an error, with a message on standard error, or an audit with
-    differences; 2 for a command line that cannot be parsed; 130 after Ctrl-C and 143 after SIGTERM
-    (examples that were taught completely are kept). Colours and progress bars are shown on a
-    terminal only.
+    differences; 2 for a command line that cannot be parsed; 130 after Ctrl-C, 143 after SIGTERM and
+    129 after SIGHUP (examples that were taught completely are kept). Colours and progress bars are
+    shown on a terminal only.
 
     Example: minout learn wines wine.csv --label kind, then minout predict wines new.csv
     """
@@ -191,14 +190,14 @@ def _options(
 
 def main() -> None:
     """Run the command line; an expected error prints one sentence and exits with code 1."""
-    before = signal.signal(signal.SIGTERM, _terminate)
+    before = replace_handlers(ENDING, _terminate)
     try:
         app()
     except MinoutError as error:
         print_error(error)
         sys.exit(1)
     finally:
-        signal.signal(signal.SIGTERM, before)
+        restore_handlers(before)
 
 
 def _terminate(number: int, _frame: FrameType | None) -> None:

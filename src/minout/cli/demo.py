@@ -24,7 +24,7 @@ from minout.demo.figure import draw
 from minout.demo.settings import DEMO
 from minout.learner import Learner
 from minout.results import writable
-from minout.store import ModelFolder
+from minout.store import holds_model, remove_model
 from minout.streams.data import DIGITS_LEVELS
 from minout.streams.files import Example, read
 
@@ -54,15 +54,18 @@ def demo(
     console = Console(highlight=False)
     writable(out)
     drawing.new_figure(1, 1)  # fail at once if matplotlib is missing
-    with ModelFolder(out / "model", create=True) as folder:
-        made = make_data(SETTINGS)
-        files = write_files(made, out)
-        learner = Learner()
-        examples = Examples(_read(files.learn, learner), _read(files.test, Learner()))
-        _print(console, _opening(made, files))
-        with _bars() as report:
-            done = run_demo(learner, examples, made.wrong_labels, SETTINGS, report)
-        learner.save(folder.file)
+    holds_model(out / "model")  # fail at once if it is something else
+    made = make_data(SETTINGS)
+    files = write_files(made, out)
+    learner = Learner()
+    examples = Examples(_read(files.learn, learner), _read(files.test, Learner()))
+    _print(console, _opening(made, files))
+    with _bars() as report:
+        done = run_demo(learner, examples, made.wrong_labels, SETTINGS, report)
+    if holds_model(out / "model"):
+        remove_model(out / "model")
+    learner.store_in(out / "model")
+    learner.close()
     results.write(done.rows, out / "demo.jsonl")
     picture = drawing.save(draw(done.rows), out, "demo")[0]
     console.print(_table(done))

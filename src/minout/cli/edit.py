@@ -11,13 +11,14 @@ from minout.cli import options
 from minout.cli.file_notes import convert_label, label_type, require_id
 from minout.cli.output import command, print_facts, print_json, print_note
 from minout.cli.progress import ProgressBar
-from minout.cli.queries import load_file
+from minout.cli.queries import open_model
 from minout.cli.stop import Stop
 from minout.cli.teaching import NOTES as DRIFT
+from minout.cli.waiting import Waiting
 from minout.engine import Certificate
 from minout.errors import InvalidInputError
 from minout.learner import Learner
-from minout.store import ModelFolder
+from minout.store import prepare_folder
 from minout.streams.files import is_utf8
 
 
@@ -37,15 +38,14 @@ def correct(
     """
     if not is_utf8(label):
         raise InvalidInputError(f"The label {label!r} is not UTF-8; give it as UTF-8.")
-    with ModelFolder(model) as folder:
-        learner = load_file(folder.file)
+    with _open(model) as learner, learner.turn():
         before = learner.misfits
         stored = require_id(learner, id)
         old, new = learner.example(stored)[1], convert_label(label_type(learner), label)
         is_new = new not in learner.classes.tolist()
         certificate = learner.correct(stored, new).certificate
-        if new != old:
-            _save(learner, folder.file, consolidate)
+        if new != old and consolidate and len(learner):
+            learner.consolidate()
     if as_json:
         facts = {"from": old, "to": new, "is_new_label": is_new, "changed": new != old}
     else:
@@ -80,8 +80,7 @@ def forget(
     """
     if bool(ids) == (label is not None):
         raise typer.BadParameter("Name the ids to forget, or one label with --class.")
-    with ModelFolder(model) as folder:
-        learner = load_file(folder.file)
+    with _open(model) as learner, learner.turn():
         before, labels = learner.misfits, len(learner.classes)
         if label is None:
             named = [require_id(learner, each) for each in ids or []]
@@ -91,7 +90,8 @@ def forget(
             certificate = learner.forget_class(forgotten)
         if len(learner.classes) < labels:
             learner.notes.pop(DRIFT, None)  # it names the labels that it counts
-        _save(learner, folder.file, consolidate)
+        if consolidate and len(learner):
+            learner.consolidate()
     _report(learner, certificate, before, as_json, {})
 
 
@@ -105,27 +105,25 @@ def consolidate(model: options.Model, as_json: options.Json = False) -> None:
 
     Example: minout consolidate wines
     """
-    with ModelFolder(model) as folder:
-        learner = load_file(folder.file)
-        before = learner.misfits
-        if not len(learner):
-            raise InvalidInputError("This model has no examples; teach it some first.")
-        with Stop() as stop:
-            try:
-                with ProgressBar("consolidating"), stop.interruptible():
+    with _open(model) as learner, Stop() as stop:
+        try:
+            with stop.interruptible(), learner.turn():
+                before = learner.misfits
+                if not len(learner):
+                    raise InvalidInputError("This model has no examples; teach it some first.")
+                with ProgressBar("consolidating"):
                     done = learner.consolidate()
-            except KeyboardInterrupt:
-                print_note("Stopped; the model is as it was.")
-                raise typer.Exit(stop.exit_code) from None
-            learner.save(folder.file)
+        except KeyboardInterrupt:
+            print_note("Stopped; the model is as it was.")
+            raise typer.Exit(stop.exit_code) from None
     facts = {"seconds": done.refresh.seconds, "chosen": done.refresh.choice._asdict()}
     _report(learner, done.certificate, before, as_json, facts if as_json else {})
 
 
-def _save(learner: Learner, file: Path, consolidate: bool) -> None:
-    if consolidate and len(learner):
-        learner.consolidate()
-    learner.save(file)
+def _open(model: Path) -> Learner:
+    """Open a model to change it; there must be one."""
+    prepare_folder(model, create=False)
+    return open_model(model, on_wait=Waiting(model))
 
 
 def _report(

@@ -1,11 +1,12 @@
 """The columns of a model's files, stored in its notes, and its labels and ids as text."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from minout._typing import Id
 from minout.errors import InvalidInputError
 from minout.learner import Learner
-from minout.streams.files import Label, Reader, join_names, read
+from minout.streams.files import BadRowError, Label, Reader, join_names, read
 
 NOTES = "files"
 """The key of this entry in a learner's notes."""
@@ -19,6 +20,7 @@ class FileOptions(NamedTuple):
     id: str | None = None
     ignore: list[str] | None = None
     from_line: int = 1
+    on_bad_line: Callable[[BadRowError], None] | None = None
 
 
 class FileNotes(NamedTuple):
@@ -70,7 +72,12 @@ def _listed(value: object) -> list[object]:
 
 
 def write_notes(learner: Learner, reader: Reader) -> None:
-    """Store the columns of a file in the notes, so that later commands need not name them.
+    """Store the columns of a file in the notes, so that later commands need not name them."""
+    learner.notes[NOTES] = notes_with(learner, reader)
+
+
+def notes_with(learner: Learner, reader: Reader) -> dict[str, Any]:
+    """Return a model's notes on files together with the columns of a file.
 
     The first file sets the columns of the features.
     """
@@ -80,7 +87,7 @@ def write_notes(learner: Learner, reader: Reader) -> None:
         columns = None if reader.columns is None else list(reader.columns)
         shape = None if reader.image_shape is None else list(reader.image_shape)
     after = FileNotes(reader.label or before.label, reader.id or before.id, columns, shape)
-    learner.notes[NOTES] = after._asdict()
+    return after._asdict()
 
 
 def open_reader(learner: Learner, options: FileOptions) -> Reader:
@@ -99,6 +106,7 @@ def open_reader(learner: Learner, options: FileOptions) -> Reader:
         optional=[name for name in (notes.label, notes.id) if name and name not in required],
         from_line=options.from_line,
         image_shape=notes.image_shape,
+        on_bad_line=options.on_bad_line,
     )
 
 

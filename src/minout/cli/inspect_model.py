@@ -15,13 +15,12 @@ from minout.cli.queries import (
     expected_accuracy,
     expected_for_json,
     expected_text,
-    load_file,
     load_model,
 )
 from minout.cli.upkeep import shown_progress
 from minout.engine import Audit
 from minout.learner import Learner
-from minout.store import ModelFolder
+from minout.store import size_of_model
 from minout.store.database import DATABASE
 from minout.streams.files import join_names
 from minout.upkeep import Health, check
@@ -120,9 +119,7 @@ def info(model: options.Model, as_json: options.Json = False) -> None:
 
     Example: minout info wines
     """
-    with ModelFolder(model, shared=True) as folder:
-        size = folder.file.stat().st_size
-        learner = load_file(folder.file)
+    learner, size = load_model(model), size_of_model(model)
     notes = read_notes(learner)
     counts = Counter(learner.example(each)[1] for each in learner.ids)
     misfits, pending = (learner.misfits, learner.pending) if len(learner) else ([], [])

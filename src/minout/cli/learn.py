@@ -1,29 +1,25 @@
 """`minout learn`: teach a model the rows of a file, one by one."""
 
 import re
+from contextlib import ExitStack
 from math import isqrt
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from minout.cli import options
-from minout.cli.file_notes import (
-    FileOptions,
-    open_reader,
-    read_notes,
-    require_label,
-    write_notes,
-)
+from minout.cli.file_notes import FileOptions, open_reader, read_notes, require_label
 from minout.cli.output import command, plural, print_json, print_note, print_text
-from minout.cli.queries import expected_accuracy, expected_for_json, expected_text, load_file
+from minout.cli.queries import expected_accuracy, expected_for_json, expected_text, open_model
 from minout.cli.stop import Stop
-from minout.cli.teaching import Teaching
+from minout.cli.teaching import SkippedLines, Teaching
+from minout.cli.waiting import Waiting
 from minout.engine.settings import Keep
 from minout.errors import InvalidInputError
 from minout.features import FeatureMap, Scattering, named
 from minout.features.scattering import SMALLEST
 from minout.learner import Learner
-from minout.store import ModelFolder
+from minout.store import holds_model
 from minout.streams.files import Reader
 
 SHOWN = 8
@@ -72,6 +68,10 @@ def learn(
     Run it again to teach more. With an id column, rows that are already stored change nothing, even
     if their label was corrected since. Ctrl-C stops after the current example and keeps everything
     taught. A bad row stops it too: the rows before it are kept, and --from-line continues after it.
+    A bad line on standard input is reported and skipped.
+
+    What was taught is on the disk within a second, also while more rows are awaited. Other commands
+    see it, and may change the model too: each change waits for its turn.
 
     --keep sets a window: when it is full, the oldest examples are forgotten as new ones are taught.
     For an existing model it takes effect at once.
@@ -87,26 +87,30 @@ def learn(
 
     Example: minout learn wines wine.csv --label kind --id bottle
     """
-    file = FileOptions(data, label, id, ignore, from_line)
+    stop, skipped = Stop(), SkippedLines()
+    file = FileOptions(data, label, id, ignore, from_line, skipped)
     window = None if keep is None else _parse_keep(keep)
-    with ModelFolder(model, create=True) as folder:
-        learner = Learner() if folder.is_new else load_file(folder.file)
-        with require_label(learner, open_reader(learner, file)) as reader:
-            learner = _with_map(learner, features, reader)
-            _require_ids(learner, reader)
-            if window is not None and folder.is_new:
-                learner.set_keep(window)
-            teaching = Teaching(learner, folder.file, window)
-            write_notes(learner, reader)
-            if not len(learner) and reader.columns is not None:
-                print_note(_columns_note(reader, reader.columns))
-            if reader.unused:
-                print_note(f"Not used: {', '.join(reader.unused)}.")
-            with Stop() as stop:
-                refusal = teaching.teach(reader, stop)
-                if consolidate and refusal is None and not learner.is_consolidated:
-                    refusal = teaching.consolidate(stop)
-                teaching.save()
+    with ExitStack() as opened:
+        learner, waiting = Learner(), Waiting(model, stop)
+        if holds_model(model):
+            learner = opened.enter_context(open_model(model, on_wait=waiting))
+        skipped.has_examples = len(learner) > 0
+        reader = opened.enter_context(require_label(learner, open_reader(learner, file)))
+        settings = _settings(learner, features, window, reader)
+        _require_ids(learner, reader)
+        if _is_new(learner):
+            learner.close()
+            learner = opened.enter_context(open_model(model, on_wait=waiting, **settings))
+        teaching = Teaching(learner, skipped, window)
+        if not len(learner) and reader.columns is not None:
+            print_note(_columns_note(reader, reader.columns))
+        if reader.unused:
+            print_note(f"Not used: {', '.join(reader.unused)}.")
+        with stop:
+            refusal = teaching.teach(reader, stop)
+            if consolidate and refusal is None and not learner.is_consolidated:
+                refusal = teaching.consolidate(stop)
+            learner.close()
     expected = expected_accuracy(learner)
     if as_json:
         print_json({**teaching.facts(), "expected_accuracy": expected_for_json(expected)})
@@ -139,20 +143,26 @@ def _parse_keep(text: str) -> Keep:
     return keep
 
 
-def _with_map(learner: Learner, features: str | None, reader: Reader) -> Learner:
+def _is_new(learner: Learner) -> bool:
+    return not len(learner) and not learner.notes
+
+
+def _settings(
+    learner: Learner, features: str | None, window: Keep | None, reader: Reader
+) -> dict[str, Any]:
+    """Return the settings of a new model; refuse another feature map than a model has."""
+    settings: dict[str, Any] = {} if window is None else {"keep": window}
     if features is None:
-        return learner
+        return settings
     wanted: FeatureMap = named(features)
     if isinstance(wanted, Scattering):
         _require_images(reader)
         wanted = Scattering(image_shape=reader.image_shape)
-    if not len(learner) and not learner.notes:
-        return Learner(features=wanted)
-    if wanted != learner.features:
+    if not _is_new(learner) and wanted != learner.features:
         raise InvalidInputError(
             f"This model was made with {learner.features}; --features is for new models."
         )
-    return learner
+    return {**settings, "features": wanted}
 
 
 def _require_images(reader: Reader) -> None:

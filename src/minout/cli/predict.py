@@ -26,7 +26,7 @@ Unknown = Annotated[
 class _Answer(NamedTuple):
     label: Label
     probability: float
-    scores: list[float]
+    scores: dict[Label, float]
 
 
 @command
@@ -48,36 +48,45 @@ def predict(
     that the model was not taught are ignored. Numbers are rounded on a terminal; piped output is
     CSV with all digits.
 
+    Rows on standard input are answered one by one, each with what has been learned by then. With
+    --json every class has a score; the columns of a table are those of the classes at the start.
+
     Example: minout predict wines new.csv --unknown none > labels.csv
     """
     with open_query(model, FileOptions(data, label, id, ignore, from_line)) as (learner, reader):
         classes = require_examples(learner).classes.tolist()
-        answered = answer_batches(reader, lambda rows: _ask(learner, rows, unknown))
+
+        def ask(rows: Floats) -> list[_Answer]:
+            if reader.is_live:
+                learner.reload()
+            return _ask(require_examples(learner), rows, unknown)
+
+        answered = answer_batches(reader, ask)
         if as_json:
             for batch, answers in answered:
                 for example, answer in zip(batch, answers, strict=True):
-                    _print_object(example, answer, classes)
+                    _print_object(example, answer)
             return
         head = ["line", "id", "label", "probability", *(f"score:{each}" for each in classes)]
-        print_rows(head, (list(map(_line, batch, answers)) for batch, answers in answered))
+        lines = (
+            [_line(*each, classes) for each in zip(batch, answers, strict=True)]
+            for batch, answers in answered
+        )
+        print_rows(head, lines)
 
 
 def _ask(learner: Learner, rows: Floats, unknown: str | None) -> list[_Answer]:
     labels, scores = learner.predict(rows, unknown=unknown), learner.scores(rows)
     best = learner.probabilities(rows)[range(len(rows)), scores.argmax(axis=1)]
-    return list(map(_Answer, labels.tolist(), best.tolist(), scores.tolist()))
+    classes = learner.classes.tolist()
+    named = [dict(zip(classes, each, strict=True)) for each in scores.tolist()]
+    return list(map(_Answer, labels.tolist(), best.tolist(), named))
 
 
-def _line(example: Example, answer: _Answer) -> list[object]:
-    return [example.number, example.id, answer.label, answer.probability, *answer.scores]
+def _line(example: Example, answer: _Answer, classes: list[Label]) -> list[object]:
+    scores = [answer.scores.get(each) for each in classes]
+    return [example.number, example.id, answer.label, answer.probability, *scores]
 
 
-def _print_object(example: Example, answer: _Answer, classes: list[Label]) -> None:
-    print_json(
-        {
-            "line": example.number,
-            "id": example.id,
-            **answer._asdict(),
-            "scores": dict(zip(classes, answer.scores, strict=True)),
-        }
-    )
+def _print_object(example: Example, answer: _Answer) -> None:
+    print_json({"line": example.number, "id": example.id, **answer._asdict()})

@@ -12,7 +12,6 @@ from minout.cli.file_notes import FileOptions, open_reader, read_notes
 from minout.engine import ExpectedAccuracy
 from minout.errors import InvalidInputError
 from minout.learner import Learner
-from minout.store import ModelFolder
 from minout.streams.files import BadRowError, Example, Reader
 
 BATCH = 256
@@ -20,9 +19,20 @@ T = TypeVar("T")
 
 
 def load_model(model: Path) -> Learner:
-    """Load the model of a folder for reading, also while another process teaches it."""
-    with ModelFolder(model, shared=True) as folder:
-        return load_file(folder.file)
+    """Load the newest state of a model, also while another process teaches it."""
+    with open_model(model, read_only=True) as learner:
+        return learner
+
+
+def open_model(model: Path, **options: Any) -> Learner:
+    """Open a model with `Learner.open`; refuse one whose notes on files are malformed."""
+    learner = Learner.open(model, **options)
+    try:
+        read_notes(learner)
+    except BaseException:
+        learner.close()
+        raise
+    return learner
 
 
 def load_file(file: Path) -> Learner:
@@ -63,9 +73,11 @@ def expected_text(expected: ExpectedAccuracy) -> str:
 @contextmanager
 def open_query(model: Path, options: FileOptions) -> Iterator[tuple[Learner, Reader]]:
     """Open a model and a file; the message about a bad row says how to continue after it."""
-    learner = load_model(model)
     try:
-        with open_reader(learner, options) as reader:
+        with (
+            open_model(model, read_only=True) as learner,
+            open_reader(learner, options) as reader,
+        ):
             yield learner, reader
     except BadRowError as error:
         if error.following is None:
@@ -81,7 +93,7 @@ def answer_batches(reader: Reader, ask: Callable[[Floats], T]) -> Iterator[tuple
     The message about a refused row names its place in the file; the rows before it are answered
     first.
     """
-    for batch in _batches(reader, 1 if reader.source == "standard input" else BATCH):
+    for batch in _batches(reader, 1 if reader.is_live else BATCH):
         try:
             answers = [(batch, ask(np.array([example.row for example in batch])))]
         except InvalidInputError:

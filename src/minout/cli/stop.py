@@ -1,15 +1,33 @@
-"""Record Ctrl-C and SIGTERM, and act on them between two examples, or at once at the start."""
+"""Record the signals that end a command, and act on them between two examples, or at the start."""
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import FrameType, TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 T = TypeVar("T")
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+"""The signals that tell a process to end. SIGHUP: its terminal was closed."""
+SIGNALS = (signal.SIGINT, *ENDING)
+
+
+Handler = Callable[[int, FrameType | None], None]
+Handlers = dict[signal.Signals, Any]
+
+
+def replace_handlers(signals: Iterable[signal.Signals], handler: Handler) -> Handlers:
+    """Set the handler of signals that are not ignored; return those that they had."""
+    taken = [each for each in signals if signal.getsignal(each) is not signal.SIG_IGN]
+    return {each: signal.signal(each, handler) for each in taken}
+
+
+def restore_handlers(before: Handlers) -> None:
+    """Set the handlers that `replace_handlers` returned."""
+    for each, handler in before.items():
+        signal.signal(each, handler)
 
 
 @contextmanager
@@ -43,7 +61,9 @@ def _stop(number: int, _frame: FrameType | None) -> None:
 
 
 class Stop:
-    """Record SIGINT and SIGTERM while the `with` block runs.
+    """Record SIGINT, SIGTERM and SIGHUP while the `with` block runs.
+
+    A signal that is ignored, as SIGHUP is under nohup, stays ignored.
 
     Inside `interruptible`, such as while waiting for input, a signal raises KeyboardInterrupt at
     once; elsewhere only `signal` is set.
@@ -55,7 +75,7 @@ class Stop:
 
     @property
     def exit_code(self) -> int:
-        """The exit code that shells use: 130 after Ctrl-C, 143 after SIGTERM."""
+        """The exit code that shells use: 130 after Ctrl-C, 143 after SIGTERM, 129 after SIGHUP."""
         return 128 + self.signal
 
     @contextmanager
@@ -87,7 +107,7 @@ class Stop:
             yield item  # type: ignore[misc]
 
     def __enter__(self) -> Self:
-        self._before = [signal.signal(each, self._note) for each in SIGNALS]
+        self._before = replace_handlers(SIGNALS, self._note)
         return self
 
     def __exit__(
@@ -96,8 +116,7 @@ class Stop:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        for each, before in zip(SIGNALS, self._before, strict=True):
-            signal.signal(each, before)
+        restore_handlers(self._before)
 
     def _note(self, number: int, _frame: FrameType | None) -> None:
         self.signal = number

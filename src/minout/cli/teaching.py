@@ -1,10 +1,12 @@
-"""Teach a model the rows of a file one by one, with progress; save it if that stops."""
+"""Teach a model the rows of a file one by one, with progress, while others may change it too."""
 
 import time
-from pathlib import Path
 from typing import Any
 
-from minout.cli.file_notes import RowConverter
+from rich.console import Console
+
+from minout.cli.file_notes import NOTES as FILES
+from minout.cli.file_notes import RowConverter, notes_with, read_notes
 from minout.cli.output import keep_text, plural, print_note
 from minout.cli.progress import ProgressBar
 from minout.cli.stop import Stop
@@ -12,41 +14,67 @@ from minout.drift import Drift, DriftMonitor
 from minout.engine.settings import Keep
 from minout.errors import InvalidInputError, MinoutError, MissingDataError, system_reason
 from minout.learner import Learner
-from minout.streams.files import BadRowError, Example, Reader
+from minout.streams.files import BadRowError, Example, Label, Reader
 
-SAVE_EVERY = 60.0
-"""Seconds between two intermediate saves, in case of a power cut."""
-SAVE_SHARE = 0.05
-"""The largest share of the time that such saves may take."""
 NOTES = "drift"
 """The key of the drift monitor in a learner's notes: the next run continues with it."""
 
 
-class Teaching:
-    """A run over one file: teaches its examples and counts the results."""
+class SkippedLines:
+    """Report and count the lines of a live stream that cannot be learned.
 
-    def __init__(self, learner: Learner, file: Path, keep: Keep | None = None) -> None:
-        self._learner, self._file = learner, file
-        self._started = self._saved = time.monotonic()
-        self._save_seconds = 0.0
-        self._converter = RowConverter(learner)
-        self._monitor = _read_monitor(learner)
+    As long as a model has no examples, such a line ends the command, as in a file: if the first
+    row is bad, the others will be too.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.has_examples = False
+        self.console: Console | None = None
+
+    def __call__(self, error: BadRowError) -> None:
+        """Report an error and count it, or raise it."""
+        if not self.has_examples:
+            raise error
+        self.count += 1
+        print_note(f"{error} This line is skipped.", self.console)
+
+
+class Teaching:
+    """A run over one file: teaches its examples and counts the results.
+
+    Other processes may change the model between two examples. So each example is taught in a turn
+    of its own, which begins with what they committed, also to the notes.
+    """
+
+    def __init__(
+        self, learner: Learner, skipped: SkippedLines | None = None, keep: Keep | None = None
+    ) -> None:
+        self._learner, self._skipped = learner, skipped or SkippedLines()
+        self._skipped.has_examples = len(learner) > 0
+        self._started = time.monotonic()
+        self._take_over()
         self.seconds = 0.0
         self.taught = self.known = self.corrected = self.moved = self.last = self.forgotten = 0
         self.drifts: list[Drift] = []
-        self.misfits = len(learner.misfits)
-        self._has_consolidated = self._has_set_keep = False
+        self._has_consolidated = self._has_noted = False
         self._keep = keep
 
+    def _take_over(self) -> None:
+        # What depends on a state that another process may have replaced.
+        learner = self._learner
+        self._monitor = _read_monitor(learner)
+        self._converter = RowConverter(learner)
+        self.misfits = len(learner.misfits)
+
     def _set_keep(self) -> None:
-        # Give an existing model another window, once a row of the file has been taught.
-        keep = self._keep
+        # Give an existing model another window, once: when a row of the file has been taught.
+        keep, self._keep = self._keep, None
         if keep is None or keep == self._learner.settings.keep:
             return
         count = len(self._learner.set_keep(keep).forgotten)
         self.forgotten += count
         self.misfits = len(self._learner.misfits)
-        self._has_set_keep = True
         print_note(f"The window is now {keep_text(keep)}; {plural(count, 'example')} forgotten.")
 
     def teach(self, reader: Reader, stop: Stop) -> MinoutError | None:
@@ -56,14 +84,16 @@ class Teaching:
         """
         try:
             with ProgressBar("learning") as bar:
+                self._skipped.console = bar.console
                 for example in stop.each(iter(reader)):
-                    drift = self._teach_row(example, reader.source)
-                    self._set_keep()
+                    drift = self._teach_or_skip(example, reader)
                     if drift is not None:
                         print_note(_drift_sentence(drift, self._learner), bar.console)
                     bar.update(reader.fraction_read, self._progress_text)
-                    self._save_if_due()
             self._set_keep()
+        except KeyboardInterrupt:  # while it waited for another process
+            if not stop.signal:
+                raise
         except BadRowError as error:
             return InvalidInputError(f"{error}{self._how_to_go_on(error)}")
         except MinoutError as error:
@@ -74,6 +104,7 @@ class Teaching:
             )
         finally:
             self.seconds = time.monotonic() - self._started
+            self._skipped.console = None
         return None
 
     def consolidate(self, stop: Stop) -> MinoutError | None:
@@ -81,6 +112,7 @@ class Teaching:
         if not len(self._learner):
             return None
         try:
+            self._learner.flush()  # what was taught does not wait for the consolidation
             with ProgressBar("consolidating"), stop.interruptible():
                 self._learner.consolidate()
             self._has_consolidated = True
@@ -89,11 +121,6 @@ class Teaching:
         except MinoutError as error:
             return InvalidInputError(f"Everything taught is kept, but not consolidated: {error}")
         return None
-
-    def save(self) -> None:
-        """Save the model if it changed."""
-        if self.taught or self._has_consolidated or self._has_set_keep:
-            self._save()
 
     def facts(self) -> dict[str, Any]:
         """Return what was counted, for JSON."""
@@ -108,6 +135,7 @@ class Teaching:
             "classes": len(self._learner.classes),
             "consolidated": self._learner.is_consolidated,
             "forgotten": self.forgotten,
+            "skipped": self._skipped.count,
             "right_before_taught": self._monitor.share,
             "drifts": [each._asdict() for each in self.drifts],
             "seconds": self.seconds,
@@ -126,17 +154,23 @@ class Teaching:
         known = f"{self.known:,} {_were(self.known)} known already" if self.known else ""
         if self.corrected:
             known += f", of which {self.corrected:,} {_were(self.corrected)} corrected since"
-        if not self.taught and self._has_consolidated:
-            return f"Nothing new{known and f': {known}'}. The model is now consolidated: {holds}."
         if not self.taught:
-            return f"Nothing new{known and f': {known}'}. The model is as it was: {holds}."
+            is_now = "now consolidated" if self._has_consolidated else "as it was"
+            return (
+                f"Nothing new{known and f': {known}'}. The model is {is_now}: {holds}."
+                f"{self._skipped_text()}"
+            )
         return (
             f"Taught {plural(self.taught, 'example')}{known and f' ({known})'}, "
             f"{self._speed(self.taught):,.0f} per second; "
             f"separators moved {plural(self.moved, 'time')}. "
             f"The model holds {holds}; {'' if facts['consolidated'] else 'not '}consolidated."
-            f"{self._window_text()}{self._share_text()}"
+            f"{self._window_text()}{self._share_text()}{self._skipped_text()}"
         )
+
+    def _skipped_text(self) -> str:
+        count = self._skipped.count
+        return f" {plural(count, 'line')} {_were(count)} skipped." if count else ""
 
     def _window_text(self) -> str:
         if not self.forgotten:
@@ -152,15 +186,33 @@ class Teaching:
             "correctly before being taught."
         )
 
-    def _teach_row(self, example: Example, source: str) -> Drift | None:
-        learner = self._learner
+    def _teach_or_skip(self, example: Example, reader: Reader) -> Drift | None:
+        try:
+            with self._learner.turn() as has_changed:
+                if has_changed:
+                    self._take_over()
+                    _require_columns(self._learner, reader)
+                drift = self._teach_row(example, reader)
+                self._set_keep()
+        except BadRowError as error:
+            if not reader.is_live:
+                raise
+            self._skipped(error)
+            return None
+        self._skipped.has_examples = True
+        return drift
+
+    def _teach_row(self, example: Example, reader: Reader) -> Drift | None:
+        learner, files = self._learner, notes_with(self._learner, reader)
         try:
             if example.label is None:
                 raise InvalidInputError("it has no label; put it in the folder of a class.")
             row = self._converter.convert(example.id, example.label)
             report = learner.teach(example.row, row.label, id=row.id)
         except InvalidInputError as error:
-            raise BadRowError(source, example.where, str(error), example.number + 1) from None
+            raise BadRowError(
+                reader.source, example.where, str(error), example.number + 1
+            ) from None
         certificate = report.certificate
         self.last = example.number
         self.known += row.is_stored
@@ -169,22 +221,19 @@ class Teaching:
         self.moved += len(certificate.moved)
         self.misfits += len(certificate.misfits) - len(certificate.cleared)
         self.forgotten += len(certificate.forgotten)
-        drift = self._monitor.update(row.label, report.was_right)
+        if row.is_stored:
+            return None
+        # The notes are committed together with the example; the monitor as it is by then.
+        if not self._has_noted:
+            learner.notes[FILES], self._has_noted = files, True
+        learner.notes[NOTES] = self._monitor
+        return self._count(row.label, report.was_right)
+
+    def _count(self, label: Label, was_right: bool | None) -> Drift | None:
+        drift = self._monitor.update(label, was_right)
         if drift is not None:
             self.drifts.append(drift)
         return drift
-
-    def _save_if_due(self) -> None:
-        now = time.monotonic()
-        if now - self._saved < max(SAVE_EVERY, self._save_seconds / SAVE_SHARE):
-            return
-        self._save()
-        self._saved = time.monotonic()
-        self._save_seconds = self._saved - now
-
-    def _save(self) -> None:
-        self._learner.notes[NOTES] = self._monitor.to_json()
-        self._learner.save(self._file)
 
     def _speed(self, examples: int) -> float:
         seconds = self.seconds or time.monotonic() - self._started
@@ -218,6 +267,15 @@ def _read_monitor(learner: Learner) -> DriftMonitor:
             f"The model's note {NOTES!r} was not written by `minout learn`; "
             "remove it from `Learner.notes` and save the model again."
         ) from error
+
+
+def _require_columns(learner: Learner, reader: Reader) -> None:
+    """Refuse to go on if another process has taught the model other columns."""
+    noted = read_notes(learner).columns
+    if len(learner) and noted and reader.columns and noted != list(reader.columns):
+        raise InvalidInputError(
+            "Another process has taught this model other columns; run the command again."
+        )
 
 
 def _drift_sentence(drift: Drift, learner: Learner) -> str:

@@ -10,7 +10,6 @@ from minout.cli.output import command, plural, print_json, print_text
 from minout.cli.queries import load_file, load_model
 from minout.errors import UnwritableError
 from minout.learner import Learner
-from minout.store import ModelFolder
 
 Out = Annotated[
     Path, typer.Argument(metavar="FILE", help="The file to write, such as wines.minout.")
@@ -58,10 +57,8 @@ def import_(file: In, model: options.Model, as_json: options.Json = False) -> No
     Example: minout import wines.minout wines
     """
     learner = load_file(file)
-    with ModelFolder(model, create=True) as folder:
-        if not folder.is_new:
-            raise UnwritableError(f"There is already a model in {model}; name another folder.")
-        learner.save(folder.file)
+    learner.store_in(model)
+    learner.close()
     _report(learner, model, as_json)
 
 

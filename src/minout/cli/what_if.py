@@ -8,7 +8,6 @@ from minout.cli import options
 from minout.cli.file_notes import FileOptions, RowConverter, require_label
 from minout.cli.output import command, print_json, print_rows
 from minout.cli.queries import open_query
-from minout.engine import WhatIf
 from minout.errors import InvalidInputError
 from minout.learner import Learner
 from minout.streams.files import BadRowError, Example, Label, Reader
@@ -70,11 +69,10 @@ def _answer(learner: Learner, converter: RowConverter, example: Example) -> _Ans
     if example.label is None:
         raise InvalidInputError("it has no label.")
     row = converter.convert(example.id, example.label)
-    label, answer = row.label, WhatIf.nothing()
-    if row.is_stored:
-        label = learner.teach(example.row, label, id=row.id).label  # changes nothing, or raises
-    else:
-        answer = learner.what_if(example.row, label)
+    answer = learner.what_if(example.row, row.label, id=row.id)
+    label = row.label
+    if row.is_stored and row.id is not None:
+        label = learner.example(row.id)[1]  # it may have been corrected
     # A separator is two neurons, one in each of its units.
     separators = sorted({tuple(sorted(neuron)) for neuron in answer.neurons})
     return _Answer(

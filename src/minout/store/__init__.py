@@ -3,18 +3,21 @@
 from minout.store.archive import damaged_message, read_archive, too_large_message, write_archive
 from minout.store.atomic_write import atomic_write
 from minout.store.database import Database
-from minout.store.folder import ModelFolder
+from minout.store.folder import holds_model, prepare_folder, remove_model, size_of_model
 from minout.store.records import DamagedRecord, decode_arrays, encode_arrays
 
 __all__ = [
     "DamagedRecord",
     "Database",
-    "ModelFolder",
     "atomic_write",
     "damaged_message",
     "decode_arrays",
     "encode_arrays",
+    "holds_model",
+    "prepare_folder",
     "read_archive",
+    "remove_model",
+    "size_of_model",
     "too_large_message",
     "write_archive",
 ]

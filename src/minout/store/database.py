@@ -14,7 +14,7 @@ import time
 import weakref
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, KeysView, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
@@ -72,6 +72,7 @@ SCHEMA = {
 R = TypeVar("R")
 KEYED = ("separators", "images", "parts")
 Key = int | str
+OnWait = Callable[[float], None]
 
 
 class ExampleRecord(NamedTuple):
@@ -181,16 +182,21 @@ class Database:
         The model's folder; it must exist.
     read_only : bool, default=False
         Never write; no lock is taken.
+    on_wait : callable, optional
+        Called again and again while another process has the turn, with the seconds waited so far.
+        It may raise an error to stop waiting.
     """
 
-    def __init__(self, folder: Path, *, read_only: bool = False) -> None:
+    def __init__(
+        self, folder: Path, *, read_only: bool = False, on_wait: OnWait | None = None
+    ) -> None:
         self.folder, self.file = folder, folder / DATABASE
-        self.read_only = read_only
+        self.read_only, self._on_wait = read_only, on_wait
         self._token = secrets.token_hex(8)
         self._queue = FileLock(folder / QUEUE, thread_local=False)
         self._known = KnownState()
         self._unconfirmed: _Update | None = None
-        self._is_current = self._is_fixed = False
+        self._is_current = self._is_fixed = self._is_closed = False
         self._process = os.getpid()
         self._connection = self._connect()
         self._inode = self.file.stat().st_ino
@@ -267,11 +273,11 @@ class Database:
 
     def _check(self, connection: sqlite3.Connection) -> None:
         # The schema must be ours to the letter: a view or a trigger could run anything.
+        if self.read_only and _patiently(lambda: _is_empty(connection)):
+            return  # another process is making it
         application = _patiently(connection.execute, "PRAGMA application_id").fetchone()[0]
         newer = connection.execute("PRAGMA user_version").fetchone()[0] > FORMAT
         if application != APPLICATION:
-            if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-                raise MissingDataError(f"There is no model in {self.folder} yet.")
             raise MissingDataError(f"{self.file} is not a minout model.")
         if newer:
             raise MissingDataError(
@@ -290,9 +296,19 @@ class Database:
 
     def close(self) -> None:
         """End the turn without writing, and close the connection."""
-        if self.is_mine:
+        if self.is_mine and not self._is_closed:
+            self.end()
+            self._is_closed = True
             with self._translated():
+                self._empty_log()
                 self._connection.close()
+
+    def _empty_log(self) -> None:
+        # SQLite removes its write-ahead log when nobody else has the file open. Otherwise it is
+        # emptied, if nobody uses it at this moment: what was deleted is not to stay in it.
+        if not self.read_only and self.file.exists():
+            with suppress(sqlite3.Error), self._patience(POLL):
+                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def remove(self) -> None:
         """Close and delete the database, unless a state has been written to it."""
@@ -303,7 +319,7 @@ class Database:
             if is_empty:
                 for ending in ("", "-wal", "-shm"):
                     Path(f"{self.file}{ending}").unlink(missing_ok=True)
-            self._connection.close()
+        self.close()
 
     def damaged(self) -> MissingDataError:
         """Return the error for a file that is damaged."""
@@ -323,7 +339,8 @@ class Database:
     @property
     def in_turn(self) -> bool:
         """Whether this connection has the turn, and knows the newest state."""
-        return self.is_mine and self._is_current and self._connection.in_transaction
+        is_usable = self.is_mine and not self._is_closed
+        return is_usable and self._is_current and self._connection.in_transaction
 
     def begin(self) -> bool:
         """Take the turn, if need be after a wait; return whether there is a state not known yet.
@@ -347,19 +364,17 @@ class Database:
         self._require_file()  # the queue would make the folder anew
         self._is_current = False
         try:
+            since = time.monotonic()
             try:
-                self._queue.acquire(timeout=WAIT, poll_interval=POLL)
+                while not self._is_first():
+                    self._wait(since)
+                    time.sleep(POLL)
                 with self._patience(POLL):  # so that Ctrl-C works meanwhile
-                    _patiently(self._connection.execute, "BEGIN IMMEDIATE")
+                    while not self._has_locked():
+                        self._wait(since)
             finally:
                 self._queue.release(force=True)
             self._require_file()
-        except Timeout:
-            raise self._busy() from None
-        except sqlite3.OperationalError as error:
-            if getattr(error, "sqlite_errorname", "").startswith("SQLITE_BUSY"):
-                raise self._busy() from error
-            raise
         except OSError as error:
             raise UnwritableError(
                 f"{self.folder} cannot be written to: {error.strerror or error}."
@@ -374,11 +389,33 @@ class Database:
         finally:
             self._connection.execute(f"PRAGMA busy_timeout={int(1000 * PATIENCE)}")
 
-    def _busy(self) -> UnwritableError:
-        return UnwritableError(
-            f"Another process has been changing {self.folder} for more than {WAIT:.0f} s; "
-            "try again later."
-        )
+    def _is_first(self) -> bool:
+        # Take the lock of the queue, unless another process has it.
+        try:
+            self._queue.acquire(timeout=0)
+        except Timeout:
+            return False
+        return True
+
+    def _has_locked(self) -> bool:
+        # Take SQLite's lock, unless another process has it.
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            if getattr(error, "sqlite_errorname", "").startswith("SQLITE_BUSY"):
+                return False
+            raise
+        return True
+
+    def _wait(self, since: float) -> None:
+        waited = time.monotonic() - since
+        if waited > WAIT:
+            raise UnwritableError(
+                f"Another process has been changing {self.folder} for more than {WAIT:.0f} s; "
+                "try again later."
+            )
+        if self._on_wait is not None:
+            self._on_wait(waited)
 
     def _require_file(self) -> None:
         try:
@@ -391,7 +428,7 @@ class Database:
 
     def end(self) -> None:
         """End the turn without writing."""
-        if self.is_mine and self._connection.in_transaction:
+        if self.is_mine and not self._is_closed and self._connection.in_transaction:
             with self._translated(writes=True):
                 self._connection.execute("ROLLBACK")
 
@@ -517,9 +554,11 @@ class Database:
         return self._known.keyed[table].keys()
 
     def newest(self) -> int:
-        """Return the number of the newest state in the database."""
+        """Return the number of the newest state in the database; 0 if there is none."""
         self._require_process()
         with self._translated():
+            if self.read_only and not self.version and _is_empty(self._connection):
+                return 0
             if self._is_fixed:  # SQLite would not notice that the file has changed
                 self._connection.close()
                 self._connection = self._connect_to_read()

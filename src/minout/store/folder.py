@@ -1,18 +1,16 @@
-"""A folder that holds one model; one process at a time may change it."""
+"""The folder of a model: is it one, make it, remove it if it stays empty."""
 
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
-
-from filelock import FileLock, Timeout
 
 from minout.errors import MissingDataError, UnwritableError, system_reason
 from minout.store.database import DATABASE
 
 MODEL = "model.minout"
+"""The file of a model, in folders from before there was a database."""
 LOCK = ".lock"
 LEFTOVER = f".{MODEL}."
-"""The prefix of temporary files, which a killed process may leave behind."""
+"""The prefix of temporary files of that time, which a killed process may have left behind."""
 
 
 def prepare_folder(path: Path, *, create: bool) -> Path | None:
@@ -71,100 +69,33 @@ def remove_if_empty(path: Path, made: Path) -> None:
             path.rmdir()
 
 
-class ModelFolder:
-    """The folder of a model, opened to change it under a lock, or with `shared` to read it.
+def holds_model(path: Path) -> bool:
+    """Return whether a folder may hold a model; refuse a file, and a folder of other files."""
+    if path.exists():
+        prepare_folder(path, create=True)
+    return any((path / name).exists() for name in (DATABASE, MODEL))
 
-    The model's file is replaced atomically, so readers need no lock.
 
-    Parameters
-    ----------
-    path : str or Path
-        The folder.
-    create : bool, default=False
-        Make the folder, and its parents, if it does not exist; it is removed again if nothing is
-        saved in it.
-    shared : bool, default=False
-        Only read: take no lock.
-    """
+def size_of_model(path: Path) -> int:
+    """Return how many bytes the files of a model have."""
+    files = [path / name for name in (DATABASE, f"{DATABASE}-wal", MODEL)]
+    return sum(each.stat().st_size for each in files if each.exists())
 
-    def __init__(self, path: str | Path, *, create: bool = False, shared: bool = False) -> None:
-        self._path = Path(path)
-        self._create = create
-        self._lock = None if shared else FileLock(self._path / LOCK, timeout=0)
 
-    @property
-    def file(self) -> Path:
-        """The file of the model."""
-        return self._path / MODEL
+def remove_file(path: Path) -> None:
+    """Remove the model's file and its temporary files: the database has replaced it."""
+    _remove([path / MODEL, *path.glob(f"{LEFTOVER}*")])
 
-    @property
-    def is_new(self) -> bool:
-        """Whether there is no model yet."""
-        return not self.file.is_file()
 
-    def __enter__(self) -> "ModelFolder":
-        """Check the folder, and take the lock unless it is shared."""
-        made = self._check_folder()
-        if self._lock is not None:
-            try:
-                self._lock.acquire()
-            except Timeout:
-                raise UnwritableError(
-                    f"Another process is changing {self._path}; wait until it has finished."
-                ) from None
-            except OSError as error:
-                self._remove_if_empty(made)
-                raise UnwritableError(
-                    f"{self._path} cannot be written to: {system_reason(error)}."
-                ) from error
-            self._remove_leftovers()
-        return self
+def remove_model(path: Path) -> None:
+    """Remove the model of a folder."""
+    _remove([path / f"{DATABASE}{ending}" for ending in ("", "-wal", "-shm")])
+    remove_file(path)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Release the lock; remove a new folder in which nothing was saved."""
-        if self._lock is None:
-            return
-        if self.is_new and self._create:
-            (self._path / LOCK).unlink(missing_ok=True)
-            self._lock.release()
-            self._remove_if_empty(True)
-        else:
-            self._lock.release()
 
-    def _check_folder(self) -> bool:
-        # Return whether the folder was made.
-        path = self._path
-        if path.is_dir():
-            if self.is_new and not all(map(_is_ours, path.iterdir())):
-                raise MissingDataError(f"{path} holds files, but no model; name another folder.")
-            if self.is_new and not self._create:
-                raise MissingDataError(f"There is no model in {path}; `minout learn` creates one.")
-            return False
-        if path.exists():
-            raise MissingDataError(f"{path} is a file; a model is a folder.")
-        if not self._create:
-            raise MissingDataError(f"There is no model {path}; `minout learn` creates one.")
+def _remove(files: list[Path]) -> None:
+    for each in files:
         try:
-            path.mkdir(parents=True)
+            each.unlink(missing_ok=True)
         except OSError as error:
-            raise UnwritableError(f"{path} cannot be made: {system_reason(error)}.") from error
-        return True
-
-    def _remove_leftovers(self) -> None:
-        # Only under the lock: otherwise another process may be writing this file.
-        for each in self._path.glob(f"{LEFTOVER}*"):
-            with suppress(OSError):
-                each.unlink()
-
-    def _remove_if_empty(self, made: bool) -> None:
-        if made and not any(self._path.iterdir()):
-            self._path.rmdir()
-
-
-def _is_ours(path: Path) -> bool:
-    return path.name == LOCK or path.name.startswith(LEFTOVER)
+            raise UnwritableError(f"{each} cannot be removed: {system_reason(error)}.") from error

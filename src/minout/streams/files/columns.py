@@ -2,11 +2,12 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
 from minout.errors import InvalidInputError
+from minout.streams.files.example import BadRowError
 from minout.streams.files.values import is_utf8
 
 SHOWN = 20
@@ -19,7 +20,8 @@ class ReadOptions:
     """The options for reading a file.
 
     `columns` are the features of a model, in its order, and `image_shape` is that of its images.
-    Columns of label and id that are `optional` may be missing.
+    Columns of label and id that are `optional` may be missing. `on_bad_line` is called with the
+    error for a line of standard input that cannot be read; if it returns, the line is skipped.
     """
 
     label: str | None = None
@@ -29,6 +31,13 @@ class ReadOptions:
     optional: frozenset[str] = frozenset()
     from_line: int = 1
     image_shape: tuple[int, ...] | None = None
+    on_bad_line: Callable[[BadRowError], None] | None = None
+
+    def refuse(self, error: BadRowError) -> None:
+        """Raise the error for a line of standard input, unless `on_bad_line` lets it be skipped."""
+        if self.on_bad_line is None:
+            raise error from None
+        self.on_bad_line(error)
 
     @property
     def not_features(self) -> set[str | None]:

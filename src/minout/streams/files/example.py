@@ -58,6 +58,8 @@ class Reader:
         The other columns.
     image_shape : tuple of int or None
         The shape of the images, if the rows are known to be images.
+    is_live : bool
+        Whether the rows come from standard input, perhaps one by one.
     """
 
     source: str
@@ -69,6 +71,7 @@ class Reader:
     id: str | None = None
     unused: tuple[str, ...] = ()
     image_shape: tuple[int, ...] | None = None
+    is_live: bool = False
 
     def __iter__(self) -> Iterator[Example]:
         # A separate generator: closing it does not close `rows`.

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
@@ -32,7 +33,8 @@ def open_standard_input(options: ReadOptions) -> Reader:
     """Read standard input line by line; the first object names the columns."""
     if sys.stdin is None:
         raise MissingDataError("Standard input is closed; pass a file, or pipe JSON lines in.")
-    return _reader(sys.stdin.buffer, "standard input", options, lambda: None, lambda: None)
+    reader = _reader(sys.stdin.buffer, "standard input", options, lambda: None, lambda: None)
+    return replace(reader, is_live=True)
 
 
 def open_json_lines(path: Path, source: str, options: ReadOptions) -> Reader:
@@ -75,14 +77,21 @@ def _objects(lines: BinaryIO, source: str, options: ReadOptions) -> Iterator[tup
         if number < options.from_line or not line.strip():
             continue
         try:
-            values = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            what = f"this is not JSON ({error}); write one object per line."
-            raise BadRowError(source, f"line {number}", what, number + 1) from None
-        if not isinstance(values, dict):
-            what = 'this is not an object; write {"column": number, …}, one per line.'
-            raise BadRowError(source, f"line {number}", what, number + 1)
+            values = _object(line)
+        except InvalidInputError as error:
+            options.refuse(BadRowError(source, f"line {number}", str(error), number + 1))
+            continue
         yield number, values
+
+
+def _object(line: bytes) -> Object:
+    try:
+        values = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInputError(f"this is not JSON ({error}); write one object per line.") from None
+    if not isinstance(values, dict):
+        raise InvalidInputError('this is not an object; write {"column": number, …}, one per line.')
+    return values
 
 
 def _flat(
@@ -112,7 +121,8 @@ def _examples(
             label = None if found.label is None else parse_label(values.get(str(options.label)))
             id = None if found.id is None else parse_id(values.get(str(options.id)))
         except InvalidInputError as error:
-            raise BadRowError(source, where, str(error), number + 1) from None
+            options.refuse(BadRowError(source, where, str(error), number + 1))
+            continue
         yield Example(row, label, id, number, where)
 
 

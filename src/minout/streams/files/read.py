@@ -1,12 +1,13 @@
 """Open a file by its extension, a folder of images, or standard input."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from minout.errors import InvalidInputError, MissingDataError
 from minout.streams.files.columns import ReadOptions
 from minout.streams.files.csv_text import open_csv
-from minout.streams.files.example import Reader
+from minout.streams.files.example import BadRowError, Reader
 from minout.streams.files.images import open_images
 from minout.streams.files.json_lines import open_json_lines, open_standard_input
 from minout.streams.files.npz import open_npz
@@ -33,6 +34,7 @@ def read(
     optional: Collection[str] = (),
     from_line: int = 1,
     image_shape: Sequence[int] | None = None,
+    on_bad_line: Callable[[BadRowError], None] | None = None,
 ) -> Reader:
     """Open a file to read its examples one at a time.
 
@@ -54,6 +56,9 @@ def read(
         The line (or row, or image) to start at.
     image_shape : sequence of int, optional
         The shape of a model's images; by default that of the first image.
+    on_bad_line : callable, optional
+        Called with the error for a line of standard input that cannot be read; if it returns, the
+        line is skipped. By default the error is raised. In a file it always is.
 
     Returns
     -------
@@ -77,7 +82,7 @@ def read(
         None if image_shape is None else tuple(image_shape),
     )
     if str(source) == "-":
-        return open_standard_input(options)
+        return open_standard_input(replace(options, on_bad_line=on_bad_line))
     path = Path(source)
     if path.is_dir():
         return open_images(path, str(source), options)

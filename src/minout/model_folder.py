@@ -1,0 +1,109 @@
+"""Open the model of a folder: its database, or the file that older folders hold."""
+
+from pathlib import Path
+
+import numpy as np
+
+from minout import model_file
+from minout.codecs import ExactCodec
+from minout.engine import State
+from minout.errors import MissingDataError, UnwritableError
+from minout.features import FeatureMap
+from minout.model_store import Durability, FolderStore, Loaded, Store
+from minout.store.database import DATABASE, OnWait
+from minout.store.folder import MODEL, prepare_folder, remove_file
+
+
+def open_store(
+    folder: Path, *, durability: Durability, read_only: bool, on_wait: OnWait | None
+) -> "FolderStore | FileStore":
+    """Open a model's folder; to be changed, it gets a database if it has none.
+
+    Raises
+    ------
+    MissingDataError
+        If it is to be read only, and there is no model.
+    """
+    if not read_only:
+        return FolderStore(folder, durability=durability, on_wait=on_wait)
+    prepare_folder(folder, create=False)
+    for _ in range(2):  # in between, another process may import the file and remove it
+        if (folder / DATABASE).exists():
+            store = FolderStore(folder, read_only=True)
+            if not store.is_new:
+                return store
+            store.abandon()
+        if (folder / MODEL).exists():
+            return FileStore(folder)
+    raise MissingDataError(f"There is no model in {folder}; `minout learn` creates one.")
+
+
+def import_file(store: FolderStore, features: FeatureMap | None, codec: ExactCodec | None) -> None:
+    """Write the file of an older folder to its database, and remove the file.
+
+    It is removed when the database is on the disk, because no copy of what will be forgotten may
+    stay in it. If it cannot be read, the folder is left as it was.
+    """
+    file, database = store.folder / MODEL, store.database
+    if not file.exists():
+        return
+    if not database.begin():  # there is no state in the database yet
+        found, state = model_file.read(file, features, codec)
+        store.write(state, model_file.header(found), (), "import")
+    database.end()
+    remove_file(store.folder)
+
+
+class FileStore(Store):
+    """The file of a folder from before there was a database; it can only be read.
+
+    Once another process has imported it, the database is read.
+    """
+
+    read_only, is_new = True, False
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._database: FolderStore | None = None
+
+    def load(self, features: FeatureMap | None, codec: ExactCodec | None) -> Loaded:
+        """Read the state; feature map and codec must be the given ones, if there are."""
+        try:
+            found, state = model_file.read(self.folder / MODEL, features, codec)
+        except MissingDataError:
+            imported = self._imported()
+            if imported is None:
+                raise
+            return imported.load(features, codec)
+        return Loaded(found, state, {}, np.zeros(0, dtype=np.int64), "{}")
+
+    def begin(self, _state: State, _features: FeatureMap, /) -> Loaded | None:
+        """Refuse to take the turn."""
+        raise UnwritableError(f"{self.folder} was opened to be read only.")
+
+    def adopt(self, loaded: Loaded, /) -> None:
+        """Take over a state that was read."""
+        if self._database is not None:
+            self._database.adopt(loaded)
+
+    def newest(self, state: State, features: FeatureMap, /) -> Loaded | None:
+        """Return the newest state; None if it is the one that was read last."""
+        if self._database is not None:
+            return self._database.newest(state, features)
+        imported = self._imported()
+        return None if imported is None else imported.load(features, state.examples.codec)
+
+    def close(self, _state: State, /) -> None:
+        """Release the files."""
+        self.abandon()
+
+    def abandon(self) -> None:
+        """Release the files."""
+        if self._database is not None:
+            self._database.abandon()
+
+    def _imported(self) -> FolderStore | None:
+        # The database, once the file is gone.
+        if not (self.folder / MODEL).exists():
+            self._database = FolderStore(self.folder, read_only=True)
+        return self._database
