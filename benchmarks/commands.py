@@ -1,4 +1,4 @@
-"""The commands `engine`, `classifier` and `paper` of `python -m benchmarks`."""
+"""The commands `engine`, `classifier`, `store` and `paper` of `python -m benchmarks`."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -16,8 +16,9 @@ import benchmarks.engine
 import benchmarks.paper
 from benchmarks.parts import Measured, Progress, choose_parts
 from benchmarks.tables import Goal, Table, fit_width, goals_table, markdown
-from minout import results, store, streams
+from minout import results, streams
 from minout.errors import MinoutError
+from minout.store import atomic_write
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -98,6 +99,39 @@ def classifier(
 
 
 @app.command()
+def store(
+    data: DataFolder = None,
+    out: Out = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="Names, with commas or repeated; all if none is named."),
+    ] = None,
+    kills: Annotated[int, typer.Option(help="Processes that `kills` kills.", min=2)] = 1_000,
+    lag_seconds: Annotated[
+        float, typer.Option(help="Seconds of the live stream of `lag`.", min=1.0)
+    ] = 600.0,
+) -> None:
+    """Measure stored models: what a folder costs, readers beside a writer, killed processes.
+
+    The parts are cost (one example in RAM and in a folder), open (against reading the file),
+    readers (beside a writer), kills (what survives) and lag (until a reader has a row). Piped into
+    a file, the tables are Markdown.
+
+    Example: python -m benchmarks store --only kills --kills 100
+    """
+    import benchmarks.store as group  # imports the tests' faults
+
+    console = Console()
+    parts = choose_parts(group.PARTS, only or [])
+    _check_writable(out)
+    settings = group.Settings(data=data, kills=kills, lag_seconds=lag_seconds)
+    goals = _run_and_print(
+        lambda progress: iter(group.run(parts, settings, progress)), out, console
+    )
+    _print_table(goals_table(goals), console)
+
+
+@app.command()
 def paper(
     data: DataFolder = None,
     per_class: Annotated[int, typer.Option(help="Examples per class of the whole run.")] = 100,
@@ -170,7 +204,7 @@ def _run_and_print(
 def _check_writable(out: Path | None) -> None:
     # Fails before anything is measured; old rows stay until there are new ones.
     if out is not None:
-        store.atomic_write(out, out.read_bytes() if out.is_file() else b"", "Rows")
+        atomic_write(out, out.read_bytes() if out.is_file() else b"", "Rows")
 
 
 def _progress_bar() -> ProgressBar:
