@@ -100,6 +100,7 @@ def classifier(
 
 @app.command()
 def store(
+    data: DataFolder = None,
     out: Out = None,
     only: Annotated[
         list[str] | None,
@@ -109,20 +110,32 @@ def store(
     check_bounds: Annotated[
         bool, typer.Option("--check-bounds", help="Compile kernels with bounds checks (minutes).")
     ] = False,
+    kills: Annotated[int, typer.Option(help="Processes that `kills` kills.", min=2)] = 1_000,
+    lag_seconds: Annotated[
+        float, typer.Option(help="Seconds of the live stream of `lag`.", min=1.0)
+    ] = 600.0,
 ) -> None:
-    """Measure stored models: what comes of damaged and forged copies.
+    """Measure stored models: what a folder costs, readers, killed processes, damaged copies.
 
-    The part is copies (copies that are damaged, or forged with right checksums: noticed, identical,
-    plausible or bad). Piped into a file, the tables are Markdown.
+    The parts are cost (one example in RAM and in a folder), open (against reading the file),
+    readers (beside a writer), kills (what survives), lag (until a reader has a row) and copies
+    (damaged, or forged with right checksums: noticed, identical, plausible or bad). Piped into a
+    file, the tables are Markdown.
 
-    Example: python -m benchmarks store --only copies
+    Example: python -m benchmarks store --only kills --kills 100
     """
-    import benchmarks.store as group  # imports the tests' copies
+    import benchmarks.store as group  # imports the tests' faults
 
     console = Console()
     parts = choose_parts(group.PARTS, only or [])
     _check_writable(out)
-    settings = group.Settings(copies=copies, check_bounds=check_bounds)
+    settings = group.Settings(
+        data=data,
+        copies=copies,
+        check_bounds=check_bounds,
+        kills=kills,
+        lag_seconds=lag_seconds,
+    )
     goals = _run_and_print(
         lambda progress: iter(group.run(parts, settings, progress)), out, console
     )

@@ -74,6 +74,8 @@ def _close_all() -> None:
             ways.close(learner)
         except Exception as error:  # the others are closed all the same
             errors.append(error)
+    if len(errors) == 1:
+        raise errors[0]
     if errors:
         raise ExceptionGroup("Not all learners could be closed.", errors)
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from minout import Learner
-from oracle.operations import Script, digest, perform
+from tests.oracle.operations import Script, digest, perform
 
 PATIENCE = 60.0
 MOST, LATER = 24, 0.02

@@ -122,7 +122,7 @@ def test_a_reader_that_is_interrupted_catches_up(tmp_path):
 
 @pytest.mark.parametrize("durability", ["example", "batch"])
 def test_with_real_signals_the_same_process_goes_on(tmp_path, durability):
-    calls = script(11, 60)
+    calls = script(11, 60, many=False)
 
     def work():
         rng, folder = random.Random(5), tmp_path / "model"

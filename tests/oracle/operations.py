@@ -5,12 +5,13 @@ learner in a folder must come back to.
 """
 
 import hashlib
+import tempfile
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from minout import InvalidInputError, Learner
-from oracle.margin import saved
 
 KINDS = {
     "auto": {},
@@ -49,7 +50,10 @@ class Script(NamedTuple):
 
 def digest(learner):
     """Return a digest of the bits of a learner."""
-    return hashlib.sha256(saved(learner)).hexdigest()
+    memory = "/dev/shm" if Path("/dev/shm").is_dir() else None
+    with tempfile.TemporaryDirectory(dir=memory) as folder:
+        learner.save(Path(folder) / "model")
+        return hashlib.sha256((Path(folder) / "model").read_bytes()).hexdigest()
 
 
 def perform(learner, operation):
@@ -73,11 +77,11 @@ def perform(learner, operation):
     return getattr(answer, "certificate", answer)
 
 
-def drawn(rng, learner, number):  # noqa: PLR0911, one for each kind
+def drawn(rng, learner, number, *, many=True):  # noqa: PLR0911, one for each kind
     """Draw an operation for a learner in this state."""
     ids = learner.ids
     kind = str(rng.choice([*OFTEN], p=[*OFTEN.values()]))
-    if len(ids) < 5:
+    if len(ids) < 5 or (kind == "many" and not many):
         kind = "teach"
     picked = [ids[int(each)] for each in rng.integers(0, max(len(ids), 1), 2)] if ids else []
     label = int(rng.integers(LABELS if number > 8 else 2))
@@ -119,12 +123,15 @@ def drawn_row(rng, label):
     return row.astype(np.float32).tolist()
 
 
-def script(seed, count, **settings):
-    """Draw operations, and note the bits that a learner in RAM has after each."""
+def script(seed, count, *, many=True, **settings):
+    """Draw operations, and note the bits that a learner in RAM has after each.
+
+    Without `many` there is no `teach_many`, of which an interruption leaves a part.
+    """
     rng, learner = np.random.default_rng(seed), Learner(**settings)
     operations, digests = [], [digest(learner)]
     for number in range(count):
-        operations.append(drawn(rng, learner, number))
+        operations.append(drawn(rng, learner, number, many=many))
         perform(learner, operations[-1])
         digests.append(digest(learner))
     return Script(settings, operations, digests)
