@@ -153,6 +153,7 @@ def test_compacting_makes_the_file_smaller(tmp_path):
     plain = {"whiten": False, "lda_prior": False, "regions": 1, "expand": None}
     with Learner.open(tmp_path / "m", refresh="manual", **plain) as learner:
         learner.teach_many(rows, labels)
+        learner.flush()
         learner.forget(list(range(280)))
         learner.flush()
     before = (tmp_path / "m" / "model.sqlite").stat().st_size
