@@ -1,4 +1,4 @@
-"""Every part of the benchmark of stored models runs, small, and measures what it says."""
+"""Damaged and forged copies are counted, and those that do harm are shown."""
 
 from typer.testing import CliRunner
 
@@ -7,8 +7,9 @@ from benchmarks.store import copies
 from benchmarks.tables import markdown
 
 
-def test_every_part_gives_rows_tables_and_goals():
-    found = list(store.run(store.PARTS, store.TESTING))
+def test_copies_are_counted():
+    parts = [part for part in store.PARTS if part.name == "copies"]
+    found = list(store.run(parts, store.TESTING))
     assert [each.name for each in found] == ["copies"]
     for each in found:
         assert each.rows

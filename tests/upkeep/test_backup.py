@@ -62,6 +62,21 @@ def test_a_model_is_copied_while_another_process_teaches_it(tmp_path):
     assert check(tmp_path / f"copy{len(counts) - 1}").ok
 
 
+def test_what_is_committed_during_the_copy_is_not_in_it(changed, tmp_path, monkeypatch):
+    monkeypatch.setattr("minout.store.database.FEW", 2)  # pages at a time
+    before, steps = saved(changed, tmp_path / "before"), []
+    with Learner.open(changed, durability="example") as learner:
+
+        def teach(fraction):
+            learner.teach(np.full(13, float(len(steps))), "barolo", id=len(steps))
+            steps.append(fraction)
+
+        assert backup(changed, tmp_path / "copy", progress=teach) == 176
+    assert steps == sorted(steps)
+    assert len(steps) > 3
+    assert saved(tmp_path / "copy", tmp_path / "after") == before
+
+
 @pytest.mark.parametrize("what", ["folder", "file", "link"])
 def test_nothing_is_overwritten(changed, tmp_path, what):
     target = tmp_path / "copy"

@@ -47,6 +47,13 @@ def test_every_kind_of_damage_is_found(changed, name):
     assert all(each.endswith(".") and "\n" not in each for each in found.problems)
 
 
+def test_the_sum_of_all_checksums_is_compared(changed):
+    connection = sqlite3.connect(changed / "model.sqlite", isolation_level=None)
+    connection.execute("UPDATE head SET total = total + 1")
+    connection.close()
+    assert "sum of all checksums" in check(changed).problems[0]
+
+
 def test_every_byte_of_a_row_is_checked(changed):
     file = changed / "model.sqlite"
     learner = Learner.open(changed, read_only=True)
