@@ -33,9 +33,14 @@ def open_store(
             if not store.is_new:
                 return store
             store.abandon()
-        if (folder / MODEL).exists():
+        if holds_file(folder):
             return FileStore(folder)
     raise MissingDataError(f"There is no model in {folder}; `minout learn` creates one.")
+
+
+def holds_file(folder: Path) -> bool:
+    """Return whether a folder holds the file of an older model."""
+    return (folder / MODEL).exists()
 
 
 def import_file(store: FolderStore, features: FeatureMap | None, codec: ExactCodec | None) -> None:
@@ -44,11 +49,11 @@ def import_file(store: FolderStore, features: FeatureMap | None, codec: ExactCod
     It is removed when the database is on the disk, because no copy of what will be forgotten may
     stay in it. If it cannot be read, the folder is left as it was.
     """
-    file, database = store.folder / MODEL, store.database
-    if not file.exists():
+    if not holds_file(store.folder):
         return
+    database = store.database
     if not database.begin():  # there is no state in the database yet
-        found, state = model_file.read(file, features, codec)
+        found, state = model_file.read(store.folder / MODEL, features, codec)
         store.write(state, model_file.header(found), (), "import")
     database.end()
     remove_file(store.folder)
@@ -104,6 +109,6 @@ class FileStore(Store):
 
     def _imported(self) -> FolderStore | None:
         # The database, once the file is gone.
-        if not (self.folder / MODEL).exists():
+        if not holds_file(self.folder):
             self._database = FolderStore(self.folder, read_only=True)
         return self._database
