@@ -192,6 +192,7 @@ class FolderStore(Store):
         self._next_position = 0
         self._rows: Ints = np.zeros(0, dtype=np.int64)
         self._failure: MinoutError | None = None
+        self._log_start = 0
         self.is_closed = False
 
     @property
@@ -220,6 +221,7 @@ class FolderStore(Store):
         self.note()
         if self._failure is not None:
             self.flush(state)
+        self._log_start = len(self._changed.log)
         if self._database.in_turn or not self._database.begin():
             return None
         if self._changed.count:
@@ -264,6 +266,7 @@ class FolderStore(Store):
             changed.all_places = changed.all_pairs = True
         if delta.region_count is not None:  # a call that failed was undone
             changed.everything = True
+            del changed.log[self._log_start :]
         if delta.all_separators is not None or delta.label is not None:
             changed.all_pairs = True
         changed.far = changed.far or bool(delta.discriminants)
@@ -565,6 +568,7 @@ class FolderStore(Store):
         self._rows = state.examples.digests.view(np.int64).copy()
         self._rows[~state.examples.stored] = 0
         self._state, self._changed, self._recorded, self._failure = state, _Changed(), None, None
+        self._log_start = 0
 
     def _read(
         self,

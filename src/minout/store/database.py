@@ -557,12 +557,22 @@ class Database:
         """Return the number of the newest state in the database; 0 if there is none."""
         self._require_process()
         with self._translated():
-            if self.read_only and not self.version and _is_empty(self._connection):
-                return 0
-            if self._is_fixed:  # SQLite would not notice that the file has changed
-                self._connection.close()
-                self._connection = self._connect_to_read()
+            if self.read_only and not self.version:  # it may have been empty when it was opened
+                if _is_empty(self._connection):
+                    return 0
+                self._check(self._connection)
+            if self.read_only:
+                self._follow_file()
             return self._head()[0]
+
+    def _follow_file(self) -> None:
+        # SQLite does not notice that a file was replaced, or changed in a folder without a log.
+        inode = self.file.stat().st_ino
+        if self._is_fixed or inode != self._inode:
+            self._connection.close()
+            self._connection = self._connect_to_read()
+        if inode != self._inode:
+            self._inode, self._known = inode, KnownState()
 
     def _head(self) -> tuple[int, int, str]:
         query = "SELECT version, total, writer FROM head"
