@@ -14,7 +14,7 @@ from benchmarks.tables import Goal, Table
 from minout.learner import Learner
 
 STORED, BATCH = 2_000, 100
-"""Examples in the model at the start; rows of one prediction."""
+"""Examples in the model, which has a window; rows of one prediction."""
 LEAST = 0.5
 
 
@@ -34,7 +34,7 @@ def measure(seconds: float, seed: int, progress: Progress) -> list[ReadersRow]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "model"
         stream = classes_of("separable", STORED, seed)
-        with Learner.open(folder) as learner:
+        with Learner.open(folder, keep=STORED) as learner:
             learner.teach_many(stream.rows, stream.labels.tolist())
         found = []
         for n, tasks in enumerate(((_read,), (_write,), (_read, _write))):

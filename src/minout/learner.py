@@ -1250,8 +1250,17 @@ class Learner:
         # Commit what waits for a group commit, if it is due; return whether the store is open.
         store = self._store
         assert isinstance(store, FolderStore)
-        if not self._holds_turn:
-            self._lock.prepare(lambda: store.commit_if_due(self._state))
+        if self._holds_turn:
+            return True
+        if self._lock.pause(0.0):
+            try:
+                self._lock.complete()
+                store.commit_if_due(self._state)
+            finally:
+                self._lock.resume()
+        elif store.commit_due():
+            with self._lock.reading():
+                store.commit_meanwhile(self._state)
         return not store.is_closed
 
     def _flush_quietly(self) -> None:

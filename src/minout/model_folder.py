@@ -17,25 +17,17 @@ from minout.store.folder import MODEL, prepare_folder, remove_file
 def open_store(
     folder: Path, *, durability: Durability, read_only: bool, on_wait: OnWait | None
 ) -> "FolderStore | FileStore":
-    """Open a model's folder; to be changed, it gets a database if it has none.
-
-    Raises
-    ------
-    MissingDataError
-        If it is to be read only, and there is no model.
-    """
+    """Open a model's folder; to be changed, it gets a database if it has none."""
     if not read_only:
         return FolderStore(folder, durability=durability, on_wait=on_wait)
     prepare_folder(folder, create=False)
-    for _ in range(2):  # in between, another process may import the file and remove it
-        if (folder / DATABASE).exists():
-            store = FolderStore(folder, read_only=True)
-            if not store.is_new:
-                return store
-            store.abandon()
-        if holds_file(folder):
-            return FileStore(folder)
-    raise MissingDataError(f"There is no model in {folder}; `minout learn` creates one.")
+    if not (folder / DATABASE).exists():
+        return FileStore(folder)
+    store = FolderStore(folder, read_only=True)
+    if store.is_new and holds_file(folder):  # another process is importing it
+        store.abandon()
+        return FileStore(folder)
+    return store
 
 
 def holds_file(folder: Path) -> bool:

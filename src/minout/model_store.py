@@ -2,6 +2,7 @@
 
 import copy
 import json
+import threading
 import time
 from collections.abc import Sequence
 from operator import is_not
@@ -199,6 +200,9 @@ class FolderStore(Store):
         self._next_position = 0
         self._rows: Ints = np.zeros(0, dtype=np.int64)
         self._failure: MinoutError | None = None
+        self._guard = threading.RLock()
+        self._completed = self._log_start = 0
+        self._writing: tuple[int, Changes, _Written] | None = None
         self.is_closed = False
 
     @property
@@ -224,14 +228,16 @@ class FolderStore(Store):
     def begin(self, state: State, features: FeatureMap, /) -> Loaded | None:
         """Take the turn; return the newest state if another process has changed it."""
         self._require_writable()
-        self.note()
-        if self._failure is not None:
-            self.flush(state)
-        if self._database.in_turn or not self._database.begin():
-            return None
-        if self._changed.count:
-            raise self._lost()
-        return self._load(features, state, state.examples.codec)
+        with self._guard:
+            self.note()
+            if self._failure is not None:
+                self.flush(state)
+            self._completed, self._log_start = self._changed.count, len(self._changed.log)
+            if self._database.in_turn or not self._database.begin():
+                return None
+            if self._changed.count:
+                raise self._lost()
+            return self._load(features, state, state.examples.codec)
 
     def record(
         self, state: State, delta: Delta | None, action: str = "", /, *, log_ids: bool = False
@@ -247,23 +253,25 @@ class FolderStore(Store):
 
         If it is interrupted, it begins again: twice is the same as once, but for the log.
         """
-        if self._recorded is None:
-            return
-        (state, delta, action, log_ids), changed = self._recorded, self._changed
-        if not changed.count:
-            changed.since = time.monotonic()
-        changed.count += 1
-        if delta is None or state is not self._state:
-            changed.everything = True
-            self._state = state
-        if delta is not None:
-            self._note(state, delta)
-            if not log_ids:
-                names = delta.certificate.forgotten
-                changed.forgotten.extend(json.dumps(each) for each in names)
-        if action or (delta is not None and _is_worth_logging(delta)):
-            changed.log.append(_entry(state, delta, action, log_ids=log_ids))
-        self._recorded = None
+        with self._guard:
+            self._settle()
+            if self._recorded is None:
+                return
+            (state, delta, action, log_ids), changed = self._recorded, self._changed
+            if not changed.count:
+                changed.since = time.monotonic()
+            changed.count += 1
+            if delta is None or state is not self._state:
+                changed.everything = True
+                self._state = state
+            if delta is not None:
+                self._note(state, delta)
+                if not log_ids:
+                    names = delta.certificate.forgotten
+                    changed.forgotten.extend(json.dumps(each) for each in names)
+            if action or (delta is not None and _is_worth_logging(delta)):
+                changed.log.append(_entry(state, delta, action, log_ids=log_ids))
+            self._recorded = None
 
     def _note(self, state: State, delta: Delta) -> None:
         changed = self._changed
@@ -271,6 +279,7 @@ class FolderStore(Store):
             changed.all_places = changed.all_pairs = True
         if delta.region_count is not None:  # a call that failed was undone
             changed.everything = True
+            del changed.log[self._log_start :]
         if delta.all_separators is not None or delta.label is not None:
             changed.all_pairs = True
         changed.far = changed.far or bool(delta.discriminants)
@@ -292,11 +301,12 @@ class FolderStore(Store):
 
     def end(self, state: State, /) -> None:
         """Commit what was noted: at once, or if a group commit is due."""
-        self.note()
-        if self.durability == "example":
-            self.flush(state)
-        else:
-            self.commit_if_due(state)
+        with self._guard:
+            self.note()
+            if self.durability == "example":
+                self.flush(state)
+            else:
+                self.commit_if_due(state)
 
     def commit_if_due(self, state: State, *, is_due: bool = False) -> None:
         """Commit what was noted if a group commit is due; end the turn if there is nothing.
@@ -311,6 +321,27 @@ class FolderStore(Store):
                 self._failure, self._changed.since = error, time.monotonic()
         else:
             self.leave()
+
+    def commit_meanwhile(self, state: State) -> None:
+        """Commit what earlier calls changed while another call is computed, if it is due.
+
+        The turn is kept, so that no other process changes the model under that call.
+        """
+        if not self._guard.acquire(blocking=False):
+            return
+        try:
+            self._settle()
+            is_earlier = self._recorded is None and self._changed.count == self._completed
+            if self.commit_due() and is_earlier and self._database.in_turn:
+                changes, after = self._changes(state, encode_notes(state.notes))
+                self._writing = self._database.version + 1, changes, after
+                self._database.commit_and_stay(changes)
+                self._settle()
+                self._completed = self._changed.count
+        except MinoutError as error:
+            self._failure, self._changed.since = error, time.monotonic()
+        finally:
+            self._guard.release()
 
     def leave(self) -> None:
         """End the turn, unless changes wait for a group commit."""
@@ -330,12 +361,22 @@ class FolderStore(Store):
         if not self._database.in_turn and self._database.begin():
             raise self._lost()
         changes, after = self._changes(state, notes)
+        self._writing = self._database.version + 1, changes, after
         self._database.commit(changes)
-        self._first = self._failure = None
-        for record in changes.examples:
-            self._rows[record.place] = record.digest if record.id is not None else 0
-        self._written = after
-        self._changed = _Changed()
+        self._settle()
+
+    def _settle(self) -> None:
+        # Know what was written, if the last commit succeeded; it may have been interrupted.
+        if self._writing is None:
+            return
+        number, changes, after = self._writing
+        if self._database.settle() == number:
+            self._first = self._failure = None
+            for record in changes.examples:
+                self._rows[record.place] = record.digest if record.id is not None else 0
+            self._written = after
+            self._changed, self._log_start = _Changed(), 0
+        self._writing = None
 
     def _lost(self) -> UnwritableError:
         # Drop what was noted, and return the error for it; the next call reads the newest state.
@@ -383,6 +424,7 @@ class FolderStore(Store):
             raise UnwritableError(f"{self.folder} has been closed; open it again.")
         if self.read_only:
             raise UnwritableError(f"{self.folder} was opened to be read only.")
+        self._database.require_process()
 
     def write(
         self, state: State, described: dict[str, Any], log: Sequence[LogEntry], action: str
@@ -528,6 +570,8 @@ class FolderStore(Store):
         """Return the newest state; None if it is the one that was read or written last."""
         if self.is_closed or self._database.in_turn:
             return None
+        self._database.require_process()
+        self.note()
         self._database.end()  # a view that was interrupted
         if self._database.newest() == self._database.version:
             return None
@@ -572,6 +616,7 @@ class FolderStore(Store):
         self._rows = state.examples.digests.view(np.int64).copy()
         self._rows[~state.examples.stored] = 0
         self._state, self._changed, self._recorded, self._failure = state, _Changed(), None, None
+        self._log_start = 0
 
     def _read(
         self,

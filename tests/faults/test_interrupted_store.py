@@ -18,6 +18,7 @@ import pytest
 import minout
 from minout import Learner, group_commit, model_store
 from minout.errors import UnwritableError
+from minout.store import Database
 from oracle.child import in_child
 from oracle.interruptions import interrupt_at_line
 from oracle.margin import IN_MEMORY, differs, saved, stream
@@ -107,6 +108,27 @@ def test_interrupted_at_any_line_of_the_store_a_call_was_made_or_not(
                 break
     assert problems == []
     assert len(found) > 8
+
+
+def test_a_commit_that_was_interrupted_when_it_was_done_is_not_taken_for_lost(tmp_path):
+    twin, learner = Learner(), Learner.open(tmp_path, durability="example")
+    beside, real = Learner.open(tmp_path, durability="example"), Database.settle
+    taught(learner, range(9))
+    with pytest.MonkeyPatch.context() as patch:
+
+        def interrupt(database):
+            if database._unconfirmed is not None and not database._connection.in_transaction:
+                patch.setattr(Database, "settle", real)
+                raise KeyboardInterrupt
+
+        patch.setattr(Database, "settle", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            taught(learner, [9])
+    go_on(learner, beside)
+    go_on(taught(twin, range(10)), twin)
+    assert differs(saved(learner), saved(twin)) == []
+    actions = [entry.action for _, entry in learner._store.database.log()]
+    assert len(actions) <= 12  # nothing is written twice
 
 
 def test_a_reader_that_is_interrupted_catches_up(tmp_path):

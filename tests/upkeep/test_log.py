@@ -4,8 +4,9 @@ import time
 
 import pytest
 
-from minout import Learner
-from minout.errors import MissingDataError
+from minout import InvalidInputError, Learner
+from minout.engine import draft
+from minout.errors import MissingDataError, NotConverged
 from minout.upkeep import read_log
 
 
@@ -66,3 +67,25 @@ def test_the_log_never_names_what_is_not_stored(tmp_path, wine_data, settings):
         named = {each.id for each in read_log(tmp_path / "m")} - {None}
         assert named
         assert named <= set(learner.ids)
+
+
+def test_a_call_that_was_undone_is_not_in_the_log(tmp_path, monkeypatch):
+    def settle(*args):
+        calls.append(args)
+        if len(calls) == 2:
+            raise NotConverged("on purpose")
+        return real(*args)
+
+    with Learner.open(tmp_path / "m", refresh="manual") as learner:
+        learner.teach_many([[0.0, 1.0], [1.0, 0.0]], ["a", "b"])
+        learner.flush()
+        before = read_log(tmp_path / "m")
+        real, calls = draft.settle, []
+        monkeypatch.setattr(draft, "settle", settle)
+        with pytest.raises(InvalidInputError, match="scale the features"):
+            learner.teach_many([[0.9, 0.1], [0.1, 0.9]], ["a", "b"])
+        monkeypatch.setattr(draft, "settle", real)
+        learner.teach([0.0, 1.1], "a")
+        learner.flush()
+    assert len(calls) == 2
+    assert read_log(tmp_path / "m") == before

@@ -347,16 +347,14 @@ class Database:
 
         In that case the turn begins when the state has been read and adopted.
         """
-        self._require_process()
+        self.require_process()
         if self.in_turn:
             return False
+        self.settle()
         self.end()  # a turn that was interrupted before it had begun
         with self._translated(writes=True):
             self._take_turn()
-            version, _, writer = self._head()
-        mine = self._unconfirmed
-        if mine is not None and (version, writer) == (mine.version, self._token):
-            self._confirm()
+            version = self._head()[0]
         self._is_current = version == self._known.version
         return not self._is_current
 
@@ -428,9 +426,25 @@ class Database:
 
     def end(self) -> None:
         """End the turn without writing."""
+        self.settle()
         if self.is_mine and not self._is_closed and self._connection.in_transaction:
             with self._translated(writes=True):
+                self._unconfirmed = None
                 self._connection.execute("ROLLBACK")
+
+    def commit_and_stay(self, changes: Changes) -> None:
+        """Write changes as `commit` does, but keep the turn.
+
+        Nothing is done while another process waits for the turn.
+        """
+        try:
+            self._queue.acquire(timeout=0)
+            self.commit(changes)
+            _patiently(self._connection.execute, "BEGIN IMMEDIATE")
+        except Timeout:
+            pass
+        finally:
+            self._queue.release(force=True)
 
     def commit(self, changes: Changes) -> None:
         """Write changes in one transaction, and end the turn.
@@ -438,6 +452,7 @@ class Database:
         If that fails, nothing is written. The turn may then be lost.
         """
         with self._translated(writes=True):
+            self._unconfirmed = None
             execute = self._connection.execute
             self._require_file()
             execute("SAVEPOINT writing")
@@ -457,12 +472,17 @@ class Database:
                 if self._connection.in_transaction:
                     execute("ROLLBACK")
                 raise
-            self._confirm()
+            self.settle()
 
-    def _confirm(self) -> None:
-        if self._unconfirmed is not None:
+    def settle(self) -> int:
+        """Return the number of the state that is known, after a commit that was interrupted too.
+
+        If its transaction is over, and SQLite did not say that it failed, it was committed.
+        """
+        if self._unconfirmed is not None and self.is_mine and not self._connection.in_transaction:
             self._known.follow(self._unconfirmed)
             self._unconfirmed = None
+        return self._known.version
 
     def _write(self, changes: Changes) -> _Update:
         known, connection = self._known, self._connection
@@ -555,14 +575,24 @@ class Database:
 
     def newest(self) -> int:
         """Return the number of the newest state in the database; 0 if there is none."""
-        self._require_process()
+        self.require_process()
         with self._translated():
-            if self.read_only and not self.version and _is_empty(self._connection):
-                return 0
-            if self._is_fixed:  # SQLite would not notice that the file has changed
-                self._connection.close()
-                self._connection = self._connect_to_read()
+            if self.read_only and not self.version:  # it may have been empty when it was opened
+                if _is_empty(self._connection):
+                    return 0
+                self._check(self._connection)
+            if self.read_only:
+                self._follow_file()
             return self._head()[0]
+
+    def _follow_file(self) -> None:
+        # SQLite does not notice that a file was replaced, or changed in a folder without a log.
+        inode = self.file.stat().st_ino
+        if self._is_fixed or inode != self._inode:
+            self._connection.close()
+            self._connection = self._connect_to_read()
+        if inode != self._inode:
+            self._inode, self._known = inode, KnownState()
 
     def _head(self) -> tuple[int, int, str]:
         query = "SELECT version, total, writer FROM head"
@@ -578,7 +608,7 @@ class Database:
         With `anew` it is told all records, otherwise all but examples that are known already.
         Return its result, and what becomes known by `adopt`.
         """
-        self._require_process()
+        self.require_process()
         with self._translated(), self._view():
             version, total, _ = self._head()
             reading = Reading(self, self._connection, KnownState() if anew else self._known)
@@ -665,7 +695,8 @@ class Database:
 
     # Errors
 
-    def _require_process(self) -> None:
+    def require_process(self) -> None:
+        """Raise an error in a forked child: it must not use the connection."""
         if not self.is_mine:
             raise UnwritableError(
                 f"{self.folder} was opened by another process; open it again in this one."
