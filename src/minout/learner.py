@@ -48,7 +48,7 @@ from minout.inputs import (
     checked_weight,
     listed_ids,
 )
-from minout.model_folder import FileStore, import_file, open_store
+from minout.model_folder import FileStore, holds_file, import_file, open_store
 from minout.model_store import Durability, FolderStore, Loaded, Store
 from minout.readwrite import ReadWriteLock, reads, writes
 from minout.teaching import Example, checked_examples, clock, separable, step
@@ -898,10 +898,13 @@ class Learner:
         """
         if isinstance(self._store, FolderStore):
             raise InvalidInputError(f"This learner is kept in {self._store.folder} already.")
+        taken = InvalidInputError(f"There is already a model in {folder}; name another folder.")
+        if holds_file(Path(folder)):
+            raise taken
         store = FolderStore(Path(folder), durability=durability)
         if not store.is_new:
             store.abandon()
-            raise InvalidInputError(f"There is already a model in {folder}; name another folder.")
+            raise taken
         try:
             store.start(self._state, self.features, is_given=True)
             store.record(self._state, None, "store")

@@ -59,11 +59,15 @@ def encode_notes(notes: dict[str, Any]) -> str:
         raise InvalidInputError(f"`notes` must be plain JSON to be saved: {error}.") from error
 
 
+def plain_note(value: Any) -> Any:
+    """Return a value of the user's notes as JSON has it; see `encode_notes`."""
+    return value.to_json() if hasattr(value, "to_json") else value
+
+
 def _plain(value: Any) -> Any:
-    to_json = getattr(value, "to_json", None)
-    if to_json is None:
+    if not hasattr(value, "to_json"):
         raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
-    return to_json()
+    return value.to_json()
 
 
 def read(

@@ -24,10 +24,15 @@ def open_store(
     if not (folder / DATABASE).exists():
         return FileStore(folder)
     store = FolderStore(folder, read_only=True)
-    if store.is_new and (folder / MODEL).exists():  # another process is importing it
+    if store.is_new and holds_file(folder):  # another process is importing it
         store.abandon()
         return FileStore(folder)
     return store
+
+
+def holds_file(folder: Path) -> bool:
+    """Return whether a folder holds the file of an older model."""
+    return (folder / MODEL).exists()
 
 
 def import_file(store: FolderStore, features: FeatureMap | None, codec: ExactCodec | None) -> None:
@@ -36,11 +41,11 @@ def import_file(store: FolderStore, features: FeatureMap | None, codec: ExactCod
     It is removed when the database is on the disk, because no copy of what will be forgotten may
     stay in it. If it cannot be read, the folder is left as it was.
     """
-    file, database = store.folder / MODEL, store.database
-    if not file.exists():
+    if not holds_file(store.folder):
         return
+    database = store.database
     if not database.begin():  # there is no state in the database yet
-        found, state = model_file.read(file, features, codec)
+        found, state = model_file.read(store.folder / MODEL, features, codec)
         store.write(state, model_file.header(found), (), "import")
     database.end()
     remove_file(store.folder)
@@ -96,6 +101,6 @@ class FileStore(Store):
 
     def _imported(self) -> FolderStore | None:
         # The database, once the file is gone.
-        if not (self.folder / MODEL).exists():
+        if not holds_file(self.folder):
             self._database = FolderStore(self.folder, read_only=True)
         return self._database

@@ -18,7 +18,14 @@ from minout.codecs import ExactCodec
 from minout.engine import Certificate, Columns, Delta, MalformedError, State
 from minout.errors import InvalidInputError, MinoutError, UnwritableError
 from minout.features import FeatureMap
-from minout.model_file import check_codec, encode_notes, expect_rows_of, found_features, header
+from minout.model_file import (
+    check_codec,
+    encode_notes,
+    expect_rows_of,
+    found_features,
+    header,
+    plain_note,
+)
 from minout.store import DamagedRecord, Database, decode_arrays, encode_arrays
 from minout.store.database import (
     Changes,
@@ -672,7 +679,7 @@ def _longer(array: NDArray[Any], end: int) -> NDArray[Any]:
 def _keep_changed(mine: dict[str, Any], before: str, notes: dict[str, Any]) -> None:
     # Put the notes that were changed here, and are not committed, among those that were read.
     known = json.loads(before)
-    for key in [key for key in {**known, **mine} if mine.get(key) != known.get(key)]:
+    for key in [key for key in {**known, **mine} if plain_note(mine.get(key)) != known.get(key)]:
         if key in mine:
             notes[key] = mine[key]
         else:

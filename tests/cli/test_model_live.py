@@ -359,7 +359,7 @@ def test_a_folder_that_an_interrupted_first_run_left_can_be_used(model, run_json
     model.mkdir()
     Database(model).close()
     assert "model.sqlite" in os.listdir(model)
-    for command in ("info", "suspects", "audit"):
+    for command in ("info", "suspects"):
         assert refused(command, model) == (
             f"There is no model in {model}; `minout learn` creates one."
         )

@@ -1,11 +1,14 @@
 """Folders from before there was a database: they hold one file, model.minout."""
 
+import json
 import os
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from minout import Learner, model_folder
+from minout.cli import app as cli
 from minout.errors import InvalidInputError, MissingDataError, UnwritableError
 from minout.store import database
 
@@ -155,15 +158,47 @@ def test_settings_and_feature_map_must_be_those_of_the_file(folder):
 
 
 def test_a_learner_is_stored_in_a_new_folder_only(learner, folder, tmp_path):
+    before = files(folder)
+    with pytest.raises(InvalidInputError, match="There is already a model in"):
+        learner.store_in(folder)
+    assert files(folder) == before
+    notes, learner.notes["mine"] = learner.notes["mine"], object()
+    with pytest.raises(InvalidInputError, match="must be plain JSON"):
+        learner.store_in(tmp_path / "new" / "folder")
+    assert not (tmp_path / "new").exists()
+    learner.notes["mine"] = notes
     learner.store_in(tmp_path / "new" / "folder")
+    learner.close()
     with Learner.open(tmp_path / "new" / "folder") as opened:
         assert saved(opened, tmp_path) == saved(learner, tmp_path)
-    before = files(folder)
-    for taken in (folder, tmp_path / "new" / "folder"):
-        with pytest.raises(UnwritableError, match="There is already a model in"):
-            learner.store_in(taken)
-    assert files(folder) == before
-    learner.notes["mine"] = object()
-    with pytest.raises(InvalidInputError, match="must be plain JSON"):
-        learner.store_in(tmp_path / "other")
-    assert not (tmp_path / "other").exists()
+    with pytest.raises(InvalidInputError, match="There is already a model in"):
+        Learner().store_in(tmp_path / "new" / "folder")
+
+
+def test_an_old_folder_in_which_an_import_was_begun_is_audited(folder):
+    database.Database(folder).close()
+    assert json.loads(audited(folder))["ok"]
+    with Learner.open(folder) as opened:
+        opened.forget("r0")
+    assert json.loads(audited(folder))["ok"]
+
+
+def audited(folder):
+    return CliRunner().invoke(cli.app, ["audit", str(folder), "--json"]).stdout
+
+
+def test_a_timeout_that_is_raised_while_a_change_waits_is_not_told_as_an_error_of_the_folder(
+    folder,
+):
+    alarm = TimeoutError("too late")
+
+    def stop(_):
+        raise alarm
+
+    with Learner.open(folder) as first, Learner.open(folder, on_wait=stop) as second:
+        with first.turn(), pytest.raises(TimeoutError) as caught:
+            second.forget("r1")
+        assert caught.value is alarm
+        second.forget("r1")
+        second.flush()
+        assert first.reload()

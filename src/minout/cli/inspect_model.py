@@ -21,7 +21,7 @@ from minout.cli.upkeep import shown_progress
 from minout.engine import Audit
 from minout.learner import Learner
 from minout.store import size_of_model
-from minout.store.database import DATABASE
+from minout.store.folder import MODEL
 from minout.streams.files import join_names
 from minout.upkeep import Health, check
 
@@ -94,10 +94,10 @@ def audit(model: options.Model, as_json: options.Json = False) -> None:
 
 
 def _health(model: Path) -> Health:
-    if (model / DATABASE).exists():
-        with shown_progress("reading") as progress:
-            return check(model, progress=progress)
-    return Health((), 0, 0, load_model(model).audit())  # a folder of an earlier version
+    if (model / MODEL).exists():  # a folder of an earlier version
+        return Health((), 0, 0, load_model(model).audit())
+    with shown_progress("reading") as progress:
+        return check(model, progress=progress)
 
 
 @command

@@ -10,7 +10,7 @@ import numpy as np
 from minout._typing import Floats
 from minout.cli.file_notes import FileOptions, open_reader, read_notes
 from minout.engine import ExpectedAccuracy
-from minout.errors import InvalidInputError
+from minout.errors import InvalidInputError, MissingDataError
 from minout.learner import Learner
 from minout.streams.files import BadRowError, Example, Reader
 
@@ -28,6 +28,8 @@ def open_model(model: Path, **options: Any) -> Learner:
     """Open a model with `Learner.open`; refuse one whose notes on files are malformed."""
     learner = Learner.open(model, **options)
     try:
+        if options.get("read_only") and learner.is_new and not learner.notes:
+            raise MissingDataError(f"There is no model in {model}; `minout learn` creates one.")
         read_notes(learner)
     except BaseException:
         learner.close()

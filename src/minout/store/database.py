@@ -23,7 +23,7 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from minout._typing import Ints
-from minout.errors import MissingDataError, UnwritableError
+from minout.errors import MissingDataError, UnwritableError, system_reason
 from minout.store.archive import damaged_message
 
 DATABASE = "model.sqlite"
@@ -375,7 +375,7 @@ class Database:
             self._require_file()
         except OSError as error:
             raise UnwritableError(
-                f"{self.folder} cannot be written to: {error.strerror or error}."
+                f"{self.folder} cannot be written to: {system_reason(error)}."
             ) from error
 
     @contextmanager
