@@ -660,7 +660,11 @@ class Reading:
         found, last = [], -1
         for *fields, seal in self._each(query, (self.since,) if self.since else ()):
             record = ExampleRecord(*fields)
-            if not _is_example(record) or not last < record.place < end or record.seal() != seal:
+            if (
+                tuple(map(type, record)) not in _EXAMPLE_TYPES
+                or not last < record.place < end
+                or record.seal() != seal
+            ):
                 raise self._database.damaged()
             last, seals[record.place] = record.place, seal
             found.append(record)
@@ -735,15 +739,10 @@ def _seal(table: str, key: Key, value: bytes) -> int:
     return zlib.crc32(value, zlib.crc32(f"{table}:{key}:".encode()))
 
 
-def _is_example(record: ExampleRecord) -> bool:
-    place, id, region, position, weight, at, serial, digest, corrected = record
-    numbers = (place, region, position, serial, digest)
-    texts = [each for each in (id, corrected) if each is not None]
-    return (
-        all(type(each) is int for each in numbers)
-        and all(type(each) is str for each in texts)
-        and type(weight) is type(at) is float
-    )
+_TEXT = (str, type(None))
+_EXAMPLE_TYPES = frozenset(
+    (int, id, int, int, float, float, int, int, corrected) for id in _TEXT for corrected in _TEXT
+)
 
 
 def _ranges(places: Ints) -> Iterator[tuple[int, int]]:
