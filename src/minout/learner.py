@@ -1072,6 +1072,7 @@ class Learner:
         # If what a call changed cannot be committed at once, the state before it is restored.
         store = self._store
         assert isinstance(store, FolderStore)
+        self._lock.complete()  # a change that was interrupted while it was applied is made
         if not has_begun:
             store.leave()
             return
