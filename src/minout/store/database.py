@@ -843,14 +843,16 @@ def seal_of(table: str, key: Key, value: bytes) -> int:
 
 def is_example(record: ExampleRecord) -> bool:
     """Return whether the values of a record have the right types."""
-    place, id, label, region, position, weight, at, serial, digest, corrected = record
-    numbers = (place, region, position, serial, digest)
-    texts = [each for each in (id, label, corrected) if each is not None]
-    return (
-        all(type(each) is int for each in numbers)
-        and all(type(each) is str for each in texts)
-        and type(weight) is type(at) is float
-    )
+    return tuple(map(type, record)) in _EXAMPLE_TYPES
+
+
+_TEXT = (str, type(None))
+_EXAMPLE_TYPES = frozenset(
+    (int, id, label, int, int, float, float, int, int, corrected)
+    for id in _TEXT
+    for label in _TEXT
+    for corrected in _TEXT
+)
 
 
 def _ranges(places: Ints) -> Iterator[tuple[int, int]]:
