@@ -1229,6 +1229,7 @@ class Learner:
         store = self._store
         if not isinstance(store, FolderStore):
             return
+        self._lock.complete()  # a change that was interrupted while it was applied is made
         if not has_begun:
             store.leave()
             return

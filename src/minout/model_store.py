@@ -653,16 +653,17 @@ class FolderStore(Store):
         known = np.where(columns.stored, columns.digests, 0)
         labels = [json.dumps(each) for each in about["state"]["labels"]]
         for record in records:
-            _put(columns, record)
             is_known = 0 <= record.region < len(labels)
             if record.id is not None and not (is_known and labels[record.region] == record.label):
                 raise MalformedError("label")
+        _put(columns, records)
         places = np.flatnonzero(columns.stored & (columns.digests != known))
         rows, digests = columns.rows, columns.digests
+        words = rows.view(f"u{dtype.itemsize}")
 
         def put(place: int, row: bytes) -> None:
             rows[place] = np.frombuffer(row, dtype)
-            if int(kernels.digest(rows[place].view(f"u{dtype.itemsize}"))) != digests[place]:
+            if kernels.digest(words[place]) != digests[place]:
                 raise MalformedError("digest")
 
         reading.rows(places, width * dtype.itemsize, put)
@@ -699,7 +700,7 @@ def _shared_objects(state: State) -> dict[str, tuple[Any, ...]]:
     }
 
 
-def _decoded(value: bytes) -> Any:
+def _decoded(value: bytes | str) -> Any:
     try:
         return json.loads(value)
     except (ValueError, RecursionError):
@@ -745,25 +746,40 @@ def _known_columns(
     columns.serials[:n] = examples.serials[:n]
     for id, labels in old.corrected.items():
         columns.corrected[old.place_of[id]] = labels
-    for place in np.flatnonzero(~columns.stored[:n]).tolist():
-        _put(columns, ExampleRecord.free(place))
+    free = np.flatnonzero(~columns.stored[:n]).tolist()
+    _put(columns, [ExampleRecord.free(place) for place in free])
     return columns
 
 
-def _put(columns: Columns, record: ExampleRecord) -> None:
-    place = record.place
-    columns.ids[place] = "" if record.id is None else _decoded(record.id.encode())
-    columns.stored[place] = record.id is not None
-    columns.regions[place], columns.positions[place] = record.region, record.position
-    columns.weights[place], columns.times[place] = record.weight, record.time
-    columns.serials[place] = record.serial
-    columns.digests[place] = np.int64(record.digest).view(np.uint64)
-    columns.corrected.pop(place, None)
-    if record.corrected is not None:
-        labels = _decoded(record.corrected.encode())
-        if not isinstance(labels, list):
-            raise MalformedError("corrected")
-        columns.corrected[place] = tuple(labels)
+def _put(columns: Columns, records: Sequence[ExampleRecord]) -> None:
+    if not records:
+        return
+    listed, ids, _, regions, positions, weights, times, serials, digests, corrected = zip(
+        *records, strict=True
+    )
+    places = np.array(listed, dtype=np.int64)
+    columns.stored[places] = [each is not None for each in ids]
+    columns.regions[places], columns.positions[places] = regions, positions
+    columns.weights[places], columns.times[places] = weights, times
+    columns.serials[places] = serials
+    columns.digests[places] = np.array(digests, dtype=np.int64).view(np.uint64)
+    for place, id, labels in zip(listed, ids, corrected, strict=True):
+        columns.ids[place] = "" if id is None else _id(id)
+        columns.corrected.pop(place, None)
+        if labels is not None:
+            columns.corrected[place] = _labels(labels)
+
+
+def _id(text: str) -> Any:
+    is_number = text.isascii() and text.isdigit() and (text[0] != "0" or text == "0")
+    return int(text) if is_number and len(text) < 20 else _decoded(text)
+
+
+def _labels(text: str) -> tuple[Any, ...]:
+    labels = _decoded(text)
+    if not isinstance(labels, list):
+        raise MalformedError("corrected")
+    return tuple(labels)
 
 
 def _image_dtype(about: dict[str, Any], shared: dict[str, NDArray[Any]]) -> np.dtype[Any]:

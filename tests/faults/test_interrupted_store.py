@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import minout
-from minout import Learner, group_commit, model_store
+from minout import Learner, engine, group_commit, model_store
 from minout.errors import UnwritableError
 from minout.store import Database
 from oracle.child import in_child
@@ -129,6 +129,27 @@ def test_a_commit_that_was_interrupted_when_it_was_done_is_not_taken_for_lost(tm
     assert differs(saved(learner), saved(twin)) == []
     actions = [entry.action for _, entry in learner._store.database.log()]
     assert len(actions) <= 12  # nothing is written twice
+
+
+@pytest.mark.parametrize("durability", ["example", "batch"])
+def test_a_change_that_was_interrupted_while_it_was_applied_is_committed(tmp_path, durability):
+    twin, learner = Learner(), Learner.open(tmp_path, durability=durability)
+    beside, real = Learner.open(tmp_path, durability="example"), engine.apply
+    taught(learner, range(9))
+    with pytest.MonkeyPatch.context() as patch:
+
+        def interrupt(*_):
+            patch.setattr(engine, "apply", real)
+            raise KeyboardInterrupt
+
+        patch.setattr(engine, "apply", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            taught(learner, [9])
+    go_on(learner, beside)
+    go_on(taught(twin, range(10)), twin)
+    learner.close()
+    assert differs(saved(learner), saved(twin)) == []
+    assert differs(saved(Learner.open(tmp_path, read_only=True)), saved(twin)) == []
 
 
 def test_a_reader_that_is_interrupted_catches_up(tmp_path):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from minout import Learner
 from minout.errors import MissingDataError
 from minout.store import holds_model, prepare_folder, remove_model, size_of_model
 from minout.store.folder import remove_if_empty
@@ -31,6 +32,27 @@ def test_a_folder_with_a_model_is_not_removed(tmp_path):
     (path / "model.sqlite").touch()
     remove_if_empty(path, path)
     assert [each.name for each in path.iterdir()] == ["model.sqlite"]
+
+
+@pytest.mark.parametrize("read_only", [True, False])
+def test_an_empty_model_that_others_have_open_is_not_removed(tmp_path, read_only):
+    with Learner.open(tmp_path / "m") as first:
+        second = Learner.open(tmp_path / "m", read_only=read_only)
+        first.close()
+        writer = Learner.open(tmp_path / "m") if read_only else second
+        writer.teach([1.0], "a", id="x")
+        writer.close()
+        second.reload()
+        assert second.ids == ["x"]
+        second.close()
+    assert Learner.open(tmp_path / "m", read_only=True).ids == ["x"]
+
+
+def test_an_empty_model_is_removed_by_the_last_that_closes_it(tmp_path):
+    first, second = Learner.open(tmp_path / "m"), Learner.open(tmp_path / "m")
+    second.close()
+    first.close()
+    assert not (tmp_path / "m").exists()
 
 
 def test_what_is_no_model_is_refused_and_left_alone(tmp_path):

@@ -31,7 +31,7 @@ def open_model(model: Path, **options: Any) -> Learner:
     """
     learner = Learner.open(model, **options)
     try:
-        if learner.is_new and options.get("read_only"):
+        if options.get("read_only") and learner.is_new and not learner.notes:
             raise MissingDataError(f"There is no model in {model}; `minout learn` creates one.")
         read_notes(learner)
     except BaseException:

@@ -311,14 +311,18 @@ class Database:
                 self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def remove(self) -> None:
-        """Close and delete the database, unless a state has been written to it."""
-        with self._translated():
-            if not self.in_turn:
-                self._take_turn()
-            is_empty = self._head()[0] == 0
-            if is_empty:
-                for ending in ("", "-wal", "-shm"):
-                    Path(f"{self.file}{ending}").unlink(missing_ok=True)
+        """Close the database; delete it if no state was written to it, and nobody else uses it."""
+        with suppress(UnwritableError), self._translated(writes=True):
+            self.end()
+            self._require_file()
+            with self._patience(POLL):  # without a log, which is refused if others use the file
+                self._connection.execute("PRAGMA journal_mode=DELETE")
+            self._connection.execute("BEGIN EXCLUSIVE")
+            if self._head()[0] == 0:
+                self.file.unlink()
+            else:
+                self.end()
+                self._connection.execute("PRAGMA journal_mode=WAL")
         self.close()
 
     def damaged(self) -> MissingDataError:
@@ -843,14 +847,16 @@ def seal_of(table: str, key: Key, value: bytes) -> int:
 
 def is_example(record: ExampleRecord) -> bool:
     """Return whether the values of a record have the right types."""
-    place, id, label, region, position, weight, at, serial, digest, corrected = record
-    numbers = (place, region, position, serial, digest)
-    texts = [each for each in (id, label, corrected) if each is not None]
-    return (
-        all(type(each) is int for each in numbers)
-        and all(type(each) is str for each in texts)
-        and type(weight) is type(at) is float
-    )
+    return tuple(map(type, record)) in _EXAMPLE_TYPES
+
+
+_TEXT = (str, type(None))
+_EXAMPLE_TYPES = frozenset(
+    (int, id, label, int, int, float, float, int, int, corrected)
+    for id in _TEXT
+    for label in _TEXT
+    for corrected in _TEXT
+)
 
 
 def _ranges(places: Ints) -> Iterator[tuple[int, int]]:

@@ -59,7 +59,7 @@ def prepare_folder(path: Path, *, create: bool) -> Path | None:
 
 def remove_if_empty(path: Path, made: Path) -> None:
     """Remove a folder that holds no more than a lock, and its parents up to `made`."""
-    if any(each.name != LOCK for each in path.iterdir()):
+    if not path.is_dir() or any(each.name != LOCK for each in path.iterdir()):
         return
     (path / LOCK).unlink(missing_ok=True)
     with suppress(OSError):  # somebody put a file there
