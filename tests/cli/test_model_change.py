@@ -237,8 +237,8 @@ def test_learning_nothing_new_consolidates_a_model_that_is_not(
 ):
     words = ["--label", "kind", "--id", "bottle"]
     run("learn", tmp_path / "m", wine, *words, "--no-consolidate")
-    assert run_json("info", tmp_path / "m")["consolidated"] is False
     before = on_disk(tmp_path / "m")
+    assert run_json("info", tmp_path / "m")["consolidated"] is False
     assert "The model is as it was" in run("learn", tmp_path / "m", wine, "--no-consolidate")
     assert on_disk(tmp_path / "m") == before
     assert "The model is now consolidated" in run("learn", tmp_path / "m", wine)

@@ -77,7 +77,7 @@ def test_ctrl_c_while_a_command_runs_is_one_line_too(monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(inspect_model, "load_model", interrupt)
-    ended = CliRunner().invoke(cli.app, ["audit", "model"])
+    ended = CliRunner().invoke(cli.app, ["info", "model"])
     assert (ended.exit_code, ended.stderr) == (130, "Stopped.\n")
 
 
