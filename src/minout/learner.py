@@ -993,11 +993,6 @@ class Learner:
             self._store.abandon()
             raise
 
-    def __del__(self) -> None:
-        """Commit what has not been committed yet."""
-        if isinstance(getattr(self, "_store", None), FolderStore):  # missing after an error
-            self.close()
-
     def reading(self) -> AbstractContextManager[None]:
         """Block changes by other threads, so that several calls see the same state.
 

@@ -413,6 +413,15 @@ class FolderStore(Store):
         if self._made_folder is not None:
             remove_if_empty(self.folder, self._made_folder)
 
+    def __del__(self) -> None:
+        """Commit what has not been committed yet, when the learner is no longer used."""
+        if not getattr(self, "is_closed", True):  # missing if the folder could not be opened
+            state = self._recorded[0] if self._recorded is not None else self._state
+            if state is None:
+                self.abandon()
+            else:
+                self.close(state)
+
     def close(self, state: State, /) -> None:
         """Commit what was noted, and release the files; remove a folder that stayed empty."""
         if not self.is_closed and self._database.is_mine:

@@ -10,7 +10,7 @@ from minout.engine.state import Move
 
 def moves():
     gc.collect()
-    return sum(isinstance(each, Move) for each in gc.get_objects())
+    return sum(type(each) is Move for each in gc.get_objects())
 
 
 def test_a_move_does_not_hold_on_to_the_one_before_it():
