@@ -1251,12 +1251,14 @@ class Learner:
         if self._lock.pause(0.0):
             try:
                 self._lock.complete()
-                store.commit_if_due(self._state)
+                if not self._holds_turn:
+                    store.commit_if_due(self._state)
             finally:
                 self._lock.resume()
         elif store.commit_due():
             with self._lock.reading():
-                store.commit_meanwhile(self._state)
+                if not self._holds_turn:
+                    store.commit_meanwhile(self._state)
         return not store.is_closed
 
     def _flush_quietly(self) -> None:

@@ -345,13 +345,18 @@ class FolderStore(Store):
 
     def leave(self) -> None:
         """End the turn, unless changes wait for a group commit."""
-        if not self.is_closed and not self._changed.count and self._recorded is None:
-            self._database.end()
+        with self._guard:
+            if not self.is_closed and not self._changed.count and self._recorded is None:
+                self._database.end()
 
     def flush(self, state: State, /) -> None:
         """Commit what was noted, and return when it is on the disk."""
         if self.read_only or self.is_closed:
             return
+        with self._guard:  # another thread may be committing what earlier calls changed
+            self._flush(state)
+
+    def _flush(self, state: State) -> None:
         self.note()
         notes = encode_notes(state.notes)
         if not self._changed.count and notes == self._written.notes:
@@ -577,16 +582,17 @@ class FolderStore(Store):
 
     def newest(self, state: State, features: FeatureMap, /) -> Loaded | None:
         """Return the newest state; None if it is the one that was read or written last."""
-        if self.is_closed or self._database.in_turn:
-            return None
-        self._database.require_process()
-        self.note()
-        self._database.end()  # a view that was interrupted
-        if self._database.newest() == self._database.version:
-            return None
-        if self._changed.count:
-            raise self._lost()
-        return self._load(features, state, state.examples.codec)
+        with self._guard:
+            if self.is_closed or self._database.in_turn:
+                return None
+            self._database.require_process()
+            self.note()
+            self._database.end()  # a view that was interrupted
+            if self._database.newest() == self._database.version:
+                return None
+            if self._changed.count:
+                raise self._lost()
+            return self._load(features, state, state.examples.codec)
 
     def _load(
         self, features: FeatureMap | None, old: State | None, codec: ExactCodec | None
