@@ -49,7 +49,8 @@ from minout.inputs import (
     listed_ids,
 )
 from minout.model_folder import FileStore, holds_file, import_file, open_store
-from minout.model_store import Durability, FolderStore, Loaded, Store
+from minout.model_reading import Loaded
+from minout.model_store import Durability, FolderStore, Store
 from minout.readwrite import ReadWriteLock, reads, writes
 from minout.teaching import Example, checked_examples, clock, separable, step
 

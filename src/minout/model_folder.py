@@ -9,9 +9,11 @@ from minout.codecs import ExactCodec
 from minout.engine import State
 from minout.errors import MissingDataError, UnwritableError
 from minout.features import FeatureMap
-from minout.model_store import Durability, FolderStore, Loaded, Store
-from minout.store.database import DATABASE, OnWait
+from minout.model_reading import Loaded
+from minout.model_store import Durability, FolderStore, Store
+from minout.store.database import OnWait
 from minout.store.folder import MODEL, prepare_folder, remove_file
+from minout.store.schema import DATABASE
 
 
 def open_store(

@@ -28,7 +28,14 @@ HOME = Path(minout.__file__).parent
 ROWS, LABELS = stream(3, examples=40, features=2, apart=0.5)
 STEP = 23
 """Every so many lines are interrupted; with 1 it takes minutes."""
-FILES = ("model_store.py", "store", "learner.py", "readwrite.py")
+FILES = (
+    "model_store.py",
+    "model_changes.py",
+    "model_reading.py",
+    "store",
+    "learner.py",
+    "readwrite.py",
+)
 CALLS = {
     "teach": lambda learner: learner.teach(ROWS[20], "abc"[LABELS[20]], id=20, at=20.0),
     "correct": lambda learner: learner.correct(1, "new"),

@@ -8,7 +8,7 @@ import pytest
 
 from minout import Learner
 from minout.errors import MissingDataError
-from minout.store.database import ExampleRecord
+from minout.store.schema import ExampleRecord
 from minout.upkeep import check, damaged_files, read_log, repair
 
 PAGE = 8_192

@@ -12,165 +12,43 @@ import secrets
 import sqlite3
 import time
 import weakref
-import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, KeysView, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, KeysView, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import quote
 
-import numpy as np
 from filelock import FileLock, Timeout
 
-from minout._typing import Ints
 from minout.errors import MissingDataError, UnwritableError, system_reason
 from minout.store.archive import damaged_message
+from minout.store.reading import FEW, KnownState, Reading, Update
+from minout.store.records import DamagedRecord
+from minout.store.schema import (
+    APPLICATION,
+    DATABASE,
+    FORMAT,
+    KEYED,
+    MODULUS,
+    PAGE,
+    QUEUE,
+    SCHEMA,
+    Changes,
+    ExampleRecord,
+    Key,
+    LogEntry,
+    seal_of,
+)
 
-DATABASE = "model.sqlite"
-QUEUE = ".lock"
-APPLICATION = 0x6D696E6F  # "mino"
-FORMAT = 1
-PAGE = 8_192
 WAIT = 600.0
 """The longest time to wait for another process's turn to end, in seconds."""
 POLL = 0.02
 PATIENCE = 10.0
 """The longest time to wait for a file that SQLite has locked for a moment, in seconds."""
-LEAST_BYTES = 16
-"""An example takes more bytes than this in the file."""
-MODULUS = 2**62
-FEW = 1_000
-"""How many records are read at a time."""
 LOG_LENGTH = 10_000
 """How many entries of the log are kept."""
-SCHEMA = {
-    "head": """CREATE TABLE head (
-  one INTEGER PRIMARY KEY, version INTEGER NOT NULL, total INTEGER NOT NULL, writer TEXT NOT NULL
-) STRICT""",
-    "examples": """CREATE TABLE examples (
-  place INTEGER PRIMARY KEY, version INTEGER NOT NULL, id TEXT, label TEXT,
-  region INTEGER NOT NULL, position INTEGER NOT NULL, weight REAL NOT NULL,
-  time REAL NOT NULL, serial INTEGER NOT NULL, digest INTEGER NOT NULL, corrected TEXT,
-  seal INTEGER NOT NULL
-) STRICT""",
-    "examples_by_version": "CREATE INDEX examples_by_version ON examples (version)",
-    "rows": "CREATE TABLE rows (place INTEGER PRIMARY KEY, row BLOB NOT NULL) STRICT",
-    "separators": """CREATE TABLE separators (
-  key INTEGER PRIMARY KEY, value BLOB NOT NULL, seal INTEGER NOT NULL
-) STRICT""",
-    "images": """CREATE TABLE images (
-  key INTEGER PRIMARY KEY, value BLOB NOT NULL, seal INTEGER NOT NULL
-) STRICT""",
-    "parts": """CREATE TABLE parts (
-  key TEXT PRIMARY KEY, value BLOB NOT NULL, seal INTEGER NOT NULL
-) STRICT""",
-    "log": """CREATE TABLE log (
-  number INTEGER PRIMARY KEY, time REAL NOT NULL, action TEXT NOT NULL, id TEXT,
-  details TEXT NOT NULL
-) STRICT""",
-}
 R = TypeVar("R")
-KEYED = ("separators", "images", "parts")
-Key = int | str
 OnWait = Callable[[float], None]
-
-
-class ExampleRecord(NamedTuple):
-    """What is stored of the example at a place; `id` is None if the place is free.
-
-    `id`, `label` and `corrected` are JSON. Members of a region are in the order of `position`.
-    """
-
-    place: int
-    id: str | None
-    label: str | None
-    region: int
-    position: int
-    weight: float
-    time: float
-    serial: int
-    digest: int
-    corrected: str | None
-
-    @classmethod
-    def free(cls, place: int) -> "ExampleRecord":
-        """Return the record of a place that is not in use."""
-        return cls(place, None, None, 0, 0, 1.0, 0.0, 0, 0, None)
-
-    def seal(self) -> int:
-        """Return its checksum."""
-        return zlib.crc32(repr(tuple(self)).encode())
-
-
-class LogEntry(NamedTuple):
-    """One change, for `minout log`: when, what, the id of its example, and details as JSON."""
-
-    time: float
-    action: str
-    id: str | None
-    details: str
-
-
-class Changes(NamedTuple):
-    """What one transaction writes: records by key; None deletes a record.
-
-    `end` is the number of places. `forgotten` and `gone` are ids and labels (JSON) that are deleted
-    from the log.
-    """
-
-    end: int
-    examples: Sequence[ExampleRecord] = ()
-    rows: Iterable[tuple[int, bytes]] = ()
-    separators: Mapping[Key, bytes | None] = {}
-    images: Mapping[Key, bytes | None] = {}
-    parts: Mapping[Key, bytes | None] = {}
-    log: Sequence[LogEntry] = ()
-    forgotten: Sequence[str] = ()
-    gone: Sequence[str] = ()
-
-
-class KnownState:
-    """The newest state that a connection knows: its number, and the seals of all records."""
-
-    def __init__(self, version: int = 0, total: int = 0) -> None:
-        self.version, self.total = version, total
-        self.examples: Ints = np.zeros(0, dtype=np.int64)
-        self.keyed: dict[str, dict[Key, int]] = {table: {} for table in KEYED}
-
-    def follow(self, update: "_Update") -> None:
-        """Take over what was written, in place; twice is the same as once."""
-        self.resize(update.end)
-        for place, seal in update.examples.items():
-            self.examples[place] = seal
-        for table, seals in update.keyed.items():
-            for key, new in seals.items():
-                if new is None:
-                    self.keyed[table].pop(key, None)
-                else:
-                    self.keyed[table][key] = new
-        self.version, self.total = update.version, update.total
-
-    def resize(self, end: int) -> None:
-        """Have one seal for each of so many places, in place."""
-        if end > len(self.examples):
-            more = np.zeros(max(end, 2 * len(self.examples)), dtype=np.int64)
-            more[: len(self.examples)] = self.examples
-            self.examples = more
-        self.examples[end:] = 0
-
-    def seals_from(self, end: int) -> int:
-        """Return the sum of the seals of examples from a place on."""
-        return int(self.examples[end:].sum())
-
-
-class _Update(NamedTuple):
-    """What a transaction changes in what is known: new seals, None for deleted records."""
-
-    version: int
-    total: int
-    end: int
-    examples: dict[int, int]
-    keyed: dict[str, dict[Key, int | None]]
 
 
 class Database:
@@ -195,7 +73,7 @@ class Database:
         self._token = secrets.token_hex(8)
         self._queue = FileLock(folder / QUEUE, thread_local=False)
         self._known = KnownState()
-        self._unconfirmed: _Update | None = None
+        self._unconfirmed: Update | None = None
         self._is_current = self._is_fixed = self._is_closed = False
         self._process = os.getpid()
         self._connection = self._connect()
@@ -488,9 +366,9 @@ class Database:
             self._unconfirmed = None
         return self._known.version
 
-    def _write(self, changes: Changes) -> _Update:
+    def _write(self, changes: Changes) -> Update:
         known, connection = self._known, self._connection
-        new = _Update(known.version + 1, 0, changes.end, {}, {})
+        new = Update(known.version + 1, 0, changes.end, {}, {})
         total = known.total + self._write_examples(changes, new)
         connection.executemany("INSERT OR REPLACE INTO rows VALUES (?, ?)", changes.rows)
         for table in KEYED:
@@ -504,7 +382,7 @@ class Database:
         )
         return new
 
-    def _write_examples(self, changes: Changes, new: _Update) -> int:
+    def _write_examples(self, changes: Changes, new: Update) -> int:
         # Return by how much the sum of all seals grows.
         connection, known, end, grown = self._connection, self._known.examples, changes.end, 0
         gone = self._known.seals_from(end)
@@ -523,7 +401,7 @@ class Database:
         connection.executemany(f"INSERT OR REPLACE INTO examples VALUES ({marks})", records)
         return grown - gone
 
-    def _write_keyed(self, table: str, values: Mapping[Key, bytes | None], new: _Update) -> int:
+    def _write_keyed(self, table: str, values: Mapping[Key, bytes | None], new: Update) -> int:
         # Return by how much the sum of all seals grows.
         known, records, grown = self._known.keyed[table], [], 0
         seals: dict[Key, int | None] = {}
@@ -606,7 +484,7 @@ class Database:
         version, total, writer = found[0]
         return version, total, writer
 
-    def read(self, load: Callable[["Reading"], R], *, anew: bool = False) -> "tuple[R, KnownState]":
+    def read(self, load: Callable[[Reading], R], *, anew: bool = False) -> tuple[R, KnownState]:
         """Call a function that reads the newest state, from one consistent view of it.
 
         With `anew` it is told all records, otherwise all but examples that are known already.
@@ -615,13 +493,14 @@ class Database:
         self.require_process()
         with self._translated(), self._view():
             version, total, _ = self._head()
-            reading = Reading(self, self._connection, KnownState() if anew else self._known)
+            known = KnownState() if anew else self._known
+            reading = Reading(self._connection, self.size, known)
             result = load(reading)
             if reading.total() != total:
                 raise self.damaged()
             return result, reading.known(version, total)
 
-    def adopt(self, known: "KnownState") -> None:
+    def adopt(self, known: KnownState) -> None:
         """Know the state that was read; twice is the same as once."""
         self._known, self._unconfirmed = known, None
         self._is_current = True
@@ -711,7 +590,7 @@ class Database:
         # Raise SQLite's errors as ours. A message that quotes damaged text may not be UTF-8.
         try:
             yield
-        except UnicodeDecodeError as error:
+        except (UnicodeDecodeError, DamagedRecord) as error:
             raise self.damaged() from error
         except sqlite3.Error as error:
             name = getattr(error, "sqlite_errorname", "")
@@ -744,126 +623,6 @@ def _is_empty(connection: sqlite3.Connection) -> bool:
 
 
 _UNWRITABLE = ("SQLITE_FULL", "SQLITE_READONLY", "SQLITE_BUSY", "SQLITE_IOERR_WRITE")
-
-
-class Reading:
-    """The records of one state, while it is read; each is checked against its seal."""
-
-    def __init__(
-        self, database: Database, connection: sqlite3.Connection, known: KnownState
-    ) -> None:
-        self._database, self._connection = database, connection
-        self.since = known.version
-        self._limit = database.size
-        self._seals, self._keyed = known.examples, KnownState().keyed
-
-    def examples(self, end: int) -> list[ExampleRecord]:
-        """Return the examples that changed since the known state, by place; there are `end`."""
-        if not 0 <= end * LEAST_BYTES <= self._limit:
-            raise self._database.damaged()
-        seals = np.zeros(end, dtype=np.int64)
-        known = min(end, len(self._seals))
-        seals[:known] = self._seals[:known]
-        where = "WHERE version > ? ORDER BY place" if self.since else "ORDER BY place"
-        query = f"SELECT {', '.join(ExampleRecord._fields)}, seal FROM examples {where}"
-        found, last = [], -1
-        for *fields, seal in self._each(query, (self.since,) if self.since else ()):
-            record = ExampleRecord(*fields)
-            if not is_example(record) or not last < record.place < end or record.seal() != seal:
-                raise self._database.damaged()
-            last, seals[record.place] = record.place, seal
-            found.append(record)
-        if not self.since and len(found) != end:
-            raise self._database.damaged()
-        self._seals = seals
-        return found
-
-    def rows(self, places: Ints, width: int, put: Callable[[int, bytes], None]) -> None:
-        """Call a function with place and bytes of the rows at some ascending places.
-
-        A row has `width` bytes. Together they cannot have more bytes than the file.
-        """
-        if len(places) * width > self._limit:
-            raise self._database.damaged()
-        if not len(places):
-            return
-        wanted = set(places.tolist())
-        query = "SELECT place, row FROM rows WHERE place BETWEEN ? AND ? ORDER BY place"
-        last, found = -1, 0
-        for first, until in _ranges(places):
-            for place, row in self._each(query, (first, until)):
-                if not isinstance(place, int) or place <= last:
-                    raise self._database.damaged()
-                last = place
-                if place in wanted:
-                    if not isinstance(row, bytes) or len(row) != width:
-                        raise self._database.damaged()
-                    put(place, row)
-                    found += 1
-        if found != len(wanted):
-            raise self._database.damaged()
-
-    def keyed(self, table: str) -> dict[Key, bytes]:
-        """Return all records of a table by key, in the order of the keys."""
-        found: dict[Key, bytes] = {}
-        seals: dict[Key, int] = {}
-        room, kind, last = self._limit, str if table == "parts" else int, _BEFORE_ALL[table]
-        for key, value, seal in self._each(f"SELECT key, value, seal FROM {table} ORDER BY key"):
-            if type(key) is not kind or type(value) is not bytes or type(seal) is not int:
-                raise self._database.damaged()
-            room -= len(value)
-            if room < 0 or not last < key:
-                raise self._database.damaged()
-            if seal_of(table, key, value) != seal:
-                raise self._database.damaged()
-            found[key], seals[key], last = value, seal, key
-        self._keyed[table] = seals
-        return found
-
-    def total(self) -> int:
-        """Return the sum of all seals that were read."""
-        keyed = sum(sum(seals.values()) for seals in self._keyed.values())
-        return (int(self._seals.sum()) + keyed) % MODULUS
-
-    def known(self, version: int, total: int) -> KnownState:
-        """Return what is known once all has been read."""
-        found = KnownState(version, total)
-        found.examples, found.keyed = self._seals, self._keyed
-        return found
-
-    def _each(self, query: str, arguments: tuple[int, ...] = ()) -> Iterator[Any]:
-        cursor = self._connection.execute(query, arguments)
-        while block := cursor.fetchmany(FEW):
-            yield from block
-
-
-_BEFORE_ALL: dict[str, Any] = {"separators": -1, "images": -1, "parts": ""}
-
-
-def seal_of(table: str, key: Key, value: bytes) -> int:
-    """Return the checksum of a record with a key and a value."""
-    return zlib.crc32(value, zlib.crc32(f"{table}:{key}:".encode()))
-
-
-def is_example(record: ExampleRecord) -> bool:
-    """Return whether the values of a record have the right types."""
-    return tuple(map(type, record)) in _EXAMPLE_TYPES
-
-
-_TEXT = (str, type(None))
-_EXAMPLE_TYPES = frozenset(
-    (int, id, label, int, int, float, float, int, int, corrected)
-    for id in _TEXT
-    for label in _TEXT
-    for corrected in _TEXT
-)
-
-
-def _ranges(places: Ints) -> Iterator[tuple[int, int]]:
-    # Ranges of places to read: near ones together, so that few queries skip few rows.
-    breaks = np.flatnonzero(np.diff(places) > 4) + 1
-    for part in np.split(places, breaks):
-        yield int(part[0]), int(part[-1])
 
 
 _databases: "weakref.WeakSet[Database]" = weakref.WeakSet()

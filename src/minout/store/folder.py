@@ -4,7 +4,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from minout.errors import MissingDataError, UnwritableError, system_reason
-from minout.store.database import DATABASE
+from minout.store.schema import DATABASE
 
 MODEL = "model.minout"
 """The file of a model, in folders from before there was a database."""

@@ -8,8 +8,8 @@ from minout.engine import Audit
 from minout.errors import InvalidInputError, MinoutError, MissingDataError
 from minout.features import FeatureMap
 from minout.learner import Learner
-from minout.store.database import DATABASE
 from minout.store.folder import prepare_folder
+from minout.store.schema import DATABASE
 from minout.upkeep.salvage import Progress, Salvaged, salvage
 
 

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from minout._typing import Id, Label
-from minout.store.database import Database, LogEntry
+from minout.store.database import Database
+from minout.store.schema import LogEntry
 from minout.upkeep.health import require_database
 
 

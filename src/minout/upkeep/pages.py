@@ -8,7 +8,7 @@ import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from minout.store.database import PAGE
+from minout.store.schema import PAGE
 
 Value = None | int | float | str | bytes
 

@@ -23,7 +23,8 @@ from minout.features import FeatureMap, Identity
 from minout.inputs import LARGEST, LATEST
 from minout.model_file import header
 from minout.model_store import FolderStore
-from minout.store.database import DATABASE, POLL, QUEUE, WAIT, ExampleRecord
+from minout.store.database import POLL, WAIT
+from minout.store.schema import DATABASE, QUEUE, ExampleRecord
 from minout.teaching import separable
 from minout.upkeep.health import check, nothing, require_database
 from minout.upkeep.salvage import Progress, Salvaged, names_of, salvage

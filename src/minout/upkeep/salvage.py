@@ -11,7 +11,7 @@ import numpy as np
 
 from minout import kernels
 from minout.errors import MissingDataError
-from minout.store.database import (
+from minout.store.schema import (
     APPLICATION,
     DATABASE,
     FORMAT,

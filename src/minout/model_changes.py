@@ -1,0 +1,337 @@
+"""Which records of a model's database a change concerns, and their values when it is committed."""
+
+import json
+import time
+from collections.abc import KeysView
+from operator import is_not
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from minout import engine
+from minout._typing import Id, Ints, Label
+from minout.engine import Certificate, Delta, State
+from minout.store import Database, encode_arrays
+from minout.store.schema import Changes, ExampleRecord, Key, LogEntry
+
+MOST_NAMED = 100
+"""At most so many pairs of labels are named in one entry of the log."""
+ABOUT, NOTES = "about", "notes"
+
+
+class Changed:
+    """What has changed since the last commit: keys of records, not their values."""
+
+    def __init__(self) -> None:
+        self.count, self.since = 0, 0.0
+        self.everything = self.all_places = self.all_pairs = self.far = False
+        self.places: dict[int, None] = {}
+        self.pairs: set[int] = set()
+        self.log: list[LogEntry] = []
+        self.forgotten: list[str] = []
+
+    @property
+    def moves_far(self) -> bool:
+        """Whether discriminants of far pairs have changed."""
+        return self.far or self.all_pairs
+
+
+class ImageMark(NamedTuple):
+    """Which images there are: those of a geometry, with so many in use."""
+
+    geometry: Any
+    dtype: Any
+    generation: int
+    used: int
+
+    @classmethod
+    def of(cls, state: State) -> "ImageMark":
+        """Return the mark of a state."""
+        images = state.frame.images
+        return cls(images.geometry, images.dtype, images.generation, images.count)
+
+    def continues(self, before: "ImageMark") -> bool:
+        """Return whether all images of an earlier mark are still where they were."""
+        is_same = self.geometry is before.geometry and self[1:3] == before[1:3]
+        return is_same and before.used <= self.used
+
+
+class Written(NamedTuple):
+    """What the database has, as far as it is not in the seals: to write what differs."""
+
+    shared: dict[str, tuple[Any, ...]]
+    images: ImageMark | None
+    notes: str
+    labels: frozenset[Label] = frozenset()
+
+    @classmethod
+    def of(cls, state: State, notes: str) -> "Written":
+        """Return what is written once the whole state is."""
+        return cls(_shared_objects(state), ImageMark.of(state), notes, frozenset(state.labels))
+
+
+NOTHING_WRITTEN = Written({}, None, "{}")
+
+
+class Recorder:
+    """What the database of a model has, and what has changed in its state since.
+
+    Keys of records are noted change by change; their values are read from the state when they are
+    written. Noting a change twice is the same as once, but for the log.
+    """
+
+    def __init__(self) -> None:
+        self.changed, self.written = Changed(), NOTHING_WRITTEN
+        self.positions: Ints = np.zeros(0, dtype=np.int64)
+        self._next_position = 0
+        self._rows: Ints = np.zeros(0, dtype=np.int64)
+        self._log_start = 0
+
+    def adopt(self, state: State, positions: Ints, written: "Written | None") -> None:
+        """Begin with a state that was read, or with one that nothing was written of (None)."""
+        if written is not None:
+            self.written = written
+        self.positions = positions
+        self._next_position = int(positions.max(initial=-1)) + 1
+        self._rows = state.examples.digests.view(np.int64).copy()
+        self._rows[~state.examples.stored] = 0
+        self.forget_changes()
+
+    def forget_changes(self) -> None:
+        """Nothing has changed since the last commit."""
+        self.changed, self._log_start = Changed(), 0
+
+    def committed(self, changes: Changes, written: "Written") -> None:
+        """Take over that changes were written; twice is the same as once."""
+        for record in changes.examples:
+            self._rows[record.place] = record.digest if record.id is not None else 0
+        self.written = written
+        self.forget_changes()
+
+    # Noting
+
+    def begin_call(self) -> int:
+        """Remember where the log of a call begins; return how many changes there are so far."""
+        self._log_start = len(self.changed.log)
+        return self.changed.count
+
+    def note(
+        self, state: State, delta: Delta | None, action: str, *, all_new: bool, log_ids: bool
+    ) -> None:
+        """Note what a change concerns; with `all_new` the whole state."""
+        changed = self.changed
+        if not changed.count:
+            changed.since = time.monotonic()
+        changed.count += 1
+        changed.everything = changed.everything or all_new
+        if delta is not None:
+            self._note(state, delta)
+            if not log_ids:
+                names = delta.certificate.forgotten
+                changed.forgotten.extend(json.dumps(each) for each in names)
+        if action or (delta is not None and _is_worth_logging(delta)):
+            changed.log.append(_entry(state, delta, action, log_ids=log_ids))
+
+    def _note(self, state: State, delta: Delta) -> None:
+        changed = self.changed
+        if delta.reduced is not None or delta.all_regions is not None:
+            changed.all_places = changed.all_pairs = True
+        if delta.region_count is not None:  # a call that failed was undone
+            changed.everything = True
+            del changed.log[self._log_start :]
+        if delta.all_separators is not None or delta.label is not None:
+            changed.all_pairs = True
+        changed.far = changed.far or bool(delta.discriminants)
+        changed.pairs.update(delta.separators)
+        placed = [] if delta.added is None else [state.examples.added]
+        if delta.relabelled is not None:
+            placed.append(delta.relabelled[0])
+        for place in placed:
+            self._place(place)
+        known = [state.place_of[each] for each in delta.corrected if each in state.place_of]
+        changed.places.update(dict.fromkeys([*placed, *delta.removed.tolist(), *known]))
+
+    def _place(self, place: int) -> None:
+        # A row joins its region after all others.
+        if place >= len(self.positions):
+            self.positions = _longer(self.positions, place + 1)
+        self.positions[place] = self._next_position
+        self._next_position += 1
+
+    # Writing
+
+    def changes(
+        self, state: State, notes: str, features: dict[str, Any], database: Database
+    ) -> tuple[Changes, Written]:
+        """Return what is to be written for a state, and what is written once that has happened.
+
+        `features` is the `header` of its feature map; `notes` are its notes as JSON.
+        """
+        changed, end = self.changed, state.examples.end
+        if changed.everything or changed.all_places:
+            self._number_members(state)
+        every_place = changed.everything or changed.all_places
+        places = range(end) if every_place else [place for place in changed.places if place < end]
+        if end > len(self._rows):
+            self._rows = _longer(self._rows, end)
+        records = [self._example(state, place) for place in places]
+        images, mark = self._images(state, database.keys("images"))
+        parts, shared = self._parts(state, features, database.keys("parts"))
+        if notes != self.written.notes or self.written is NOTHING_WRITTEN:
+            parts[NOTES] = notes.encode()
+        labels = self.written.labels
+        if changed.everything or changed.all_pairs or changed.forgotten:
+            labels = frozenset(state.labels)
+        gone = self.written.labels - labels if changed.forgotten else ()
+        given = state.examples.given
+        new_rows = (
+            (record.place, given[record.place].tobytes())
+            for record in records
+            if record.id is not None and self._rows[record.place] != record.digest
+        )
+        changes = Changes(
+            end,
+            records,
+            new_rows,
+            self._separators(state, database.keys("separators")),
+            images,
+            parts,
+            changed.log,
+            changed.forgotten,
+            [json.dumps(each) for each in gone],
+        )
+        return changes, Written(shared, mark, notes, labels)
+
+    def _number_members(self, state: State) -> None:
+        self.positions = np.zeros(max(state.examples.end, 1), dtype=np.int64)
+        for members in state.regions.members:
+            self.positions[members.places] = np.arange(members.count)
+        self._next_position = state.examples.end
+
+    def _example(self, state: State, place: int) -> ExampleRecord:
+        examples = state.examples
+        if not examples.stored[place]:
+            return ExampleRecord.free(place)
+        id = state.ids[place]
+        had = state.corrected.get(id)
+        return ExampleRecord(
+            place,
+            json.dumps(id),
+            json.dumps(state.label_at(place)),
+            int(examples.regions[place]),
+            int(self.positions[place]),
+            float(examples.weights[place]),
+            float(examples.times[place]),
+            int(examples.serials[place]),
+            int(examples.digests[place].view(np.int64)),
+            None if had is None else json.dumps(had),
+        )
+
+    def _separators(self, state: State, known: KeysView[Key]) -> dict[Key, bytes | None]:
+        changed, pairs = self.changed, self.changed.pairs
+        found: dict[Key, bytes | None] = {}
+        if changed.everything or changed.all_pairs:
+            pairs = set(state.separators.stored(state.regions.order.owner))
+            found = dict.fromkeys(known)
+        for pair in sorted(pairs):
+            record = engine.separator_record(state, pair)
+            found[pair] = None if record is None else encode_arrays(record)
+        return found
+
+    def _images(
+        self, state: State, known: KeysView[Key]
+    ) -> tuple[dict[Key, bytes | None], ImageMark]:
+        # Images are added after those that there are; if those have changed, all are written.
+        images = state.frame.images
+        before, mark = self.written.images, ImageMark.of(state)
+        start, doubtful = 0, set(known)
+        if before is not None and not self.changed.everything and mark.continues(before):
+            start, doubtful = before.used, known & self.changed.places.keys()
+        added, places = images.since(start)
+        found: dict[Key, bytes | None] = {
+            place: image.tobytes() for place, image in zip(places.tolist(), added, strict=True)
+        }
+        for place in doubtful - found.keys():
+            image = images.at(int(place)) if start else None
+            found[place] = None if image is None else image.tobytes()
+        return found, mark
+
+    def _parts(
+        self, state: State, features: dict[str, Any], known: KeysView[Key]
+    ) -> tuple[dict[Key, bytes | None], dict[str, tuple[Any, ...]]]:
+        examples = state.examples
+        about = {
+            **features,
+            "end": examples.end,
+            "width": examples.given.shape[1],
+            "dtype": examples.given.dtype.name,
+            "state": engine.summary(state),
+        }
+        parts: dict[Key, bytes | None] = {ABOUT: json.dumps(about).encode()}
+        now, changed = _shared_objects(state), self.changed
+        for name in engine.SHARED:
+            before = self.written.shared.get(name, ())
+            is_new = len(before) != len(now[name]) or any(map(is_not, before, now[name]))
+            is_new = is_new or changed.everything or (name == "far" and changed.moves_far)
+            arrays = engine.shared(state, name) if is_new else {}
+            if is_new and (arrays or name in known):
+                parts[name] = encode_arrays(arrays) if arrays else None
+        return parts, now
+
+
+def _longer(array: NDArray[Any], end: int) -> NDArray[Any]:
+    longer = np.zeros(max(end, 2 * len(array)), dtype=array.dtype)
+    longer[: len(array)] = array
+    return longer
+
+
+def _is_worth_logging(delta: Delta) -> bool:
+    certificate = delta.certificate
+    is_edit = delta.relabelled is not None or delta.settings is not None
+    forgets = delta.added is None and len(delta.removed) > 0
+    return bool(is_edit or forgets or certificate.moved or certificate.misfits)
+
+
+def _entry(state: State, delta: Delta | None, action: str, *, log_ids: bool = False) -> LogEntry:
+    id: Id | None = None
+    certificate: Certificate = engine.NOTHING_MOVED if delta is None else delta.certificate
+    details: dict[str, Any] = {}
+    if delta is not None:
+        moved = [list(pair) for pair in certificate.moved[:MOST_NAMED]]
+        details = {
+            "moved": moved,
+            "moved_in_all": len(certificate.moved),
+            "checked": certificate.checked,
+            "misfits": len(certificate.misfits),
+            "cleared": len(certificate.cleared),
+            "forgotten": len(certificate.forgotten),
+        }
+        if log_ids:
+            details["forgotten_ids"] = list(certificate.forgotten)
+        if delta.refresh is not None:
+            details["refresh_seconds"] = round(delta.refresh.seconds, 3)
+        if delta.added is not None:
+            action, id = action or "teach", delta.added
+        elif delta.relabelled is not None:
+            action, id = action or "correct", state.ids[delta.relabelled[0]]
+        elif delta.settings is not None:
+            action = action or "keep"
+        else:
+            action = action or ("forget" if len(delta.removed) else "settle")
+    return LogEntry(
+        time.time(), action, None if id is None else json.dumps(id), json.dumps(details)
+    )
+
+
+def _shared_objects(state: State) -> dict[str, tuple[Any, ...]]:
+    # The arrays of each shared part: they are replaced, not changed in place, except for `far`.
+    moments, geometry, far = state.frame.moments, state.frame.geometry, state.separators.far
+    return {
+        "sums": (moments.shift, moments.counts, moments.sums, moments.squares),
+        "scatter": (moments.scatter,),
+        "metric": (geometry.origin, geometry.K, geometry.precision),
+        "hats": tuple(state.examples.expansion),
+        "far": (far,),
+        "memory": (state.examples.codec,),
+    }

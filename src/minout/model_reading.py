@@ -1,0 +1,210 @@
+"""Read a state from the records of a model's database; nothing in them is trusted."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from minout import engine, kernels
+from minout._typing import Floats, Ints
+from minout.codecs import ExactCodec
+from minout.engine import Columns, MalformedError, State
+from minout.features import FeatureMap
+from minout.model_changes import ABOUT, NOTES
+from minout.model_file import check_codec, expect_rows_of, found_features, header
+from minout.store import decode_arrays
+from minout.store.reading import KnownState, Reading
+from minout.store.schema import ExampleRecord, Key
+
+SPARE = 2**26
+"""Free places may take so many bytes more than the file has."""
+
+
+class Loaded(NamedTuple):
+    """A state that was read, its feature map, and what the store knows once it is adopted.
+
+    `notes` is what the database has, as JSON; the state has notes of its own if the user changed
+    some that are not committed. `known` is None if nothing has been committed yet.
+    """
+
+    features: FeatureMap
+    state: State
+    header: dict[str, Any]
+    positions: Ints
+    notes: str
+    known: KnownState | None = None
+
+
+class Expected(NamedTuple):
+    """What a state that is read must match, and what is known of it already.
+
+    Feature map and codec must be the given ones, if there are. Examples that have not changed are
+    taken from the state `known`, in which they have these positions.
+    """
+
+    features: FeatureMap | None
+    codec: ExactCodec | None
+    known: State | None = None
+    positions: Ints = np.zeros(0, dtype=np.int64)
+
+
+def read_state(reading: Reading, file: Path, expected: Expected) -> Loaded:
+    """Return the state that the records of a file describe.
+
+    Raises MalformedError or DamagedRecord if they are not those of a state.
+    """
+    codec = expected.codec
+    values = reading.keyed("parts")
+    about = _checked_about(_decoded(values.pop(ABOUT, b"")))
+    notes = _decoded(values.pop(NOTES, b""))
+    found = found_features(file, about.get("features"), expected.features)
+    columns = _columns(reading, about, expected)
+    shared: dict[str, NDArray[Any]] = {}
+    for name in engine.SHARED:
+        shared |= decode_arrays(values[name]) if name in values else {}
+    separators = {
+        int(key): decode_arrays(value) for key, value in reading.keyed("separators").items()
+    }
+    images = _images_of(reading.keyed("images"), shared, _image_dtype(about, shared))
+    check_codec(file, about["state"], codec)
+    packed = engine.gathered(about["state"], notes, columns, separators, images, shared)
+    state = engine.unpacked(*packed, codec)
+    expect_rows_of(found, state)
+    kept = {key: about.get(key) for key in header(found)}
+    return Loaded(found, state, kept, columns.positions, json.dumps(notes))
+
+
+def _columns(reading: Reading, about: dict[str, Any], expected: Expected) -> Columns:
+    end, width, dtype = about["end"], about["width"], np.dtype(about["dtype"])
+    records = reading.examples(end)
+    if end * width * dtype.itemsize > 2 * reading.limit + SPARE:
+        raise MalformedError("rows")
+    old = expected.known if reading.since else None
+    columns = _known_columns(old, expected.positions, end, width, dtype)
+    known = np.where(columns.stored, columns.digests, 0)
+    labels = [json.dumps(each) for each in about["state"]["labels"]]
+    for record in records:
+        is_known = 0 <= record.region < len(labels)
+        if record.id is not None and not (is_known and labels[record.region] == record.label):
+            raise MalformedError("label")
+    _put(columns, records)
+    places = np.flatnonzero(columns.stored & (columns.digests != known))
+    rows, digests = columns.rows, columns.digests
+    words = rows.view(f"u{dtype.itemsize}")
+
+    def put(place: int, row: bytes) -> None:
+        rows[place] = np.frombuffer(row, dtype)
+        if kernels.digest(words[place]) != digests[place]:
+            raise MalformedError("digest")
+
+    reading.rows(places, width * dtype.itemsize, put)
+    rows[~columns.stored] = 0
+    return columns
+
+
+def _decoded(value: bytes | str) -> Any:
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        raise MalformedError("JSON") from None
+
+
+def _checked_about(about: Any) -> dict[str, Any]:
+    if not isinstance(about, dict) or not {"end", "width", "dtype", "state"} <= set(about):
+        raise MalformedError("about")
+    if not isinstance(about["state"], dict) or not isinstance(about["state"].get("labels"), list):
+        raise MalformedError("labels")
+    if about["dtype"] not in ("float32", "float64", "uint8"):
+        raise MalformedError("dtype")
+    if any(type(about[name]) is not int or about[name] < 0 for name in ("end", "width")):
+        raise MalformedError("about")
+    return about
+
+
+def _known_columns(
+    old: State | None, positions: Ints, end: int, width: int, dtype: np.dtype[Any]
+) -> Columns:
+    # Columns for `end` places, with what is known of them.
+    columns = Columns(
+        [""] * end,
+        {},
+        np.zeros((end, width), dtype=dtype),
+        np.zeros(end, dtype=np.int64),
+        np.zeros(end, dtype=np.int64),
+        np.zeros(end, dtype=np.uint64),
+        np.zeros(end, dtype=bool),
+        np.ones(end),
+        np.zeros(end),
+        np.zeros(end, dtype=np.int64),
+    )
+    if old is None or (old.examples.given.shape[1], old.examples.given.dtype) != (width, dtype):
+        return columns
+    examples, n = old.examples, min(end, old.examples.end)
+    columns.ids[:n] = old.ids[:n]
+    columns.rows[:n], columns.regions[:n] = examples.given[:n], examples.regions[:n]
+    columns.positions[:n] = positions[:n]
+    columns.digests[:n], columns.stored[:n] = examples.digests[:n], examples.stored[:n]
+    columns.weights[:n], columns.times[:n] = examples.weights[:n], examples.times[:n]
+    columns.serials[:n] = examples.serials[:n]
+    for id, labels in old.corrected.items():
+        columns.corrected[old.place_of[id]] = labels
+    free = np.flatnonzero(~columns.stored[:n]).tolist()
+    _put(columns, [ExampleRecord.free(place) for place in free])
+    return columns
+
+
+def _put(columns: Columns, records: Sequence[ExampleRecord]) -> None:
+    if not records:
+        return
+    listed, ids, _, regions, positions, weights, times, serials, digests, corrected = zip(
+        *records, strict=True
+    )
+    places = np.array(listed, dtype=np.int64)
+    columns.stored[places] = [each is not None for each in ids]
+    columns.regions[places], columns.positions[places] = regions, positions
+    columns.weights[places], columns.times[places] = weights, times
+    columns.serials[places] = serials
+    columns.digests[places] = np.array(digests, dtype=np.int64).view(np.uint64)
+    for place, id, labels in zip(listed, ids, corrected, strict=True):
+        columns.ids[place] = "" if id is None else _id(id)
+        columns.corrected.pop(place, None)
+        if labels is not None:
+            columns.corrected[place] = _labels(labels)
+
+
+def _id(text: str) -> Any:
+    is_number = text.isascii() and text.isdigit() and (text[0] != "0" or text == "0")
+    return int(text) if is_number and len(text) < 20 else _decoded(text)
+
+
+def _labels(text: str) -> tuple[Any, ...]:
+    labels = _decoded(text)
+    if not isinstance(labels, list):
+        raise MalformedError("corrected")
+    return tuple(labels)
+
+
+def _image_dtype(about: dict[str, Any], shared: dict[str, NDArray[Any]]) -> np.dtype[Any]:
+    state = about["state"]
+    memory = state.get("memory") if isinstance(state, dict) else None
+    name = memory.get("dtype") if isinstance(memory, dict) else about["dtype"]
+    if "far.V" in shared:
+        name = "float64"
+    if name not in ("float32", "float64"):
+        raise MalformedError("memory")
+    return np.dtype(name)
+
+
+def _images_of(
+    values: dict[Key, bytes], shared: dict[str, NDArray[Any]], dtype: np.dtype[Any]
+) -> tuple[Floats, Ints]:
+    width = len(shared.get("origin", ()))
+    if any(len(value) != width * dtype.itemsize for value in values.values()):
+        raise MalformedError("images")
+    images = np.zeros((len(values), width), dtype=dtype)
+    for n, value in enumerate(values.values()):
+        images[n] = np.frombuffer(value, dtype)
+    return images, np.array(list(values), dtype=np.int64)
