@@ -1,7 +1,6 @@
 """Read a state from the records of a model's database; nothing in them is trusted."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,8 +15,8 @@ from minout.features import FeatureMap
 from minout.model_changes import ABOUT, NOTES
 from minout.model_file import check_codec, expect_rows_of, found_features, header
 from minout.store import decode_arrays
-from minout.store.reading import KnownState, Reading
-from minout.store.schema import ExampleRecord, Key
+from minout.store.reading import ExampleColumns, KnownState, Reading
+from minout.store.schema import Key
 
 SPARE = 2**26
 """Free places may take so many bytes more than the file has."""
@@ -79,30 +78,33 @@ def read_state(reading: Reading, file: Path, expected: Expected) -> Loaded:
 
 def _columns(reading: Reading, about: dict[str, Any], expected: Expected) -> Columns:
     end, width, dtype = about["end"], about["width"], np.dtype(about["dtype"])
-    records = reading.examples(end)
+    changed = reading.examples(end)
     if end * width * dtype.itemsize > 2 * reading.limit + SPARE:
         raise MalformedError("rows")
+    _check_labels(changed, about["state"]["labels"])
     old = expected.known if reading.since else None
     columns = _known_columns(old, expected.positions, end, width, dtype)
     known = np.where(columns.stored, columns.digests, 0)
-    labels = [json.dumps(each) for each in about["state"]["labels"]]
-    for record in records:
-        is_known = 0 <= record.region < len(labels)
-        if record.id is not None and not (is_known and labels[record.region] == record.label):
-            raise MalformedError("label")
-    _put(columns, records)
+    _put(columns, changed)
     places = np.flatnonzero(columns.stored & (columns.digests != known))
-    rows, digests = columns.rows, columns.digests
-    words = rows.view(f"u{dtype.itemsize}")
-
-    def put(place: int, row: bytes) -> None:
-        rows[place] = np.frombuffer(row, dtype)
-        if kernels.digest(words[place]) != digests[place]:
+    for at, values in reading.rows(places, width * dtype.itemsize):
+        rows = np.frombuffer(values, dtype).reshape(len(at), width)
+        words = rows.view(f"u{dtype.itemsize}")
+        if kernels.count_wrong_digests(words, columns.digests[at]):
             raise MalformedError("digest")
-
-    reading.rows(places, width * dtype.itemsize, put)
-    rows[~columns.stored] = 0
+        columns.rows[at] = rows
+    columns.rows[~columns.stored] = 0
     return columns
+
+
+def _check_labels(changed: ExampleColumns, labels: list[Any]) -> None:
+    # Each example says the label of its region, too.
+    names = [json.dumps(each) for each in labels]
+    for id, label, region in zip(
+        changed.ids, changed.labels, changed.numbers["region"].tolist(), strict=True
+    ):
+        if id is not None and not (0 <= region < len(names) and names[region] == label):
+            raise MalformedError("label")
 
 
 def _decoded(value: bytes | str) -> Any:
@@ -151,24 +153,24 @@ def _known_columns(
     columns.serials[:n] = examples.serials[:n]
     for id, labels in old.corrected.items():
         columns.corrected[old.place_of[id]] = labels
-    free = np.flatnonzero(~columns.stored[:n]).tolist()
-    _put(columns, [ExampleRecord.free(place) for place in free])
+    free = np.flatnonzero(~columns.stored)
+    columns.positions[free], columns.weights[free] = 0, 1.0
+    for array in (columns.regions, columns.digests, columns.times, columns.serials):
+        array[free] = 0
+    for place in free.tolist():
+        columns.ids[place] = ""
     return columns
 
 
-def _put(columns: Columns, records: Sequence[ExampleRecord]) -> None:
-    if not records:
-        return
-    listed, ids, _, regions, positions, weights, times, serials, digests, corrected = zip(
-        *records, strict=True
-    )
-    places = np.array(listed, dtype=np.int64)
-    columns.stored[places] = [each is not None for each in ids]
-    columns.regions[places], columns.positions[places] = regions, positions
-    columns.weights[places], columns.times[places] = weights, times
-    columns.serials[places] = serials
-    columns.digests[places] = np.array(digests, dtype=np.int64).view(np.uint64)
-    for place, id, labels in zip(listed, ids, corrected, strict=True):
+def _put(columns: Columns, changed: ExampleColumns) -> None:
+    numbers = changed.numbers
+    places = numbers["place"]
+    columns.stored[places] = [each is not None for each in changed.ids]
+    columns.regions[places], columns.positions[places] = numbers["region"], numbers["position"]
+    columns.weights[places], columns.times[places] = numbers["weight"], numbers["time"]
+    columns.serials[places] = numbers["serial"]
+    columns.digests[places] = numbers["digest"].view(np.uint64)
+    for place, id, labels in zip(places.tolist(), changed.ids, changed.corrected, strict=True):
         columns.ids[place] = "" if id is None else _id(id)
         columns.corrected.pop(place, None)
         if labels is not None:

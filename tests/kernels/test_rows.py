@@ -1,6 +1,7 @@
 """A row's digest: the same for the same bits, another for any other."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -43,3 +44,14 @@ def test_digests_spread_over_folds():
     rng = np.random.default_rng(4)
     folds = [(digest(row) >> 7) % 3 for row in rng.normal(size=(300, 4))]
     assert min(np.bincount(folds)) > 60
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "u1"])
+def test_rows_with_another_digest_are_counted(dtype):
+    rows = (8 * np.random.default_rng(5).random((6, 4))).astype(dtype)
+    digests = np.array([digest(row) for row in rows], dtype=np.uint64)
+    words = rows.view(f"u{rows.dtype.itemsize}")
+    with np.errstate(over="ignore"):
+        assert kernels.count_wrong_digests(words, digests) == 0
+        rows[[1, 5], [0, 3]] += 1
+        assert kernels.count_wrong_digests(words, digests) == 2

@@ -35,7 +35,7 @@ from minout.kernels.newton import Factor, drop_members, empty_factor, newton
 from minout.kernels.pairs import ClassPriors, Divided, Products, pair_scores
 from minout.kernels.primal import Rows, Sums, newton_primal, no_sums, take_out
 from minout.kernels.products import add_multiples, products, products_by_column
-from minout.kernels.rows import digest
+from minout.kernels.rows import count_wrong_digests, digest
 from minout.kernels.settling import (
     SETTLED,
     UNSOLVED,
@@ -89,6 +89,7 @@ __all__ = [
     "bits",
     "clipped",
     "combine",
+    "count_wrong_digests",
     "decode_centroids",
     "decode_columns",
     "decode_levels",

@@ -1,4 +1,4 @@
-"""What is done with a row when it is taken in: its digest."""
+"""The digest of a row, by which it is recognised and checked."""
 
 import numpy as np
 
@@ -16,3 +16,12 @@ def digest(words: Words) -> int:
         state ^= state >> np.uint64(29)
     state *= np.uint64(0x94D049BB133111EB)
     return int(state ^ (state >> np.uint64(32)))
+
+
+@compiled
+def count_wrong_digests(words: Words, digests: Words) -> int:
+    """Return how many rows, one in each row of `words`, do not have the digest given for them."""
+    wrong = 0
+    for n in range(words.shape[0]):
+        wrong += digest(words[n]) != digests[n]
+    return wrong

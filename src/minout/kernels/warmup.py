@@ -87,6 +87,9 @@ def _engine() -> list[tuple[Any, ...]]:
         (rows.digest, words),
         (rows.digest, words.astype(np.uint32)),
         (rows.digest, small),
+        (rows.count_wrong_digests, words[None], words),
+        (rows.count_wrong_digests, words.astype(np.uint32)[None], words),
+        (rows.count_wrong_digests, small[None], words),
         (codes.nearest_centroids, A, A32, v, ints, small[None]),
     ]
     for table, images in ((A, A), (A32, A32), (A32, A)):

@@ -1,19 +1,35 @@
 """Read the records of one state; each is checked against its checksum, its seal."""
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from minout._typing import Ints
 from minout.store.records import DamagedRecord
-from minout.store.schema import KEYED, MODULUS, ExampleRecord, Key, is_example, seal_of
+from minout.store.schema import KEYED, MODULUS, ExampleRecord, Key, example_seal, seal_of
 
 LEAST_BYTES = 16
 """An example takes more bytes than this in the file."""
 FEW = 1_000
 """How many records are read at a time."""
+NUMBERS = np.dtype(
+    [(name, "<i8") for name in ("place", "region", "position")]
+    + [(name, "<f8") for name in ("weight", "time")]
+    + [(name, "<i8") for name in ("serial", "digest")]
+)
+"""The numbers of an example's record."""
+
+
+class ExampleColumns(NamedTuple):
+    """Records of examples, in columns: their numbers, and id, label and earlier labels as JSON."""
+
+    numbers: NDArray[Any]
+    ids: tuple[str | None, ...]
+    labels: tuple[str | None, ...]
+    corrected: tuple[str | None, ...]
 
 
 class KnownState:
@@ -72,50 +88,48 @@ class Reading:
         self.since = known.version
         self._seals, self._keyed = known.examples, KnownState().keyed
 
-    def examples(self, end: int) -> list[ExampleRecord]:
+    def examples(self, end: int) -> ExampleColumns:
         """Return the examples that changed since the known state, by place; there are `end`."""
         if not 0 <= end * LEAST_BYTES <= self.limit:
             raise DamagedRecord("examples")
-        seals = np.zeros(end, dtype=np.int64)
-        known = min(end, len(self._seals))
-        seals[:known] = self._seals[:known]
         where = "WHERE version > ? ORDER BY place" if self.since else "ORDER BY place"
         query = f"SELECT {', '.join(ExampleRecord._fields)}, seal FROM examples {where}"
-        found, last = [], -1
-        for *fields, seal in self._each(query, (self.since,) if self.since else ()):
-            record = ExampleRecord(*fields)
-            if not is_example(record) or not last < record.place < end or record.seal() != seal:
-                raise DamagedRecord("examples")
-            last, seals[record.place] = record.place, seal
-            found.append(record)
-        if not self.since and len(found) != end:
+        arguments = (self.since,) if self.since else ()
+        found = self._connection.execute(query, arguments).fetchmany(end + 1)
+        columns, seals = _columns(found)
+        places = columns.numbers["place"]
+        if not (places.min(initial=0) >= 0 and places.max(initial=-1) < end):
             raise DamagedRecord("examples")
-        self._seals = seals
-        return found
+        if not (np.diff(places) > 0).all() or (not self.since and len(found) != end):
+            raise DamagedRecord("examples")
+        all_seals = np.zeros(end, dtype=np.int64)
+        known = min(end, len(self._seals))
+        all_seals[:known] = self._seals[:known]
+        all_seals[places] = seals
+        self._seals = all_seals
+        return columns
 
-    def rows(self, places: Ints, width: int, put: Callable[[int, bytes], None]) -> None:
-        """Call a function with place and bytes of the rows at some ascending places.
+    def rows(self, places: Ints, width: int) -> Iterator[tuple[Ints, bytes]]:
+        """Yield the rows at some ascending places, in blocks: places, and bytes concatenated.
 
         A row has `width` bytes. Together they cannot have more bytes than the file.
         """
         if len(places) * width > self.limit:
             raise DamagedRecord("rows")
-        if not len(places):
-            return
-        wanted = set(places.tolist())
         query = "SELECT place, row FROM rows WHERE place BETWEEN ? AND ? ORDER BY place"
-        last, found = -1, 0
+        is_wanted = np.zeros(int(places.max(initial=-1)) + 1, dtype=bool)
+        is_wanted[places] = True
+        found = 0
         for first, until in _ranges(places):
-            for place, row in self._each(query, (first, until)):
-                if not isinstance(place, int) or place <= last:
+            cursor = self._connection.execute(query, (first, until))
+            while block := cursor.fetchmany(FEW):
+                wanted = [each for each in block if is_wanted[each[0]]]
+                numbers, values = zip(*wanted, strict=True) if wanted else ((), ())
+                if set(map(type, values)) - {bytes} or set(map(len, values)) - {width}:
                     raise DamagedRecord("rows")
-                last = place
-                if place in wanted:
-                    if not isinstance(row, bytes) or len(row) != width:
-                        raise DamagedRecord("rows")
-                    put(place, row)
-                    found += 1
-        if found != len(wanted):
+                found += len(wanted)
+                yield np.array(numbers, dtype=np.int64), b"".join(values)
+        if found != len(places):
             raise DamagedRecord("rows")
 
     def keyed(self, table: str) -> dict[Key, bytes]:
@@ -155,8 +169,31 @@ class Reading:
 _BEFORE_ALL: dict[str, Any] = {"separators": -1, "images": -1, "parts": ""}
 
 
+def _columns(records: list[Any]) -> tuple[ExampleColumns, list[int]]:
+    # Records with their seals, each checked, as columns.
+    numbers = np.zeros(len(records), dtype=NUMBERS)
+    if not records:
+        return ExampleColumns(numbers, (), (), ()), []
+    *fields, seals = zip(*records, strict=True)
+    columns = dict(zip(ExampleRecord._fields, fields, strict=True))
+    texts = [columns.pop(name) for name in ("id", "label", "corrected")]
+    if any(set(map(type, each)) - {str, type(None)} for each in texts):
+        raise DamagedRecord("examples")
+    for name, values in columns.items():
+        kind = float if NUMBERS[name].kind == "f" else int
+        if set(map(type, values)) != {kind}:
+            raise DamagedRecord("examples")
+        numbers[name] = values
+    packed, size = memoryview(numbers.tobytes()), NUMBERS.itemsize
+    starts = range(0, len(packed), size)
+    for start, seal, *text in zip(starts, seals, *texts, strict=True):
+        if example_seal(packed[start : start + size], *text) != seal:
+            raise DamagedRecord("examples")
+    return ExampleColumns(numbers, *texts), list(seals)
+
+
 def _ranges(places: Ints) -> Iterator[tuple[int, int]]:
     # Ranges of places to read: near ones together, so that few queries skip few rows.
     breaks = np.flatnonzero(np.diff(places) > 4) + 1
-    for part in np.split(places, breaks):
+    for part in np.split(places, breaks) if len(places) else ():
         yield int(part[0]), int(part[-1])

@@ -1,5 +1,6 @@
 """The tables of a model's database, and what one transaction writes to them."""
 
+import struct
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -64,7 +65,8 @@ class ExampleRecord(NamedTuple):
 
     def seal(self) -> int:
         """Return its checksum."""
-        return zlib.crc32(repr(tuple(self)).encode())
+        numbers = (self.place, *self[3:9])
+        return example_seal(_NUMBERS.pack(*numbers), self.id, self.label, self.corrected)
 
 
 class LogEntry(NamedTuple):
@@ -97,6 +99,17 @@ class Changes(NamedTuple):
 def seal_of(table: str, key: Key, value: bytes) -> int:
     """Return the checksum of a record with a key and a value."""
     return zlib.crc32(value, zlib.crc32(f"{table}:{key}:".encode()))
+
+
+def example_seal(
+    numbers: bytes | memoryview, id: str | None, label: str | None, corrected: str | None
+) -> int:
+    """Return the checksum of an example: of its numbers, 8 bytes each, and its texts."""
+    return zlib.crc32(f"{id}\n{label}\n{corrected}".encode(), zlib.crc32(numbers))
+
+
+_NUMBERS = struct.Struct("<qqqddqq")
+"""Place, region, position, weight, time, serial, digest."""
 
 
 def is_example(record: ExampleRecord) -> bool:
