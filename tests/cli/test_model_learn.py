@@ -258,6 +258,22 @@ def test_another_map_than_the_models_is_refused(refused, run, wines, wine):
     assert 'pass "identity"' in refused("learn", wines, wine, "--features", "magic")
 
 
+@pytest.mark.parametrize("memory", ["uint8", "uint4"])
+def test_a_model_stores_codes_if_it_is_made_so(tmp_path, run, run_json, refused, wine, memory):
+    words = [tmp_path / "m", wine, "--label", "kind", "--id", "bottle"]
+    run("learn", *words, "--memory", memory)
+    assert run_json("info", tmp_path / "m")["memory"] == memory
+    kept = Learner.open(tmp_path / "m", read_only=True)
+    assert kept.memory.bytes_per_row == len(kept.code(kept.ids[0])) < 8 * 13
+    assert "known" in run("learn", *words)
+    assert "known" in run("learn", *words, "--memory", memory)
+    said = refused("learn", *words, "--memory", "uint2")
+    assert f"This model was made with --memory {memory}; --memory is for new models." in said
+    said = refused("learn", tmp_path / "n", wine, "--label", "kind", "--memory", "uint3")
+    assert '"uint8"' in said
+    assert not (tmp_path / "n").exists()
+
+
 def test_columns_that_are_no_image_are_not_scattered(tmp_path, refused, wine, write_csv):
     words = ["--label", "kind", "--features", "scattering"]
     assert refused("learn", tmp_path / "m", wine, "--id", "bottle", *words) == (

@@ -18,6 +18,7 @@ from minout.cli.queries import (
     load_model,
 )
 from minout.cli.upkeep import shown_progress
+from minout.codecs import memory_text
 from minout.engine import Audit
 from minout.learner import Learner
 from minout.store import size_of_model
@@ -115,7 +116,8 @@ def info(model: options.Model, as_json: options.Json = False) -> None:
     they are left out, in all and per class. It is for rows like those stored. The only example of
     a class counts as wrong; with few examples per class the estimate is rough.
 
-    The window is what --keep of `minout learn` set: which examples stay stored.
+    The window is what --keep of `minout learn` set: which examples stay stored. Memory is what
+    --memory set: how rows are stored.
 
     Example: minout info wines
     """
@@ -136,6 +138,7 @@ def info(model: options.Model, as_json: options.Json = False) -> None:
                 "consolidated": learner.is_consolidated,
                 "keep": learner.settings.keep,
                 "features": learner.features.fingerprint,
+                "memory": memory_text(learner.memory),
                 "label": notes.label,
                 "id": notes.id,
                 "columns": notes.columns,
@@ -164,6 +167,7 @@ def info(model: options.Model, as_json: options.Json = False) -> None:
             "id column": notes.id or "none",
             "columns": columns,
             "feature map": learner.features.fingerprint,
+            "memory": memory_text(learner.memory),
             "scaling": ", ".join(chosen) or "none",
             "C": "none" if choice is None else choice.C,
             "regions": "none" if choice is None else _regions(learner),

@@ -14,6 +14,7 @@ from minout.cli.queries import expected_accuracy, expected_for_json, expected_te
 from minout.cli.stop import Stop
 from minout.cli.teaching import SkippedLines, Teaching
 from minout.cli.waiting import Waiting
+from minout.codecs import codec_of, memory_text
 from minout.engine.settings import Keep
 from minout.errors import InvalidInputError
 from minout.features import FeatureMap, Scattering, named
@@ -42,6 +43,16 @@ KeepText = Annotated[
         "label), or a time such as 30d or 12h; the model remembers it.",
     ),
 ]
+MemoryName = Annotated[
+    str | None,
+    typer.Option(
+        "--memory",
+        metavar="NAME",
+        help="How a new model stores rows: auto (numbers as they are, the default), uint8 (codes "
+        "of a byte per number, for any rows), uint4 or uint2 (4 or 2 bits, for rows whose columns "
+        "have one unit, such as pixels or embeddings).",
+    ),
+]
 
 
 @command
@@ -53,6 +64,7 @@ def learn(
     ignore: options.Ignore = None,
     features: MapName = None,
     keep: KeepText = None,
+    memory: MemoryName = None,
     from_line: options.FromLine = 1,
     consolidate: options.Consolidate = True,
     as_json: options.Json = False,
@@ -96,7 +108,7 @@ def learn(
             learner = opened.enter_context(open_model(model, on_wait=waiting))
         skipped.has_examples = len(learner) > 0
         reader = opened.enter_context(require_label(learner, open_reader(learner, file)))
-        settings = _settings(learner, features, window, reader)
+        settings = _settings(learner, features, window, memory, reader)
         _require_ids(learner, reader)
         if _is_new(learner):
             learner.close()
@@ -148,10 +160,22 @@ def _is_new(learner: Learner) -> bool:
 
 
 def _settings(
-    learner: Learner, features: str | None, window: Keep | None, reader: Reader
+    learner: Learner,
+    features: str | None,
+    window: Keep | None,
+    memory: str | None,
+    reader: Reader,
 ) -> dict[str, Any]:
-    """Return the settings of a new model; refuse another feature map than a model has."""
+    """Return the settings of a new model; refuse others than an existing model has."""
     settings: dict[str, Any] = {} if window is None else {"keep": window}
+    if memory is not None:
+        codec_of(memory)
+        has = memory_text(learner.memory)
+        if not _is_new(learner) and memory != has:
+            raise InvalidInputError(
+                f"This model was made with --memory {has}; --memory is for new models."
+            )
+        settings["memory"] = memory
     if features is None:
         return settings
     wanted: FeatureMap = named(features)

@@ -3,7 +3,7 @@
 from minout.codecs.codec import Bytes, Codec, ExactCodec
 from minout.codecs.codes import Codes
 from minout.codecs.floats import FloatCodec
-from minout.codecs.named import codec_of, memory_name
+from minout.codecs.named import codec_of, memory_name, memory_text
 from minout.codecs.own import OwnCodec
 from minout.codecs.product import ProductCodec
 from minout.codecs.saving import described, restored
@@ -22,5 +22,6 @@ __all__ = [
     "codec_of",
     "described",
     "memory_name",
+    "memory_text",
     "restored",
 ]

@@ -27,6 +27,12 @@ def memory_name(codec: Codec | None) -> str | Codec:
     return codec
 
 
+def memory_text(codec: Codec | None) -> str:
+    """Return the name of a codec, or its fingerprint if it has none."""
+    name = memory_name(codec)
+    return name if isinstance(name, str) else name.fingerprint
+
+
 def codec_of(memory: Any) -> ExactCodec | None:
     """Return the codec that the setting `memory` means; None for "auto": numbers as they are.
 
