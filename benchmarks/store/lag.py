@@ -107,7 +107,7 @@ def tables(rows: Sequence[LagRow]) -> list[Table]:
         )
         for row in rows
     ]
-    note = "The reader asks every 10 ms; a group commit comes after half a second at the latest."
+    note = "The reader asks every 10 ms; a group commit comes half a second after the first change."
     return [Table("From teaching a row until a reader has it", head, lines, note)]
 
 

@@ -6,13 +6,18 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
+from benchmarks.data import Array, Ints
 from benchmarks.engine.window import classes_of
 from benchmarks.measuring import seconds_of
-from benchmarks.parts import Progress, worth_showing
+from benchmarks.parts import Progress
+from benchmarks.store.cost import scattering
 from benchmarks.tables import Goal, Table, ms
+from minout.features import Identity
 from minout.learner import Learner
 
 REPEATS = 5
+BLOCK = 500
+"""So many rows are taught in one call."""
 MOST = 2.0
 
 
@@ -27,23 +32,31 @@ class OpenRow(NamedTuple):
     row_bytes: int
 
 
-def measure(rows: int, seed: int, progress: Progress) -> list[OpenRow]:
-    """Teach rows, and open the folder again and again."""
-    stream = classes_of("separable", rows, seed)
+def measure(
+    data: str | None, rows: int, images: int, seed: int, progress: Progress
+) -> list[OpenRow]:
+    """Teach a table and images, and open each folder again and again."""
+    found = []
+    for X, y in (classes_of("separable", rows, seed)[:2], scattering(data, images, seed)):
+        found.append(_measure(X, y, progress))
+    return found
+
+
+def _measure(X: Array, y: Ints, progress: Progress) -> OpenRow:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "model"
-        with Learner.open(folder) as learner:
-            for n, (row, label) in enumerate(zip(stream.rows, stream.labels, strict=True), 1):
-                learner.teach(row, int(label))
-                if worth_showing(n, rows):
-                    progress("teaching", n, rows)
+        with Learner.open(folder, features=Identity(X.dtype.name)) as learner:
+            for start in range(0, len(X), BLOCK):
+                block = slice(start, start + BLOCK)
+                learner.teach_many(X[block], y[block].tolist())
+                progress("teaching", min(start + BLOCK, len(X)), len(X))
         file = folder / "model.sqlite"
         times = [
             (seconds_of(_open, folder), seconds_of(file.read_bytes)) for _ in range(REPEATS + 1)
         ][1:]
         opened, read = (median(each) for each in zip(*times, strict=True))
         size = sum(each.stat().st_size for each in folder.iterdir())
-    return [OpenRow(rows, stream.rows.shape[1], opened, read, size, stream.rows.nbytes)]
+    return OpenRow(len(X), X.shape[1], opened, read, size, X.nbytes)
 
 
 def _open(folder: Path) -> None:

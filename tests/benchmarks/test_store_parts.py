@@ -4,10 +4,10 @@ import pytest
 from typer.testing import CliRunner
 
 from benchmarks import commands, store
-from benchmarks.store import cost, kills, lag, opening, readers
+from benchmarks.store import cost, kills, lag, opening, readers, together
 from benchmarks.tables import markdown
 
-NAMES = ("cost", "open", "readers", "kills", "lag")
+NAMES = ("cost", "open", "readers", "together", "kills", "lag")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -19,7 +19,7 @@ def test_a_part_gives_rows_tables_and_goals(name, monkeypatch):
     assert found.goals
     for table in found.tables:
         assert table.title in markdown(table)
-    if name == "kills":
+    if name in ("kills", "together"):
         assert found.goals[0].met
     if name == "cost":
         assert [row.values["rows"] for row in found.rows] == [20, 20, 60, 20]
@@ -35,6 +35,13 @@ def test_goals_are_met_or_not():
     assert [each.met for each in readers.goals([row, slow])] == [True, False]
     row = lag.LagRow(1.0, 1.0, 1, 1, 0.1, 0.2, 0.1)
     assert [each.met for each in lag.goals([row, row._replace(most_of_99=2.0)])] == [True, False]
+
+
+def test_a_state_that_was_wrong_is_shown():
+    row = together.TogetherRow(1.0, 4, 20, 10, ("notes of a later state",))
+    assert together.tables([row])[1].lines == [("notes of a later state",)]
+    assert [each.met for each in together.goals([row])] == [False]
+    assert [each.met for each in together.goals([row._replace(problems=())])] == [True]
 
 
 def test_what_did_not_survive_is_shown():
