@@ -78,7 +78,9 @@ class FileStore(Store):
 
     def begin(self, _state: State, _features: FeatureMap, /) -> Loaded | None:
         """Raise an error: the folder was opened read-only."""
-        raise UnwritableError(f"{self.folder} was opened to be read only.")
+        raise UnwritableError(
+            f"{self.folder} was opened to be read only; open it without `read_only`."
+        )
 
     def adopt(self, loaded: Loaded, /) -> None:
         """Continue with a state that was read."""

@@ -323,7 +323,9 @@ class FolderStore(Store):
         if self.is_closed:
             raise UnwritableError(f"{self.folder} has been closed; open it again.")
         if self.read_only:
-            raise UnwritableError(f"{self.folder} was opened to be read only.")
+            raise UnwritableError(
+                f"{self.folder} was opened to be read only; open it without `read_only`."
+            )
         self._database.require_process()
 
     def write(

@@ -557,8 +557,8 @@ class Database:
                 self._connection.rollback()
         if busy:
             raise UnwritableError(
-                f"Another process is reading {self.folder}, so that its log could not be emptied; "
-                "try again later."
+                f"Another process is reading {self.folder}, so its write-ahead log could not be "
+                "emptied; try again later."
             )
 
     def backup(self, folder: Path, progress: Callable[[float], None]) -> None:

@@ -131,7 +131,7 @@ class _Salvage:
                 self._read_log()
                 self._check_total()
             else:
-                found.problems.append(f"{self._file.name} is not a database any more.")
+                found.problems.append(f"{self._file.name} is no longer an SQLite database.")
         if found.problems and self._keep_rows:
             self._search_pages()
         self._note_damaged()
@@ -154,12 +154,14 @@ class _Salvage:
         problems += [f"SQLite: {' '.join(text.split())}." for text in checked if text != "ok"]
         known = {name for name, _, sql in found if SCHEMA.get(name) == sql}
         self._tables = {name for name, kind, _ in found if kind == "table" and name in known}
-        problems += [f"There is no {name!r} as there should be." for name in SCHEMA.keys() - known]
+        problems += [
+            f"Table or index {name!r} is missing or changed." for name in SCHEMA.keys() - known
+        ]
         if any(sql is not None and name not in SCHEMA for name, _, sql in found):
             problems.append("There are tables that are not part of a model.")
         numbers = [self._all(f"PRAGMA {each}") for each in ("application_id", "user_version")]
         if numbers != [[(APPLICATION,)], [(FORMAT,)]]:
-            problems.append("The header does not say that it is a model.")
+            problems.append("The file's header is not that of a model.")
         return True
 
     def _check_total(self) -> None:
