@@ -1,4 +1,4 @@
-"""Drift: report when fewer examples are predicted correctly before they are taught."""
+"""Detect drift: report when fewer examples are predicted correctly before they are taught."""
 
 from collections.abc import Mapping
 from math import inf, log, sqrt
@@ -10,22 +10,22 @@ from minout._typing import Label
 from minout.errors import InvalidInputError
 
 RECENT = 1_000
-"""`DriftMonitor.share` is of so many examples; also the longest window that is compared."""
+"""`DriftMonitor.share` is that of so many examples; also the longest window that is compared."""
 WINDOWS = {100: 6.0, 300: 6.0, RECENT: 5.0}
 """How many of the latest examples are compared with those before them, and the number of standard
 deviations that a fall must have. It is high because many comparisons are made."""
 BLOCK = min(WINDOWS)
-"""The usual size of falls is estimated from blocks of so many examples."""
+"""The usual size of falls is estimated from blocks of so many examples: see `_usual_fall`."""
 PRIOR_BLOCKS = 10
 """This estimate starts as if so many blocks had had falls of the expected size."""
 COMPARISONS = 10
-"""A window is compared so many times while it is filled once."""
+"""A window of n examples is compared each time that n divided by this have been added."""
 LEAST = 50
 """Labels with fewer examples before the window are left out of the comparison."""
 LEAST_DROP = 0.02
 """A smaller drop of the share is not reported."""
 MORE_LABELS = 1.1
-"""The reference starts anew when the number of labels has grown by this factor."""
+"""The comparison starts anew when the number of labels has grown by this factor."""
 
 
 class Drift(NamedTuple):
@@ -34,7 +34,8 @@ class Drift(NamedTuple):
     Attributes
     ----------
     before : float
-        The share to expect if every label had its earlier share; from 0 to 1.
+        The share to expect among the latest examples if each label had kept its earlier share; from
+        0 to 1.
     now : float
         The share among the latest examples.
     rows : int
@@ -50,7 +51,7 @@ class Drift(NamedTuple):
 
 
 class _Counts:
-    """Numbers of examples and of wrong ones among them, by label."""
+    """The number of examples of each label, and how many of them were predicted wrongly."""
 
     def __init__(self) -> None:
         self.rows: dict[Label, int] = {}
@@ -67,17 +68,19 @@ class _Counts:
 
 
 class DriftMonitor:
-    """Watches the share of examples predicted correctly before they are taught; reports a fall.
+    """A monitor of the share of examples that are predicted correctly before they are taught.
 
-    This share is the prequential accuracy; `StepReport.was_right` has the single answers. The last
-    100, 300 and 1,000 examples are compared with all those before them, label by label: other
-    proportions of the labels, or a stream in label order, are no drift. A label takes part when it
-    has 50 examples before the window. A fall is reported if it is significant (5 to 6 standard
-    deviations, more if the share varied much before) and at least 2 points. After a report, and
-    when the number of labels has grown by a tenth, the examples until then are no longer compared.
+    This share is the prequential accuracy; `StepReport.was_right` is the answer for one example.
+    The last 100, 300 and 1,000 examples (the windows) are compared with all those before them,
+    label by label, so that a change in the proportions of the labels, or a stream in label order,
+    is not reported. A label is compared if it has at least 50 examples before the window. A fall is
+    reported if it is significant (5 to 6 standard deviations, more if the share varied much before)
+    and at least 2 percentage points. After a report, and when the number of labels has grown by
+    more than a tenth, the comparison starts anew, without the examples until then.
 
-    A model of strongly overlapping labels follows their proportions. If these come in bursts, its
-    share falls and rises with them, and such a fall may be reported too.
+    Where labels overlap strongly, a model mostly predicts the more frequent one. If proportions
+    change in bursts, the share of each label falls and rises with them, and such a fall may be
+    reported too.
 
     The cost of an update does not depend on the number of earlier ones.
 
@@ -97,13 +100,13 @@ class DriftMonitor:
 
     def __init__(self) -> None:
         self._labels: dict[Label, None] = {}  # a set in the order of arrival
-        self._recent: list[tuple[Label, bool]] = []  # a ring from RECENT examples on
-        self._first = 0  # the oldest of the ring
+        self._recent: list[tuple[Label, bool]] = []  # a ring buffer from RECENT examples on
+        self._first = 0  # the oldest in the ring buffer
         self._right = 0
         self._restart()
 
     def _restart(self) -> None:
-        """Compare no example so far with later ones."""
+        """Start the comparison anew, without the examples so far."""
         self._most_labels = len(self._labels) * MORE_LABELS
         self._rows = 0
         self._falls: list[float] = []  # of the latest blocks, in standard deviations, squared
@@ -156,7 +159,13 @@ class DriftMonitor:
         return None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the monitor as values that JSON can hold; see `from_json`."""
+        """Return the state of the monitor as values that JSON can hold; see `from_json`.
+
+        Returns
+        -------
+        dict
+            The values.
+        """
         number = {label: i for i, label in enumerate(self._labels)}
         recent = self._recent[self._first :] + self._recent[: self._first]
         totals = self._totals
@@ -172,7 +181,7 @@ class DriftMonitor:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Self:
-        """Return the monitor of which `to_json` returned these values.
+        """Restore a monitor from the values that `to_json` returned.
 
         Parameters
         ----------
@@ -182,7 +191,7 @@ class DriftMonitor:
         Returns
         -------
         DriftMonitor
-            Its later answers are those that the first monitor would give.
+            It continues exactly as the other monitor would.
 
         Raises
         ------
@@ -229,7 +238,7 @@ class DriftMonitor:
         return monitor
 
     def _count(self, label: Label, right: bool) -> None:
-        """Add an example to the totals and to the windows, before it is in the ring."""
+        """Add an example to the totals and to the windows, before it is in the ring buffer."""
         self._totals.add(label, right)
         size = len(self._recent)
         for width, counts in self._windows.items():
@@ -240,7 +249,7 @@ class DriftMonitor:
         self._rows += 1
 
     def _remember(self, label: Label, right: bool) -> None:
-        """Add an example to the ring of the last 1,000."""
+        """Add an example to the ring buffer of the last 1,000."""
         self._right += right
         if len(self._recent) < RECENT:
             self._recent.append((label, right))
@@ -250,17 +259,17 @@ class DriftMonitor:
             self._first = (self._first + 1) % RECENT
 
     def _usual_fall(self) -> float:
-        """Return the size of falls so far: 1 if examples are independent, otherwise more.
+        """Return the usual size of falls so far, in standard deviations, but at least 1.
 
-        A model of overlapping labels follows their proportions: where these come in bursts, the
-        share of a label changes with each. Half of independent blocks have a fall, and the mean of
-        the squares over all blocks is 1/2.
+        It is 1 if examples are independent: half of the blocks then have a fall, and the mean of
+        the squares over all blocks is 1/2. It is more where labels overlap and their proportions
+        change in bursts, because the share of each label changes with them.
         """
         blocks = PRIOR_BLOCKS + self._blocks
         return sqrt(max(1.0, (PRIOR_BLOCKS + 2 * self._sum) / blocks))
 
     def _add_block(self, fall: float) -> None:
-        """Count the fall of a block when it is older than every window."""
+        """Count the squared fall of a block once it is older than every window."""
         self._falls.append(fall)
         if len(self._falls) > RECENT // BLOCK:
             self._sum += self._falls.pop(0)
@@ -299,9 +308,9 @@ class DriftMonitor:
 def _deviations(count: int, mean: float, variance: float) -> float:
     """Return by how many standard deviations a count is above its mean; 0 if it is below.
 
-    The count is taken for a multiple of a Poisson variable with this mean and variance, so that
-    rare events are judged rightly: the result is the square root of its deviance. A normal
-    approximation would call 2 of 100 with a mean of 0.1 a deviation of 6.
+    The count is treated as a multiple of a Poisson variable with this mean and variance, and the
+    result is the square root of its deviance. This is right for rare events, too: a normal
+    approximation would give 6 for 2 of 100 with a mean of 0.1.
     """
     scale = variance / mean
     k, rate = (count - 0.5) / scale, mean / scale

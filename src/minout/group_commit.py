@@ -1,4 +1,4 @@
-"""Commit the changes of learners in the background, also when no further change comes."""
+"""Commit the changes of learners from a background thread, so that no further call is needed."""
 
 import atexit
 import os
@@ -9,17 +9,17 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 INTERVAL = 0.1
-"""Seconds between two looks whether a commit is due."""
+"""Seconds between two checks whether a commit is due."""
 
 PATIENCE = 1.0
 """Seconds that a fork waits for another thread that is changing a learner."""
 
 
 class Pausable(Protocol):
-    """A lock that can keep changes away for a while."""
+    """A lock that can block changes for a while."""
 
     def pause(self, seconds: float) -> bool:
-        """Block changes, if need be after a wait; return whether they are blocked now."""
+        """Block changes, waiting if need be; return whether they are blocked now."""
         ...
 
     def resume(self) -> None:
@@ -28,7 +28,7 @@ class Pausable(Protocol):
 
 
 class _Ways(NamedTuple):
-    """How to commit the changes of a learner, to close it, and to keep changes away."""
+    """Functions that commit the changes of a learner and close it, and the lock against changes."""
 
     flush: Callable[[Any], None]
     close: Callable[[Any], None]
@@ -49,7 +49,7 @@ def keep_committing(
     """Commit the changes of a learner when they are due, and at the end of the program.
 
     `commit` commits what is due and returns whether the learner is still open. Before the process
-    is forked, `flush` commits everything: a child must not inherit the turn.
+    is forked, `flush` commits everything: a child must not inherit the write lock.
     """
     _open[learner] = _Ways(flush, close, lock)
     thread = threading.Thread(
@@ -64,7 +64,7 @@ def _commit(reference: "weakref.ref[Any]", commit: Callable[[Any], bool]) -> Non
         time.sleep(INTERVAL)
         learner = reference()
         is_open = learner is not None and commit(learner)
-        del learner  # a learner that nobody else uses is not to be kept
+        del learner  # this thread must not keep the learner alive
 
 
 def _close_all() -> None:

@@ -71,7 +71,8 @@ def changes(
 ) -> Callable[Concatenate["Learner", P], R]:
     """Block other changes while a method runs, and commit what it changed.
 
-    A learner in a folder takes its turn first, and takes over what other processes committed.
+    A learner in a folder first takes the folder's write lock and reads what other processes
+    committed.
     """
 
     @writes
@@ -149,10 +150,10 @@ class Learner:
         names them. A label without examples leaves the model. With a number, memory and file size
         stay constant.
     memory : "auto", "uint8", "uint4", "uint2" or Codec, default="auto"
-        How rows are stored: as they are, or as codes of 8, 4 or 2 bits per number, or by a codec
-        such as `ScalarCodec.fit(sample, bits=4)`. Every row, also one to predict, is read through
-        the codec, so all guarantees for stored examples hold for the rows as they were taught.
-        "uint4" and "uint2" are for rows whose columns have one unit, such as pixels.
+        How rows are stored: as they are, as codes of 8, 4 or 2 bits per number, or by a codec such
+        as `ScalarCodec.fit(sample, bits=4)`. Every row, also one to predict, is encoded and decoded
+        before the model uses it, so all guarantees for stored examples hold for the rows as they
+        were taught. "uint4" and "uint2" are for rows whose columns have one unit, such as pixels.
 
     Notes
     -----
@@ -371,8 +372,8 @@ class Learner:
         ids : int, str, or iterable of them
             The ids of the examples to remove.
         log_ids : bool, default=False
-            For a learner in a folder: keep these ids in its log, which by default no longer names
-            them.
+            For a learner in a folder: keep these ids in its log of changes. By default they are
+            removed from it.
 
         Returns
         -------
@@ -390,7 +391,7 @@ class Learner:
 
     @changes
     def set_keep(self, keep: Keep) -> Certificate:
-        """Set another window, and forget the examples that it does not hold.
+        """Set another window, and forget the examples that are outside it.
 
         Parameters
         ----------
@@ -433,9 +434,10 @@ class Learner:
         """Solve every separator in which examples are pending, so that none waits.
 
         A separator with many support vectors does not move for each example: those with a margin
-        below 0.5 wait until they are some share of its candidate support vectors, and it then moves
-        once. Those with a margin of 0 or less are listed in `misfits` meanwhile. Separators that
-        still contain terms of examples that fell out of the window (`keep`) are solved again, too.
+        below 0.5 wait until they are a certain share of its candidate support vectors, and then it
+        moves once. Meanwhile those with a margin of 0 or less are listed in `misfits`. Separators
+        that still contain terms of examples that fell out of the window (`keep`) are solved again,
+        too.
 
         Returns
         -------
@@ -800,33 +802,37 @@ class Learner:
         on_wait: Callable[[float], None] | None = None,
         **settings: Any,
     ) -> "Learner":
-        """Open the model of a folder, which is kept up to date with every change.
+        """Open the model in a folder; all changes are committed to the folder.
 
-        The folder holds an SQLite database. A new learner is made if there is none yet. Other
-        processes may use the same folder at the same time: a change waits for those of others,
-        and begins with what they committed.
+        The folder holds an SQLite database. If there is no model yet, a new one is made. Other
+        processes may use the same folder at the same time: a call that changes the model waits
+        until no other process is changing it, and then begins with what the others committed.
 
         Parameters
         ----------
         folder : str or Path
             The folder; it is made if it does not exist.
         durability : {"batch", "example"}, default="batch"
-            With "example", what a call changed survives a power cut once the call returns. With
-            "batch", changes are committed together, half a second or 1,000 calls after the first
-            of them at the latest: a crash or a power cut loses these at most. `flush()` waits for
-            it, and `close()` does it, also at the normal end of the program.
+            With "example", each call commits what it changed before it returns. With "batch", the
+            changes of several calls are committed in one transaction (a group commit), about half a
+            second after the first of them, or when there are 1,000. A crash or a power cut loses
+            the changes since the last commit. `flush()` commits at once, and so do `close()` and
+            the normal end of the program.
         read_only : bool, default=False
-            Only read, which needs no right to write: see `reload`.
+            Open the model only to read it, which needs no permission to write; `reload` reads what
+            other processes have committed since.
         features : str, FeatureMap or callable, optional
-            The feature map: for a new model as in the constructor; for another one only if it is a
-            function of your own.
+            The feature map. For a new model, as in the constructor; for an existing one it is
+            needed only if it is a function of your own.
         memory : str or Codec, optional
-            The codec: likewise.
+            The codec of the rows. For a new model, as in the constructor; for an existing one it is
+            needed only if it is your own.
         on_wait : callable, optional
-            Called again and again while a change waits for another process, with the seconds
-            waited so far. An error that it raises ends the wait, and nothing has changed.
+            Called repeatedly while a call waits for another process, with the seconds waited so
+            far. An error that it raises ends the wait, and nothing has changed.
         **settings
-            The other parameters of the constructor. Those of an existing model must be equal.
+            The other parameters of the constructor. For an existing model they must be those with
+            which it was made.
 
         Returns
         -------
@@ -918,15 +924,17 @@ class Learner:
 
     @contextmanager
     def turn(self) -> Iterator[bool]:
-        """Keep other processes from changing the folder during a `with` statement; see `open`.
+        """Hold the folder's write lock during a `with` statement; see `open`.
 
-        At the beginning, what other processes committed is taken over. All changes in it are
-        committed together, and `notes` with them. Do not call `flush` in it.
+        No other process can change the model meanwhile. The block begins with the newest committed
+        state. All its changes, and `notes`, are committed in one transaction. Do not call `flush`
+        in the block: it commits and releases the lock.
 
         Returns
         -------
         context manager
-            For a `with` statement. Its value is whether other processes have changed the model.
+            For a `with` statement. Its value is whether other processes have changed the model
+            since this learner last read or changed it.
         """
         if type(self._store) is Store or self._holds_turn:
             yield False
@@ -943,14 +951,17 @@ class Learner:
 
     @changes
     def flush(self) -> None:
-        """Commit all changes, and return when they are on the disk; see `open`."""
+        """Commit all changes, and return when they are on the disk; see `open`.
+
+        It does nothing for a learner in RAM.
+        """
         self._store.flush(self._state)
 
     def compact(self) -> None:
         """Consolidate, and leave no trace of forgotten examples in any file of the folder.
 
-        See `open`. The database is written anew, which takes about as much room again on the disk
-        meanwhile. The log no longer names labels that the model does not have.
+        See `open`. The database is written anew, which temporarily takes about as much space again
+        on the disk. Labels that the model no longer has are removed from the log of changes.
         """
         if self._state.widths.row is not None:
             self.consolidate()
@@ -970,7 +981,7 @@ class Learner:
 
     @writes
     def reload(self) -> bool:
-        """Take over what other processes have committed to the folder; see `open`.
+        """Read what other processes have committed to the folder; see `open`.
 
         Returns
         -------
@@ -987,7 +998,7 @@ class Learner:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close the learner, also if what was changed cannot be committed."""
+        """Close the learner, even if its changes cannot be committed."""
         try:
             self.close()
         except MinoutError:
@@ -1008,8 +1019,8 @@ class Learner:
     def example(self, id: Id) -> tuple[Floats, Label]:
         """Return a copy of a stored row, as the feature map made it, and its label.
 
-        With `memory` it is the decoded row. A codec of yours may give it another code than its own;
-        to pass the example itself, use `code`.
+        With `memory` it is the decoded row. A codec of your own may give the decoded row another
+        code than the stored one; to pass the stored example to a method, use `code`.
 
         Parameters
         ----------
@@ -1214,18 +1225,18 @@ class Learner:
         self._lock.write(put_in_place)
 
     def _begin(self) -> bool:
-        # Take the turn; return whether other processes have changed the state.
+        # Take the write lock; return whether other processes have changed the state.
         newer = self._store.begin(self._state, self.features)
         if newer is not None:
             self._adopt(newer)
         return newer is not None
 
     def _end(self, *, has_begun: bool) -> None:
-        # If what a call changed cannot be committed at once, the state before it is restored.
+        # If each call commits and this commit fails, the state before the call is restored.
         store = self._store
         if not isinstance(store, FolderStore):
             return
-        self._lock.complete()  # a change that was interrupted while it was applied is made
+        self._lock.complete()  # finish applying a change that was interrupted
         if not has_begun:
             store.leave()
             return
@@ -1244,7 +1255,7 @@ class Learner:
         )
 
     def _commit_group(self) -> bool:
-        # Commit what waits for a group commit, if it is due; return whether the store is open.
+        # Make a group commit, if it is due; return whether the store is open.
         store = self._store
         assert isinstance(store, FolderStore)
         if self._holds_turn:
@@ -1263,7 +1274,7 @@ class Learner:
         return not store.is_closed
 
     def _flush_quietly(self) -> None:
-        # Commit what waits, so that the turn can end; a failure is reported by the next change.
+        # Commit, so that the write lock is released; the next change reports a failure.
         assert isinstance(self._store, FolderStore)
         self._lock.complete()
         self._store.commit_if_due(self._state, is_due=True)

@@ -1,4 +1,10 @@
-"""Which records of a model's database a change concerns, and their values when it is committed."""
+"""Which records of a model's database a change concerns, and their values when it is committed.
+
+The records are described in docs/format.md: examples by *place* (the number of a stored row), with
+a *position* that orders the members of a region; separators by the number of their pair; images
+K(x - origin) of candidate support vectors; and parts, which all separators share. To *note* a
+change is to list the keys of its records.
+"""
 
 import json
 import time
@@ -38,7 +44,7 @@ class Changed:
 
 
 class ImageMark(NamedTuple):
-    """Which images there are: those of a geometry, with so many in use."""
+    """Identify the images that a state has: their geometry, and how many are in use."""
 
     geometry: Any
     dtype: Any
@@ -58,7 +64,10 @@ class ImageMark(NamedTuple):
 
 
 class Written(NamedTuple):
-    """What the database has, as far as it is not in the seals: to write what differs."""
+    """What the database holds beside examples and separators, to write only what differs.
+
+    `shared` has the arrays of each part, which are compared by identity.
+    """
 
     shared: dict[str, tuple[Any, ...]]
     images: ImageMark | None
@@ -67,7 +76,7 @@ class Written(NamedTuple):
 
     @classmethod
     def of(cls, state: State, notes: str) -> "Written":
-        """Return what is written once the whole state is."""
+        """Return what the database holds once the whole state is written."""
         return cls(_shared_objects(state), ImageMark.of(state), notes, frozenset(state.labels))
 
 
@@ -75,10 +84,10 @@ NOTHING_WRITTEN = Written({}, None, "{}")
 
 
 class Recorder:
-    """What the database of a model has, and what has changed in its state since.
+    """What the database of a model holds, and what has changed in the state since.
 
     Keys of records are noted change by change; their values are read from the state when they are
-    written. Noting a change twice is the same as once, but for the log.
+    written. Noting a change is idempotent, except for entries of the log.
     """
 
     def __init__(self) -> None:
@@ -89,7 +98,7 @@ class Recorder:
         self._log_start = 0
 
     def adopt(self, state: State, positions: Ints, written: "Written | None") -> None:
-        """Begin with a state that was read, or with one that nothing was written of (None)."""
+        """Start from a state that was read; `written` is None if the database is still empty."""
         if written is not None:
             self.written = written
         self.positions = positions
@@ -99,11 +108,11 @@ class Recorder:
         self.forget_changes()
 
     def forget_changes(self) -> None:
-        """Nothing has changed since the last commit."""
+        """Drop all noted changes."""
         self.changed, self._log_start = Changed(), 0
 
     def committed(self, changes: Changes, written: "Written") -> None:
-        """Take over that changes were written; twice is the same as once."""
+        """Mark changes as written; idempotent."""
         for record in changes.examples:
             self._rows[record.place] = record.digest if record.id is not None else 0
         self.written = written
@@ -119,7 +128,7 @@ class Recorder:
     def note(
         self, state: State, delta: Delta | None, action: str, *, all_new: bool, log_ids: bool
     ) -> None:
-        """Note what a change concerns; with `all_new` the whole state."""
+        """Note the records that a change concerns; with `all_new`, all records."""
         changed = self.changed
         if not changed.count:
             changed.since = time.monotonic()
@@ -137,7 +146,7 @@ class Recorder:
         changed = self.changed
         if delta.reduced is not None or delta.all_regions is not None:
             changed.all_places = changed.all_pairs = True
-        if delta.region_count is not None:  # a call that failed was undone
+        if delta.region_count is not None:  # the undoing of a call that failed
             changed.everything = True
             del changed.log[self._log_start :]
         if delta.all_separators is not None or delta.label is not None:
@@ -153,7 +162,7 @@ class Recorder:
         changed.places.update(dict.fromkeys([*placed, *delta.removed.tolist(), *known]))
 
     def _place(self, place: int) -> None:
-        # A row joins its region after all others.
+        # An example joins its region after all other members.
         if place >= len(self.positions):
             self.positions = _longer(self.positions, place + 1)
         self.positions[place] = self._next_position
@@ -164,7 +173,7 @@ class Recorder:
     def changes(
         self, state: State, notes: str, features: dict[str, Any], database: Database
     ) -> tuple[Changes, Written]:
-        """Return what is to be written for a state, and what is written once that has happened.
+        """Return the records to write for a state, and what the database holds afterwards.
 
         `features` is the `header` of its feature map; `notes` are its notes as JSON.
         """
@@ -242,7 +251,7 @@ class Recorder:
     def _images(
         self, state: State, known: KeysView[Key]
     ) -> tuple[dict[Key, bytes | None], ImageMark]:
-        # Images are added after those that there are; if those have changed, all are written.
+        # New images come after the known ones; if the known ones have changed, all are written.
         images = state.frame.images
         before, mark = self.written.images, ImageMark.of(state)
         start, doubtful = 0, set(known)

@@ -19,7 +19,7 @@ from minout.store.schema import DATABASE
 def open_store(
     folder: Path, *, durability: Durability, read_only: bool, on_wait: OnWait | None
 ) -> "FolderStore | FileStore":
-    """Open a model's folder; to be changed, it gets a database if it has none."""
+    """Open a model's folder; unless `read_only`, make a database if there is none."""
     if not read_only:
         return FolderStore(folder, durability=durability, on_wait=on_wait)
     prepare_folder(folder, create=False)
@@ -40,8 +40,8 @@ def holds_file(folder: Path) -> bool:
 def import_file(store: FolderStore, features: FeatureMap | None, codec: ExactCodec | None) -> None:
     """Write the file of an older folder to its database, and remove the file.
 
-    It is removed when the database is on the disk, because no copy of what will be forgotten may
-    stay in it. If it cannot be read, the folder is left as it was.
+    The file is removed as soon as the database is on the disk: it would still contain examples
+    that are forgotten later. If it cannot be read, the folder is left as it was.
     """
     if not holds_file(store.folder):
         return
@@ -54,9 +54,9 @@ def import_file(store: FolderStore, features: FeatureMap | None, codec: ExactCod
 
 
 class FileStore(Store):
-    """The file of a folder from before there was a database; it can only be read.
+    """The file of a folder of an earlier version, which has no database; it can only be read.
 
-    Once another process has imported it, the database is read.
+    Once another process has imported the file, its database is read instead.
     """
 
     read_only, is_new = True, False
@@ -66,7 +66,7 @@ class FileStore(Store):
         self._database: FolderStore | None = None
 
     def load(self, features: FeatureMap | None, codec: ExactCodec | None) -> Loaded:
-        """Read the state; feature map and codec must be the given ones, if there are."""
+        """Read the state; a feature map or codec that is given must match it."""
         try:
             found, state = model_file.read(self.folder / MODEL, features, codec)
         except MissingDataError:
@@ -77,11 +77,13 @@ class FileStore(Store):
         return Loaded(found, state, {}, np.zeros(0, dtype=np.int64), "{}")
 
     def begin(self, _state: State, _features: FeatureMap, /) -> Loaded | None:
-        """Refuse to take the turn."""
-        raise UnwritableError(f"{self.folder} was opened to be read only.")
+        """Raise an error: the folder was opened read-only."""
+        raise UnwritableError(
+            f"{self.folder} was opened to be read only; open it without `read_only`."
+        )
 
     def adopt(self, loaded: Loaded, /) -> None:
-        """Take over a state that was read."""
+        """Continue with a state that was read."""
         if self._database is not None:
             self._database.adopt(loaded)
 

@@ -19,14 +19,14 @@ from minout.store.reading import ExampleColumns, KnownState, Reading
 from minout.store.schema import Key
 
 SPARE = 2**26
-"""Free places may take so many bytes more than the file has."""
+"""The rows of a state may take so many bytes beyond twice the size of the file: for free places."""
 
 
 class Loaded(NamedTuple):
-    """A state that was read, its feature map, and what the store knows once it is adopted.
+    """A state that was read, its feature map, and what the store needs to adopt it.
 
-    `notes` is what the database has, as JSON; the state has notes of its own if the user changed
-    some that are not committed. `known` is None if nothing has been committed yet.
+    `notes` are those in the database, as JSON; those of the state may have changes that are not
+    committed. `known` has the checksums of all records; None if nothing has been committed yet.
     """
 
     features: FeatureMap
@@ -40,8 +40,8 @@ class Loaded(NamedTuple):
 class Expected(NamedTuple):
     """What a state that is read must match, and what is known of it already.
 
-    Feature map and codec must be the given ones, if there are. Examples that have not changed are
-    taken from the state `known`, in which they have these positions.
+    A feature map or codec that is given must be that of the state. Examples that have not changed
+    are taken from the state `known`, in which they have these positions.
     """
 
     features: FeatureMap | None
@@ -98,7 +98,7 @@ def _columns(reading: Reading, about: dict[str, Any], expected: Expected) -> Col
 
 
 def _check_labels(changed: ExampleColumns, labels: list[Any]) -> None:
-    # Each example says the label of its region, too.
+    # The record of each example repeats the label of its region.
     names = [json.dumps(each) for each in labels]
     for id, label, region in zip(
         changed.ids, changed.labels, changed.numbers["region"].tolist(), strict=True

@@ -1,4 +1,11 @@
-"""Where the state of a learner is kept: in RAM only, or also in a folder, change by change."""
+"""Where the state of a learner is kept: in RAM only, or also in a folder, change by change.
+
+A *turn* is the time during which this process holds the folder's write lock: from the first change
+to the commit. To *record* a change is to remember its Delta while it is applied; to *note* it is to
+list the keys of the database records that must be written for it. A *group commit* writes the
+changes of several calls in one transaction. To *adopt* a state is to continue with it. `notes` are
+the user's dictionary.
+"""
 
 import copy
 import json
@@ -27,69 +34,69 @@ from minout.store.schema import Changes, LogEntry
 Durability = Literal["example", "batch"]
 
 BATCH_CHANGES, BATCH_SECONDS = 1_000, 0.5
-"""A group commit comes after so many changes, or so many seconds after the first of them."""
+"""A group commit is due after so many changes, or so many seconds after the first of them."""
 
 
 class Store:
-    """Where a learner keeps its state: this one in RAM only, so that there is nothing to do.
+    """Where a learner keeps its state: here in RAM only, so the methods do nothing.
 
-    A learner calls `begin` before a change, `record` while it applies one, `note` when it has, and
-    `end`. Each may be interrupted: a change that was recorded is noted later, and a state that was
-    read counts when it is adopted.
+    A learner calls `begin` before a change, `record` while it is applied, `note` afterwards, and
+    `end`. Ctrl-C may interrupt each of them: a change that was recorded but not noted is noted by
+    the next call, and a state that was read has no effect before `adopt`.
     """
 
     def begin(self, _state: State, _features: FeatureMap, /) -> Loaded | None:
-        """Take the turn; return the newest state if another process has changed it."""
+        """Take the write lock; return the newest state if another process changed it."""
         return None
 
     def adopt(self, loaded: Loaded, /) -> None:
-        """Take over a state that was read; twice is the same as once."""
+        """Continue with a state that was read; idempotent."""
 
     def record(
         self, state: State, delta: Delta | None, action: str = "", /, *, log_ids: bool = False
     ) -> None:
-        """Remember the change that is being applied; None stands for a state that is all new.
+        """Remember the change that is being applied; None if the whole state is new.
 
-        With `log_ids` the log keeps the ids of examples that it forgets.
+        With `log_ids` the log keeps the ids of the examples that the change forgets.
         """
 
     def note(self) -> None:
-        """Note what the change that was recorded last concerns."""
+        """List the database records that the last recorded change concerns."""
 
     def end(self, _state: State, /) -> None:
-        """Commit what was noted, now or soon."""
+        """Commit all noted changes: now, or later in a group commit."""
 
     def flush(self, _state: State, /) -> None:
-        """Commit what was noted, and return when it is on the disk."""
+        """Commit all noted changes, and return when they are on the disk."""
 
     def newest(self, _state: State, _features: FeatureMap, /) -> Loaded | None:
-        """Return the newest state; None if it is the one that was read or written last."""
+        """Return the newest committed state; None if it is the one that this store knows."""
         return None
 
     def close(self, _state: State, /) -> None:
-        """Commit what was noted, and release the files."""
+        """Commit all noted changes, and release the files."""
 
     def abandon(self) -> None:
         """Release the files without a commit."""
 
     def compact(self, _state: State, /) -> None:
-        """Leave nothing deleted in any file."""
+        """Remove all traces of deleted records from the files."""
 
 
 class FolderStore(Store):
-    """A state in a model's folder.
+    """A store that keeps the state of a learner in a folder.
 
     Parameters
     ----------
     folder : Path
         The folder.
     durability : {"example", "batch"}
-        Whether each call commits, or a group of them does.
+        Whether each call commits its changes, or group commits do.
     read_only : bool, default=False
-        Only read; the folder must exist. Otherwise it is made if it does not, and removed again by
-        `close` if nothing was written.
+        Only read; the folder must exist. Otherwise a missing folder is made, and `close` removes it
+        again if nothing was written.
     on_wait : callable, optional
-        Called while another process has the turn: see `Database`.
+        Called while another process holds the write lock: see `Database`.
     """
 
     def __init__(
@@ -140,7 +147,7 @@ class FolderStore(Store):
     # Changes
 
     def begin(self, state: State, features: FeatureMap, /) -> Loaded | None:
-        """Take the turn; return the newest state if another process has changed it."""
+        """Take the write lock; return the newest state if another process changed it."""
         self._require_writable()
         with self._guard:
             self.note()
@@ -156,16 +163,16 @@ class FolderStore(Store):
     def record(
         self, state: State, delta: Delta | None, action: str = "", /, *, log_ids: bool = False
     ) -> None:
-        """Remember the change that is being applied; None stands for a state that is all new.
+        """Remember the change that is being applied; None if the whole state is new.
 
-        With `log_ids` the log keeps the ids of examples that it forgets.
+        With `log_ids` the log keeps the ids of the examples that the change forgets.
         """
         self._recorded = state, delta, action, log_ids
 
     def note(self) -> None:
-        """Note what the change that was recorded last concerns.
+        """List the database records that the last recorded change concerns.
 
-        If it is interrupted, it begins again: twice is the same as once, but for the log.
+        If it is interrupted, it is called again: idempotent, except for entries of the log.
         """
         with self._guard:
             self._settle()
@@ -178,7 +185,7 @@ class FolderStore(Store):
             self._recorded = None
 
     def end(self, state: State, /) -> None:
-        """Commit what was noted: at once, or if a group commit is due."""
+        """Commit all noted changes: at once, or only if a group commit is due."""
         with self._guard:
             self.note()
             if self.durability == "example":
@@ -187,9 +194,9 @@ class FolderStore(Store):
                 self.commit_if_due(state)
 
     def commit_if_due(self, state: State, *, is_due: bool = False) -> None:
-        """Commit what was noted if a group commit is due; end the turn if there is nothing.
+        """Commit all noted changes if a group commit is due; if there are none, end the turn.
 
-        If the commit fails, the next change tries again and reports it.
+        If the commit fails, the next change tries again and reports the failure.
         """
         self.note()
         if self.commit_due() or (is_due and self._records.changed.count):
@@ -201,9 +208,10 @@ class FolderStore(Store):
             self.leave()
 
     def commit_meanwhile(self, state: State) -> None:
-        """Commit what earlier calls changed while another call is computed, if it is due.
+        """Make a group commit, if it is due, while a later call is still being computed.
 
-        The turn is kept, so that no other process changes the model under that call.
+        Only the changes of earlier calls are committed. The write lock is kept, so that no other
+        process changes the model before the later call is complete.
         """
         if not self._guard.acquire(blocking=False):
             return
@@ -226,7 +234,7 @@ class FolderStore(Store):
                 self._database.end()
 
     def flush(self, state: State, /) -> None:
-        """Commit what was noted, and return when it is on the disk."""
+        """Commit all noted changes, and return when they are on the disk."""
         if self.read_only or self.is_closed:
             return
         with self._guard:  # another thread may be committing what earlier calls changed
@@ -245,13 +253,13 @@ class FolderStore(Store):
         self._settle()
 
     def _prepared(self, state: State, notes: str) -> Changes:
-        # What is to be written; `_settle` finds out whether it was.
+        # The records to write; `_settle` finds out whether they were committed.
         changes, after = self._records.changes(state, notes, self._features, self._database)
         self._writing = self._database.version + 1, changes, after
         return changes
 
     def _settle(self) -> None:
-        # Know what was written, if the last commit succeeded; it may have been interrupted.
+        # Find out whether the last commit succeeded, even if it was interrupted.
         if self._writing is None:
             return
         number, changes, after = self._writing
@@ -261,7 +269,7 @@ class FolderStore(Store):
         self._writing = None
 
     def _lost(self) -> UnwritableError:
-        # Drop what was noted, and return the error for it; the next call reads the newest state.
+        # Drop all noted changes, and return the error; the next call reads the newest state.
         self._database.end()
         self._state = self._failure = None
         self._records.forget_changes()
@@ -315,13 +323,15 @@ class FolderStore(Store):
         if self.is_closed:
             raise UnwritableError(f"{self.folder} has been closed; open it again.")
         if self.read_only:
-            raise UnwritableError(f"{self.folder} was opened to be read only.")
+            raise UnwritableError(
+                f"{self.folder} was opened to be read only; open it without `read_only`."
+            )
         self._database.require_process()
 
     def write(
         self, state: State, described: dict[str, Any], log: Sequence[LogEntry], action: str
     ) -> None:
-        """Write a state that is all new, and earlier entries of the log.
+        """Write a whole new state, and earlier entries of the log.
 
         `described` is the `header` of its feature map.
         """
@@ -340,7 +350,7 @@ class FolderStore(Store):
     # Reading
 
     def load(self, features: FeatureMap | None, codec: ExactCodec | None) -> Loaded:
-        """Read the newest state; feature map and codec must be the given ones, if there are."""
+        """Read the newest state; a feature map or codec that is given must match it."""
         return self._load(features, None, codec)
 
     def start(self, first: State, features: FeatureMap, *, is_given: bool) -> None:
@@ -349,13 +359,13 @@ class FolderStore(Store):
         self._features = header(features)
 
     def newest(self, state: State, features: FeatureMap, /) -> Loaded | None:
-        """Return the newest state; None if it is the one that was read or written last."""
+        """Return the newest committed state; None if it is the one that this store knows."""
         with self._guard:
             if self.is_closed or self._database.in_turn:
                 return None
             self._database.require_process()
             self.note()
-            self._database.end()  # a view that was interrupted
+            self._database.end()  # a read transaction that was interrupted
             if self._database.newest() == self._database.version:
                 return None
             if self._records.changed.count:
@@ -365,7 +375,7 @@ class FolderStore(Store):
     def _load(
         self, features: FeatureMap | None, old: State | None, codec: ExactCodec | None
     ) -> Loaded:
-        # Records of examples that are known are taken from the old state, if it is what is known.
+        # Examples that have not changed are taken from the old state, if it is the known one.
         database, known = self._database, self._state
         is_anew = old is None or old is not known or self._records.changed.count > 0
         if self._first is not None:
@@ -383,7 +393,7 @@ class FolderStore(Store):
         return loaded
 
     def adopt(self, loaded: Loaded, /) -> None:
-        """Take over a state that was read; twice is the same as once."""
+        """Continue with a state that was read; idempotent."""
         state = loaded.state
         written = None
         if loaded.known is not None:
@@ -395,7 +405,7 @@ class FolderStore(Store):
 
 
 def _keep_changed(mine: dict[str, Any], before: str, notes: dict[str, Any]) -> None:
-    # Put the notes that were changed here, and are not committed, among those that were read.
+    # Put notes that were changed in this process, and not committed, into those that were read.
     known = json.loads(before)
     for key in [key for key in {**known, **mine} if plain_note(mine.get(key)) != known.get(key)]:
         if key in mine:

@@ -22,10 +22,10 @@ class ReadWriteLock:
     (`write`) it waits until no other thread reads. Inside any of these the same thread may read,
     and inside `prepare` it may write.
 
-    Ctrl-C may interrupt any line, also in this class. So the lock records which threads read, not
-    how many: a record that was left behind does not block its own thread. A change that was
-    interrupted is completed before anybody reads or prepares the next. So it is in a forked child,
-    which has none of the other threads and starts with a free lock.
+    Ctrl-C may interrupt any line, also in this class. So the lock stores which threads read, not
+    how many: an entry that was left behind does not block its own thread. A change that was
+    interrupted is completed before any thread reads or prepares the next one. The same holds in a
+    forked child, which has none of the other threads and starts with a free lock.
     """
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class ReadWriteLock:
         try:
             self._begin_to_read(me)
             return function(*args, **kwargs)
-        finally:  # Python looks for signals after a call, so the first one here is always made
+        finally:  # Python checks for signals after a call, so the first call here is always made
             self._readers.discard(me)
             self._tell_writer()
 
@@ -88,9 +88,9 @@ class ReadWriteLock:
         return self._changes
 
     def pause(self, seconds: float) -> bool:
-        """Block changes until `resume`, if need be after a wait; return whether they are blocked.
+        """Block changes until `resume`, waiting if need be; return whether they are blocked.
 
-        A change that the same thread has begun cannot be waited for.
+        Return False at once if this thread is inside a change: it cannot wait for itself.
         """
         if self._changes._is_owned():  # type: ignore[attr-defined]
             return False
@@ -103,8 +103,8 @@ class ReadWriteLock:
     def write(self, change: Callable[[], None]) -> None:
         """Call a function while all other threads are blocked.
 
-        If it is interrupted, it is called again before anybody reads or prepares the next change.
-        So to call it again, after any of its lines, must have the effect of one call.
+        If it is interrupted, it is called again before any thread reads or prepares the next
+        change. So it must be idempotent, also if it was interrupted after any of its lines.
         """
         with self._changes, self._state:
             self._complete()
@@ -141,7 +141,7 @@ class ReadWriteLock:
             self._left.put(None)
 
     def _complete(self) -> None:
-        """Complete a change that was begun; the caller holds `_state`, so nobody reads."""
+        """Complete a change that was begun; the caller holds `_state`, so no thread reads."""
         if self._unfinished is not None:
             try:
                 self._writer = threading.get_ident()

@@ -64,7 +64,7 @@ class LastCall(NamedTuple):
 
 
 class RowFacts(NamedTuple):
-    """What a call says of its rows beside their labels: weights, ids and times, as given."""
+    """The arguments of a call about its rows, except their labels: weights, ids and times."""
 
     sample_weight: Any = None
     ids: Any = None
@@ -154,7 +154,7 @@ class Model:
 
     @property
     def codec(self) -> LabelCodec:
-        """The codec of the labels; the one in the notes, if another process has replaced them."""
+        """The codec of the labels; read again if another process has replaced the notes."""
         entry = self.learner.notes.get(NOTES)
         if entry is not self._entry:
             self._codec, self._entry = _noted_codec(self.learner), entry
@@ -311,7 +311,7 @@ class Model:
         return codec.decode(codec.all_labels(seen))
 
     def spread(self, seen: NDArray[Any], values: NDArray[Any], empty: float) -> NDArray[Any]:
-        """Return values (n, seen) with a column per class; announced ones are `empty`."""
+        """Return values (n, seen) with a column per class; those without examples are `empty`."""
         labels = self.codec.all_labels(seen)
         if len(labels) == len(seen):
             return values
@@ -386,7 +386,7 @@ def new_learner(parameters: dict[str, Any]) -> Learner:
 
 
 def parameters_of(learner: Learner, features: Any = None) -> dict[str, Any]:
-    """Return the parameters of a classifier that would make such a learner.
+    """Return the parameters with which a classifier makes such a learner.
 
     `features` is the user's own map, if there is one; built-in maps are given by name.
     """

@@ -118,9 +118,9 @@ def check_class_weight(setting: Any, codec: LabelCodec) -> ClassWeights:
 
 
 def balanced(labels: list[Label], sample_weight: Floats | None) -> ClassWeights:
-    """Return weights by which all labels weigh the same: n / (labels · count of the label).
+    """Return factors that give all labels the same total weight: n / (labels · count of the label).
 
-    As scikit-learn computes them: n and counts are sums of sample weights.
+    They are computed as in scikit-learn: n and the counts are sums of sample weights.
     """
     weights = np.ones(len(labels)) if sample_weight is None else sample_weight
     totals: dict[Label, float] = {}

@@ -99,17 +99,17 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         For "scattering" and `picture`: the shape of the image in a row, (height, width) or
         (height, width, channels). By default a row whose length is a square is a grey image.
     class_weight : dict, "balanced" or None, default=None
-        Factors for the weights of the rows of each label: a dict of label to weight, in
-        which labels may be missing (they have 1), or weights by which all labels of `fit` weigh the
-        same, n_samples / (n_classes * count of the label). "balanced" works with `fit` only.
+        Factors for the weights of the rows of each label. A dict of label to factor; labels that
+        are missing have 1. "balanced", for `fit` only, computes factors that give all labels the
+        same total weight: n_samples / (n_classes * count of the label).
     store : str or Path, optional
-        A folder in which the model is kept up to date with every change, and which other processes
-        can use at the same time: see `Learner.open`. By default the model is in RAM only. `fit`
-        needs a folder without a model; `partial_fit`, `predict` and the other methods continue
-        with the model that is there. A copy or a pickle is not connected with the folder.
+        A folder to which all changes are committed, and which other processes can use at the same
+        time: see `Learner.open`. By default the model is in RAM only. `fit` needs a folder without
+        a model; `partial_fit`, `predict` and the other methods continue with the model that is
+        there. A copy or a pickle is not connected with the folder.
     durability : {"batch", "example"}, default="batch"
-        With `store`: whether changes are committed together, twice a second, or each call commits
-        its own before it returns; see `Learner.open`.
+        With `store`: whether the changes of several calls are committed together, about twice a
+        second, or each call commits its changes before it returns; see `Learner.open`.
 
     Attributes
     ----------
@@ -451,7 +451,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def correct(self, id: Id, y: Any) -> StepReport:
         """Give a stored example another label, in one step.
 
-        With `class_weight` its weight changes with its label, as if it had been taught so.
+        With `class_weight` its weight changes, too, as if it had been taught with the new label.
 
         Parameters
         ----------

@@ -32,7 +32,7 @@ def correct(
 ) -> None:
     """Change the label of a stored example.
 
-    Learning a file that still has the old label again changes nothing.
+    If you learn a file again that still has the old label, nothing changes.
 
     Example: minout correct wines bottle-17 barolo
     """
@@ -66,7 +66,7 @@ def forget(
         str | None, typer.Option("--class", help="Forget this label and all its examples.")
     ] = None,
     log_ids: Annotated[
-        bool, typer.Option("--log-ids", help="Let `minout log` go on naming these ids.")
+        bool, typer.Option("--log-ids", help="Keep these ids in `minout log`.")
     ] = False,
     consolidate: options.Consolidate = True,
     as_json: options.Json = False,
@@ -89,7 +89,7 @@ def forget(
             forgotten = convert_label(label_type(learner), label)
             certificate = learner.forget_class(forgotten)
         if len(learner.classes) < labels:
-            learner.notes.pop(DRIFT, None)  # it names the labels that it counts
+            learner.notes.pop(DRIFT, None)  # the drift monitor names the labels that it counts
         if consolidate and len(learner):
             learner.consolidate()
     _report(learner, certificate, before, as_json, {})
@@ -100,8 +100,8 @@ def consolidate(model: options.Model, as_json: options.Json = False) -> None:
     """Compute a model again from its set of stored examples.
 
     The result does not depend on their order, nor on forgotten examples. `learn`, `correct` and
-    `forget` consolidate at the end, unless they are stopped or get --no-consolidate. Ctrl-C leaves
-    the model as it was.
+    `forget` consolidate at the end, unless they are stopped or run with --no-consolidate. Ctrl-C
+    leaves the model as it was.
 
     Example: minout consolidate wines
     """

@@ -39,8 +39,8 @@ KeepText = Annotated[
     typer.Option(
         "--keep",
         metavar="WINDOW",
-        help="Which examples stay stored: all, a number (the newest so many), per-label:N (of each "
-        "label), or a time such as 30d or 12h; the model remembers it.",
+        help="Which examples stay stored: all, a number N (the newest N), per-label:N (the newest "
+        "N of each label), or a time such as 30d or 12h; the model remembers it.",
     ),
 ]
 MemoryName = Annotated[
@@ -82,16 +82,16 @@ def learn(
     taught. A bad row stops it too: the rows before it are kept, and --from-line continues after it.
     A bad line on standard input is reported and skipped.
 
-    What was taught is on the disk within a second, also while more rows are awaited. Other commands
-    see it, and may change the model too: each change waits for its turn.
+    What was taught is on the disk within a second, also while the command waits for more rows.
+    Other commands see it, and may change the model too; changes are made one after the other.
 
     --keep sets a window: when it is full, the oldest examples are forgotten as new ones are taught.
-    For an existing model it takes effect at once.
+    For an existing model it takes effect with the first row.
 
-    Of the last 1,000 examples, the share that the model predicted correctly before they were taught
-    is shown. If it falls significantly, compared label by label, a note says so: the data may have
-    changed. Then --keep, `minout forget` or `minout suspects` may help. Later runs continue the
-    count.
+    The command shows which share of the last 1,000 examples the model predicted correctly before
+    they were taught. If this share falls significantly, compared label by label, a note says so:
+    the data may have changed. Then --keep, `minout forget` or `minout suspects` may help. Later
+    runs continue the count.
 
     Ids are strings in every kind of file: 7 is "7". Labels are strings in CSV; in JSON, Parquet and
     NPZ whole numbers stay numbers. All labels of a model get the type of its first one. The label
@@ -166,7 +166,7 @@ def _settings(
     memory: str | None,
     reader: Reader,
 ) -> dict[str, Any]:
-    """Return the settings of a new model; refuse others than an existing model has."""
+    """Return the settings of a new model; raise an error if an existing model has others."""
     settings: dict[str, Any] = {} if window is None else {"keep": window}
     if memory is not None:
         codec_of(memory)

@@ -1,4 +1,4 @@
-"""Teach a model the rows of a file one by one, with progress, while others may change it too."""
+"""Teach a model the rows of a file one by one; other processes may change it meanwhile."""
 
 import time
 from typing import Any
@@ -43,8 +43,8 @@ class SkippedLines:
 class Teaching:
     """A run over one file: teaches its examples and counts the results.
 
-    Other processes may change the model between two examples. So each example is taught in a turn
-    of its own, which begins with what they committed, also to the notes.
+    Other processes may change the model between two examples. So each example is taught inside
+    `Learner.turn`, which holds the write lock and begins with what they committed, also to `notes`.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Teaching:
         self._keep = keep
 
     def _take_over(self) -> None:
-        # What depends on a state that another process may have replaced.
+        # Compute anew what depends on the state: another process may have changed it.
         learner = self._learner
         self._monitor = _read_monitor(learner)
         self._converter = RowConverter(learner)
@@ -223,7 +223,7 @@ class Teaching:
         self.forgotten += len(certificate.forgotten)
         if row.is_stored:
             return None
-        # The notes are committed together with the example; the monitor as it is by then.
+        # The notes are committed together with the example; by then the monitor has counted it.
         if not self._has_noted:
             learner.notes[FILES], self._has_noted = files, True
         learner.notes[NOTES] = self._monitor

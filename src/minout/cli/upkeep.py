@@ -1,4 +1,4 @@
-"""`minout repair`, `minout compact`, `minout backup` and `minout log`: keep a model in order."""
+"""`minout repair`, `minout compact`, `minout backup` and `minout log`: the upkeep of a model."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ from minout.upkeep import backup as make_backup
 from minout.upkeep import repair as make_repair
 
 POLL = 0.5
-"""Seconds between two looks for new entries of the log."""
+"""Seconds between two checks for new entries of the log."""
 MOST_SHOWN = 10
 """At most so many ids or pairs are shown on one line."""
 
@@ -32,9 +32,9 @@ Copy = Annotated[
 def repair(model: options.Model, as_json: options.Json = False) -> None:
     """Rebuild a damaged model from the examples that are intact.
 
-    Every record has a checksum and every row a digest, so it is known which examples are intact.
-    Everything else is computed again from them. The settings, the feature map and the notes on your
-    files are kept if they are intact. What was lost is listed.
+    Every record has a checksum, and so has every row, so it is known which examples are intact.
+    Everything else is computed again from them. The settings, the feature map and the names of your
+    columns are kept if they are intact. What was lost is listed.
 
     The damaged file is kept as model.sqlite.damaged. It may hold rows that were forgotten: delete
     it when you no longer need it. A sound model is left as it is.
@@ -76,9 +76,10 @@ def _repair_lines(model: Path, done: Repair) -> Iterator[str]:
 def compact(model: options.Model, as_json: options.Json = False) -> None:
     """Consolidate a model, and leave no trace of forgotten examples in any of its files.
 
-    `minout forget` removes examples from the model. Weights and sums may still depend on them until
-    the model is consolidated, and the log may name labels that are gone. This command does both
-    and writes the database anew, which also makes it as small as possible.
+    `minout forget` removes examples from the model. But weights and sums may depend on them until
+    the model is consolidated, and the log of changes may still name their labels. This command
+    consolidates the model, removes such labels from the log, and writes the database anew, which
+    also makes it as small as possible.
 
     Example: minout forget wines bottle-17, then minout compact wines
     """
@@ -103,7 +104,7 @@ def compact(model: options.Model, as_json: options.Json = False) -> None:
 
 
 def _drop_old_labels(learner: Learner) -> None:
-    # The monitor of `minout learn` names the labels that it counts.
+    # The state of the drift monitor of `minout learn` names the labels that it counts.
     note = learner.notes.get(DRIFT)
     labels = note.get("labels") if isinstance(note, dict) else []
     known = learner.classes.tolist()
@@ -123,8 +124,8 @@ def _is_live(file: Path) -> bool:
 def backup(model: options.Model, to: Copy, as_json: options.Json = False) -> None:
     """Copy a model to a new folder, also while another process teaches it.
 
-    The copy is the model as it was at one moment. It is checked before it gets its name; if
-    anything fails, nothing is left.
+    The copy is a snapshot: the model as it was at one moment. It is checked before it gets its
+    name; if anything fails, no copy is left.
 
     Example: minout backup wines wines-2026-11-17
     """
@@ -151,8 +152,8 @@ def log(
 
     A separator is the linear function between two labels. The log has one line for each change that
     moved a separator or changed the list of misfits, for each correction, and for each call that
-    forgot examples; the newest 10,000 are kept. It does not name forgotten examples, unless
-    `minout forget` got --log-ids.
+    forgot examples; the newest 10,000 are kept. Forgotten examples are not named, unless
+    `minout forget` was run with --log-ids.
 
     Example: minout log wines -n 20, or minout log wines --follow
     """
@@ -213,6 +214,6 @@ def _listed(names: list[str], in_all: int) -> str:
 
 @contextmanager
 def shown_progress(task: str) -> Iterator[Callable[[float], None]]:
-    """Show a bar, and give a function that is called with the fraction that is done."""
+    """Show a progress bar, and yield a function to be called with the fraction that is done."""
     with ProgressBar(task) as bar:
         yield lambda fraction: bar.update(lambda: fraction, lambda: f"{fraction:.0%}")

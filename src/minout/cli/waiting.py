@@ -6,7 +6,7 @@ from minout.cli.output import print_note
 from minout.cli.stop import Stop
 
 PATIENCE = 2.0
-"""Seconds to wait before that is said."""
+"""Seconds to wait before a note says so."""
 
 
 class Waiting:
@@ -20,7 +20,7 @@ class Waiting:
         self._has_said = False
 
     def __call__(self, seconds: float) -> None:
-        """Take note of so many seconds of waiting."""
+        """Print the note if the wait is long, or end it if the command is stopped."""
         if self._stop is not None and self._stop.signal:
             raise KeyboardInterrupt
         if seconds > PATIENCE and not self._has_said:

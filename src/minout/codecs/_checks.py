@@ -1,4 +1,4 @@
-"""Check the arguments of codecs, and name codecs."""
+"""Check the arguments of codecs, compute fingerprints, and pack numbers into bytes."""
 
 import hashlib
 import json
@@ -17,7 +17,7 @@ LARGEST = 1e100
 
 
 def check_rows(rows: ArrayLike, width: int | None) -> Floats:
-    """Return finite rows (n, width) as float64, without a copy if they are."""
+    """Return finite rows (n, width) as float64, without a copy if they are float64."""
     array = np.asarray(rows)
     if array.dtype.kind not in "fiub" or array.ndim != 2:
         raise InvalidInputError(
@@ -83,7 +83,7 @@ def fingerprint(name: str, settings: Mapping[str, Any], arrays: Mapping[str, NDA
 
 
 def packed(numbers: NDArray[Any], bits: int) -> Bytes:
-    """Return whole numbers (n, d) of so many bits in (n, bytes), the first in the lowest bits."""
+    """Pack whole numbers (n, d) of so many bits into (n, bytes), the first in the lowest bits."""
     small = numbers.astype(np.uint8)
     if bits == 8:
         return small
@@ -97,7 +97,7 @@ def packed(numbers: NDArray[Any], bits: int) -> Bytes:
 
 
 def code_bytes(width: int | None, bits: int) -> int:
-    """Return the bytes of so many numbers."""
+    """Return how many bytes a number of packed numbers takes."""
     return 0 if width is None else -(-width * bits // 8)
 
 

@@ -12,26 +12,26 @@ Bytes = NDArray[np.uint8]
 
 @runtime_checkable
 class Codec(Protocol):
-    """A fixed function from rows to codes, and another one back: what a codec of your own needs.
+    """The protocol of a codec of your own: a function from rows to codes, and one back to rows.
 
     Both are fixed before the first example. The code of a row must be the same each time, and so
-    must be the row of a code, to the last bit. minout calls a codec of yours with one row at a
-    time, with BLAS limited to one thread, perhaps from several threads at once.
+    must be the row of a code, to the last bit. minout calls your codec with one row at a time, with
+    BLAS limited to one thread, perhaps from several threads at once.
     """
 
     @property
     def width(self) -> int | None:
-        """The numbers in a row."""
+        """How many numbers a row has."""
         ...
 
     @property
     def bytes_per_row(self) -> int:
-        """The bytes of a code."""
+        """How many bytes a code has."""
         ...
 
     @property
     def fingerprint(self) -> str:
-        """A name that changes whenever codes or rows would."""
+        """A name for the codec; another one if it would encode or decode differently."""
         ...
 
     def encode(self, rows: Any) -> Any:
@@ -46,17 +46,17 @@ class Codec(Protocol):
 class ExactCodec(Protocol):
     """A codec whose codes and rows do not depend on the other rows of a call.
 
-    `width` is None if it takes rows of any width; `for_width` then returns one for rows of a width.
+    `width` is None if rows may have any width; `for_width` then returns a codec for one width.
     """
 
     @property
     def width(self) -> int | None:
-        """The numbers in a row; None for any."""
+        """How many numbers a row has; None for any."""
         ...
 
     @property
     def bytes_per_row(self) -> int:
-        """The bytes of a code; 0 without a width."""
+        """How many bytes a code has; 0 without a width."""
         ...
 
     @property
@@ -65,7 +65,7 @@ class ExactCodec(Protocol):
         ...
 
     def for_width(self, width: int) -> Self:
-        """Return the codec for rows of a width; raise InvalidInputError if it has another."""
+        """Return the codec for rows of a width; raise InvalidInputError if it is for another."""
         ...
 
     def encode(self, rows: ArrayLike) -> Bytes:

@@ -10,11 +10,11 @@ from minout.errors import InvalidInputError
 
 
 class Codes:
-    """Codes that stand for rows: every method of a learner that takes rows takes them, too.
+    """Codes in place of rows: every method of a learner that takes rows takes them, too.
 
-    A learner with a codec reads a row as decode(encode(row)), and codes as decode(code). Codes of
-    stored examples, from `Learner.code`, are so read exactly as they are stored. With a codec
-    that gives a decoded row another code (an autoencoder), the decoded row is read differently.
+    A learner with a codec uses decode(encode(row)) for a row, and decode(code) for a code. So the
+    code of a stored example, from `Learner.code`, is used exactly as it is stored. The decoded row
+    is not, if the codec gives it another code, as an autoencoder does.
 
     Parameters
     ----------

@@ -35,13 +35,13 @@ class FloatCodec:
 
     The relative error is at most 1/16, for numbers down to 2⁻¹⁴ of the largest one in their row;
     smaller ones have the same absolute error as these. No number is too large, and no bounds are
-    needed, whatever the units of the columns. A column that varies by less than a sixteenth of its
-    size (years, say) is better off with a `ScalarCodec`. The exponent takes 2 bytes.
+    needed, whatever the units of the columns. For a column that varies by less than a sixteenth of
+    its size, such as a year, use a `ScalarCodec`. The exponent of a row takes 2 bytes.
 
     Parameters
     ----------
     width : int, optional
-        The numbers in a row; by default that of the first row taught.
+        How many numbers a row has; by default that of the first row taught.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class FloatCodec:
 
     @property
     def bytes_per_row(self) -> int:
-        """The bytes of a code; 0 without a width."""
+        """How many bytes a code has; 0 without a width."""
         return 0 if self.width is None else 2 + self.width
 
     @property

@@ -113,12 +113,12 @@ class ProductCodec:
 
     @property
     def width(self) -> int:
-        """The numbers in a row."""
+        """How many numbers a row has."""
         return int(self.centroids.shape[1])
 
     @property
     def bytes_per_row(self) -> int:
-        """The bytes of a code."""
+        """How many bytes a code has."""
         return self.parts
 
     @property
@@ -142,7 +142,7 @@ class ProductCodec:
         return out
 
     def decode(self, codes: ArrayLike, dtype: Any = np.float64) -> Floats:
-        """Return the rows of codes; a code that is no centroid's is that of the last one."""
+        """Return the rows of codes; a number above the last centroid stands for the last one."""
         found = np.minimum(check_codes(codes, self.parts), np.uint8(len(self.centroids) - 1))
         out: Floats = np.empty((len(found), self.width), dtype=dtype)
         kernels.decode_centroids(found, self.centroids, self.ends, out)

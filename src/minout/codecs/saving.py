@@ -42,7 +42,7 @@ def restored(about: Any, arrays: Arrays) -> ExactCodec | None:
     Raises
     ------
     ValueError
-        If no codec is described so.
+        If the description is malformed.
     """
     if not isinstance(about, dict) or not isinstance(about.get("fingerprint"), str):
         raise ValueError("memory")

@@ -24,16 +24,16 @@ from minout.codecs.codec import Bytes
 from minout.errors import InvalidInputError
 
 FINEST = 2.0**-21
-"""The least step, as a share of the largest number: float32 must tell all levels apart."""
+"""The least step, as a share of the larger bound: levels must be different in float32."""
 SMALLEST = 2.0**-120
-"""The least step for the same reason."""
+"""The least step in absolute terms, for the same reason."""
 
 
 @dataclass(frozen=True, eq=False)
 class ScalarCodec:
-    """Equally spaced levels between two bounds, the same for all columns or for each its own.
+    """Equally spaced levels between two bounds, for all columns or for each column.
 
-    The bounds do not depend on the data that is stored. Numbers beyond them are moved to them.
+    The bounds do not depend on the data that is stored. Numbers beyond a bound are clipped to it.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class ScalarCodec:
         The least and the largest number, of all columns or of each. A column whose bounds are equal
         is constant.
     width : int, optional
-        The numbers in a row; by default that of the bounds, or of the first row taught.
+        How many numbers a row has; by default that of the bounds, or of the first row taught.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class ScalarCodec:
 
     @property
     def bytes_per_row(self) -> int:
-        """The bytes of a code; 0 without a width."""
+        """How many bytes a code has; 0 without a width."""
         return code_bytes(self.width, self.bits)
 
     @property
@@ -137,16 +137,16 @@ class ScalarCodec:
 class RowCodec:
     """Equally spaced levels between the least and the largest number of each row.
 
-    It needs no bounds and knows no data, so it is for rows whose columns have one unit: pixels,
-    embeddings, features of one kind. The two bounds are stored with each row, in 8 bytes. Levels
-    are in single precision.
+    It is not fitted to data, and is for rows whose columns have one unit: pixels, embeddings,
+    features of one kind. The two bounds are stored with each row, in 8 bytes. Levels are in single
+    precision.
 
     Parameters
     ----------
     bits : {8, 4, 2}
         The size of a number: 256, 16 or 4 levels.
     width : int, optional
-        The numbers in a row; by default that of the first row taught.
+        How many numbers a row has; by default that of the first row taught.
 
     Examples
     --------
@@ -164,7 +164,7 @@ class RowCodec:
 
     @property
     def bytes_per_row(self) -> int:
-        """The bytes of a code; 0 without a width."""
+        """How many bytes a code has; 0 without a width."""
         return 0 if self.width is None else 8 + code_bytes(self.width, self.bits)
 
     @property

@@ -1,7 +1,7 @@
-"""The window: which stored examples fall out when another one is taught.
+"""The window: which stored examples are forgotten ("fall out") when another one is taught.
 
 Examples are ordered by time, and by the order of teaching where times are equal. The oldest fall
-out first.
+out first. A *place* is the number of a stored row.
 """
 
 import re
@@ -23,7 +23,7 @@ NO_PLACES: Ints = np.empty(0, dtype=np.int64)
 
 
 class Window(NamedTuple):
-    """How much is kept: so many examples, so many of each label, or those of so many seconds.
+    """The limit of a window: on the examples in all, on those of each label, or on their age.
 
     One of the three is a number, the others are None.
     """
@@ -34,7 +34,7 @@ class Window(NamedTuple):
 
 
 def window(keep: Any) -> Window | None:
-    """Return what the setting `keep` means: None for "all".
+    """Return the window that the setting `keep` means; None for "all".
 
     Raises
     ------
@@ -59,10 +59,10 @@ def _is_number(value: object) -> bool:
 
 
 class Ages:
-    """The stored examples by age, all together or label by label: the oldest is found at once.
+    """Heaps of the stored examples by age: one for all, or one for each label.
 
-    A cache. Entries of examples that are no longer stored, or have another label, stay in it until
-    they come first.
+    A cache. Entries of examples that are no longer stored, or have another label, stay in a heap
+    until they come first.
     """
 
     def __init__(self, state: "State") -> None:
@@ -82,7 +82,7 @@ class Ages:
         heappush(heap, (about.time, about.serial, place))
 
     def oldest(self, state: "State", label: Label) -> tuple[float, int, int] | None:
-        """Return time, serial number and place of the oldest, of a label if they go by label."""
+        """Return time, serial number and place of the oldest example, of the label or of all."""
         heap, examples = self._heaps.get(self._key(label), []), state.examples
         while heap:
             _, serial, place = heap[0]
@@ -104,7 +104,7 @@ def _entries(examples: Examples, places: Ints) -> list[tuple[float, int, int]]:
 def falling_out(state: "State", label: Label, about: About) -> tuple[Ints, bool]:
     """Return the places that fall out when an example of a label is added, ascending.
 
-    Also whether the example itself does, because it is older than all that is kept.
+    The second result is whether the new example itself falls out, because it is too old.
     """
     limits = state.settings.window
     if limits is None:
@@ -140,7 +140,7 @@ def _too_old(state: "State", label: Label, about: About, seconds: float) -> tupl
 
 
 def outside(state: "State", limits: Window | None) -> Ints:
-    """Return the stored places that a window does not hold, ascending."""
+    """Return the stored places that are outside a window, ascending."""
     if limits is None:
         return NO_PLACES
     examples, places = state.examples, state.examples.places()

@@ -1,10 +1,10 @@
 """Arrays and metadata in one file: NumPy's npz without pickle, with a checksum.
 
 Members: the arrays under their names, then `about`, JSON in UTF-8 as bytes, and `seal`, the
-SHA-256 of everything before it. The file is written atomically.
+checksum, which is the SHA-256 of everything before it. The file is written atomically.
 
-The checksum finds damage, but whoever can write a file can write its checksum. So the reader takes
-only what the writer writes: members one after the other, not compressed, each as long as its npy
+The checksum detects damage, but a forger can compute it, too. So the reader accepts only what
+`write_archive` writes: members one after the other, not compressed, each as long as its npy
 header says, and a directory that lists these members. It reads no more bytes than the file has.
 """
 

@@ -1,9 +1,13 @@
 """A model in one SQLite file: records with checksums, one writer at a time, readers at any time.
 
-The tables hold what `SCHEMA` says. Each record has a checksum, its seal; `head` has the number of
-the newest state and the sum of all seals, so that a record that is missing, or of an earlier state,
-is noticed. A process that wants to write takes its turn: it waits in the queue (a lock on a file
-beside the database) for SQLite's write lock, so that turns are taken in order.
+`SCHEMA` has the tables. Each record has a checksum, its *seal*. `head` has the number of the newest
+state (`version`) and the sum of all seals, so that a record that is missing, or left from an
+earlier state, is detected. A connection *knows* the state that it last read or wrote: its number,
+and all its seals.
+
+A *turn* is one write transaction: from `begin`, which takes SQLite's write lock, to `commit` or
+`end`. A process that waits for this lock holds another one, on a file beside the database (the
+*queue*), so that a process that ends its turn cannot take the next one before it.
 """
 
 import json
@@ -41,10 +45,10 @@ from minout.store.schema import (
 )
 
 WAIT = 600.0
-"""The longest time to wait for another process's turn to end, in seconds."""
+"""The longest time to wait until another process releases the write lock, in seconds."""
 POLL = 0.02
 PATIENCE = 10.0
-"""The longest time to wait for a file that SQLite has locked for a moment, in seconds."""
+"""SQLite's busy timeout: how long it waits for a short lock of another connection, in seconds."""
 LOG_LENGTH = 10_000
 """How many entries of the log are kept."""
 R = TypeVar("R")
@@ -59,10 +63,10 @@ class Database:
     folder : Path
         The model's folder; it must exist.
     read_only : bool, default=False
-        Never write; no lock is taken.
+        Never write, and never take the write lock.
     on_wait : callable, optional
-        Called again and again while another process has the turn, with the seconds waited so far.
-        It may raise an error to stop waiting.
+        Called repeatedly while another process holds the write lock, with the seconds waited so
+        far. It may raise an error to stop waiting.
     """
 
     def __init__(
@@ -98,8 +102,8 @@ class Database:
             return connection
 
     def _connect_to_read(self) -> sqlite3.Connection:
-        # A folder that cannot be written to has no room for the files of the write-ahead log; then
-        # the file is read as it is, which is right as long as there is no log.
+        # In a folder without permission to write, the files of the write-ahead log cannot be made;
+        # then the database is read without them, which is right as long as there is no log.
         connection = self._sqlite("ro")
         self._is_fixed = False
         try:
@@ -182,14 +186,14 @@ class Database:
                 self._connection.close()
 
     def _empty_log(self) -> None:
-        # SQLite removes its write-ahead log when nobody else has the file open. Otherwise it is
-        # emptied, if nobody uses it at this moment: what was deleted is not to stay in it.
+        # SQLite removes its write-ahead log if no other process has the file open. Otherwise it is
+        # emptied, unless it is in use at this moment: it may still contain deleted records.
         if not self.read_only and self.file.exists():
             with suppress(sqlite3.Error), self._patience(POLL):
                 self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def remove(self) -> None:
-        """Close the database; delete it if no state was written to it, and nobody else uses it."""
+        """Close the database; delete it if it has no state, and no other process uses it."""
         with suppress(UnwritableError), self._translated(writes=True):
             self.end()
             self._require_file()
@@ -220,14 +224,14 @@ class Database:
 
     @property
     def in_turn(self) -> bool:
-        """Whether this connection has the turn, and knows the newest state."""
+        """Whether this connection holds the write lock, and knows the newest state."""
         is_usable = self.is_mine and not self._is_closed
         return is_usable and self._is_current and self._connection.in_transaction
 
     def begin(self) -> bool:
-        """Take the turn, if need be after a wait; return whether there is a state not known yet.
+        """Take the write lock, waiting if need be; return whether there is a newer state.
 
-        In that case the turn begins when the state has been read and adopted.
+        If so, the turn begins once that state has been read and adopted.
         """
         self.require_process()
         if self.in_turn:
@@ -241,7 +245,7 @@ class Database:
         return not self._is_current
 
     def _take_turn(self) -> None:
-        self._require_file()  # the queue would make the folder anew
+        self._require_file()  # locking the queue would make a removed folder again
         self._is_current = False
         try:
             since = time.monotonic()
@@ -262,7 +266,7 @@ class Database:
 
     @contextmanager
     def _patience(self, seconds: float) -> Iterator[None]:
-        # How long SQLite waits for locks of others.
+        # Set SQLite's busy timeout for a while.
         self._connection.execute(f"PRAGMA busy_timeout={int(1000 * seconds)}")
         try:
             yield
@@ -270,7 +274,7 @@ class Database:
             self._connection.execute(f"PRAGMA busy_timeout={int(1000 * PATIENCE)}")
 
     def _is_first(self) -> bool:
-        # Take the lock of the queue, unless another process has it.
+        # Lock the queue, unless another process holds that lock.
         try:
             self._queue.acquire(timeout=0)
         except Timeout:
@@ -278,7 +282,7 @@ class Database:
         return True
 
     def _has_locked(self) -> bool:
-        # Take SQLite's lock, unless another process has it.
+        # Take SQLite's write lock, unless another process holds it.
         try:
             self._connection.execute("BEGIN IMMEDIATE")
         except sqlite3.OperationalError as error:
@@ -315,9 +319,9 @@ class Database:
                 self._connection.execute("ROLLBACK")
 
     def commit_and_stay(self, changes: Changes) -> None:
-        """Write changes as `commit` does, but keep the turn.
+        """Write changes as `commit` does, but keep the write lock.
 
-        Nothing is done while another process waits for the turn.
+        If another process waits for the lock, do nothing: after the commit it would get it.
         """
         try:
             self._queue.acquire(timeout=0)
@@ -331,7 +335,7 @@ class Database:
     def commit(self, changes: Changes) -> None:
         """Write changes in one transaction, and end the turn.
 
-        If that fails, nothing is written. The turn may then be lost.
+        If that fails, nothing is written, and the write lock may have been released.
         """
         with self._translated(writes=True):
             self._unconfirmed = None
@@ -357,9 +361,9 @@ class Database:
             self.settle()
 
     def settle(self) -> int:
-        """Return the number of the state that is known, after a commit that was interrupted too.
+        """Return the number of the known state, also after a commit that was interrupted.
 
-        If its transaction is over, and SQLite did not say that it failed, it was committed.
+        Such a commit succeeded if its transaction has ended and SQLite raised no error.
         """
         if self._unconfirmed is not None and self.is_mine and not self._connection.in_transaction:
             self._known.follow(self._unconfirmed)
@@ -434,7 +438,7 @@ class Database:
             connection.execute("DELETE FROM log WHERE number <= ?", (last - LOG_LENGTH,))
 
     def _unname_labels(self, is_gone: Callable[[str], bool]) -> None:
-        # In the pairs of labels that entries of the log name, put null for some labels.
+        # Replace some labels by null in the pairs of labels that entries of the log name.
         connection, changed = self._connection, []
         for number, details in connection.execute("SELECT number, details FROM log"):
             about = json.loads(details)
@@ -468,7 +472,7 @@ class Database:
             return self._head()[0]
 
     def _follow_file(self) -> None:
-        # SQLite does not notice that a file was replaced, or changed in a folder without a log.
+        # SQLite does not notice that a file was replaced, nor that one opened as immutable changed.
         inode = self.file.stat().st_ino
         if self._is_fixed or inode != self._inode:
             self._connection.close()
@@ -485,10 +489,10 @@ class Database:
         return version, total, writer
 
     def read(self, load: Callable[[Reading], R], *, anew: bool = False) -> tuple[R, KnownState]:
-        """Call a function that reads the newest state, from one consistent view of it.
+        """Call a function that reads the newest state, in one read transaction (a snapshot).
 
-        With `anew` it is told all records, otherwise all but examples that are known already.
-        Return its result, and what becomes known by `adopt`.
+        With `anew` it gets all records; otherwise all except examples that have not changed since
+        the known state. Return its result, and the argument for `adopt`.
         """
         self.require_process()
         with self._translated(), self._view():
@@ -501,7 +505,7 @@ class Database:
             return result, reading.known(version, total)
 
     def adopt(self, known: KnownState) -> None:
-        """Know the state that was read; twice is the same as once."""
+        """Make a state that was read the known one; idempotent."""
         self._known, self._unconfirmed = known, None
         self._is_current = True
 
@@ -510,7 +514,7 @@ class Database:
         if self._connection.in_transaction:
             yield
             return
-        self._is_current = False  # what is read is not the turn
+        self._is_current = False  # a read transaction is not a turn
         try:
             self._connection.execute("BEGIN")
             yield
@@ -536,9 +540,9 @@ class Database:
         return [text for (text,) in found if text != "ok"]
 
     def compact(self, labels: Collection[str] | None = None) -> None:
-        """Write the whole database anew, so that nothing deleted is left in any file.
+        """Write the whole database anew, so that no file has traces of deleted records.
 
-        The log then names these labels only (JSON); None stands for all.
+        All labels except `labels` (JSON) are removed from the log; None keeps all.
         """
         queue = self._queue.acquire(timeout=WAIT, poll_interval=POLL)
         with self._translated(), queue, self._patience(WAIT):
@@ -553,8 +557,8 @@ class Database:
                 self._connection.rollback()
         if busy:
             raise UnwritableError(
-                f"Another process is reading {self.folder}, so that its log could not be emptied; "
-                "try again later."
+                f"Another process is reading {self.folder}, so its write-ahead log could not be "
+                "emptied; try again later."
             )
 
     def backup(self, folder: Path, progress: Callable[[float], None]) -> None:
@@ -567,7 +571,7 @@ class Database:
             progress(1.0 - left / max(pages, 1))
 
         with self._translated(), self._view():
-            self._head()  # from here on, what others commit is not seen
+            self._head()  # the snapshot begins with the first query
             target = sqlite3.connect(folder / DATABASE)
             try:
                 self._connection.backup(target, pages=FEW, progress=show)

@@ -1,4 +1,4 @@
-"""The folder of a model: is it one, make it, remove it if it stays empty."""
+"""Check, make and remove the folder of a model."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -7,10 +7,10 @@ from minout.errors import MissingDataError, UnwritableError, system_reason
 from minout.store.schema import DATABASE
 
 MODEL = "model.minout"
-"""The file of a model, in folders from before there was a database."""
+"""The file of a model, in folders of earlier versions, which have no database."""
 LOCK = ".lock"
 LEFTOVER = f".{MODEL}."
-"""The prefix of temporary files of that time, which a killed process may have left behind."""
+"""The prefix of temporary files of earlier versions, which a killed process may have left."""
 
 
 def prepare_folder(path: Path, *, create: bool) -> Path | None:
@@ -62,7 +62,7 @@ def remove_if_empty(path: Path, made: Path) -> None:
     if not path.is_dir() or any(each.name != LOCK for each in path.iterdir()):
         return
     (path / LOCK).unlink(missing_ok=True)
-    with suppress(OSError):  # somebody put a file there
+    with suppress(OSError):  # another process has put a file there
         path.rmdir()
         while path != made:
             path = path.parent

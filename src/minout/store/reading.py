@@ -1,4 +1,7 @@
-"""Read the records of one state; each is checked against its checksum, its seal."""
+"""Read the records of one state; each is checked against its checksum, the *seal*.
+
+A *place* is the number of a stored row; the records of examples and rows have it as their key.
+"""
 
 import sqlite3
 from collections.abc import Iterator
@@ -12,7 +15,7 @@ from minout.store.records import DamagedRecord
 from minout.store.schema import KEYED, MODULUS, ExampleRecord, Key, example_seal, seal_of
 
 LEAST_BYTES = 16
-"""An example takes more bytes than this in the file."""
+"""A lower bound of the bytes that an example takes in the file."""
 FEW = 1_000
 """How many records are read at a time."""
 NUMBERS = np.dtype(
@@ -41,7 +44,7 @@ class KnownState:
         self.keyed: dict[str, dict[Key, int]] = {table: {} for table in KEYED}
 
     def follow(self, update: "Update") -> None:
-        """Take over what was written, in place; twice is the same as once."""
+        """Follow a transaction that was committed, in place; idempotent."""
         self.resize(update.end)
         for place, seal in update.examples.items():
             self.examples[place] = seal
@@ -54,7 +57,7 @@ class KnownState:
         self.version, self.total = update.version, update.total
 
     def resize(self, end: int) -> None:
-        """Have one seal for each of so many places, in place."""
+        """Have seals for the places below `end`, and clear those of others, in place."""
         if end > len(self.examples):
             more = np.zeros(max(end, 2 * len(self.examples)), dtype=np.int64)
             more[: len(self.examples)] = self.examples
@@ -62,12 +65,12 @@ class KnownState:
         self.examples[end:] = 0
 
     def seals_from(self, end: int) -> int:
-        """Return the sum of the seals of examples from a place on."""
+        """Return the sum of the seals of examples at places from `end` on."""
         return int(self.examples[end:].sum())
 
 
 class Update(NamedTuple):
-    """What a transaction changes in what is known: new seals, None for deleted records."""
+    """What a transaction changes in a `KnownState`: new seals, None for deleted records."""
 
     version: int
     total: int
@@ -79,8 +82,8 @@ class Update(NamedTuple):
 class Reading:
     """The records of one state, while it is read.
 
-    Its methods raise DamagedRecord if a record does not match its seal or is not as it must be.
-    `limit` is the size of the file: what is read cannot have more bytes.
+    Its methods raise DamagedRecord if a record does not match its seal or is malformed. `limit` is
+    the size of the file: records that have more bytes than this in all are damaged.
     """
 
     def __init__(self, connection: sqlite3.Connection, limit: int, known: KnownState) -> None:
@@ -89,7 +92,7 @@ class Reading:
         self._seals, self._keyed = known.examples, KnownState().keyed
 
     def examples(self, end: int) -> ExampleColumns:
-        """Return the examples that changed since the known state, by place; there are `end`."""
+        """Return the examples that changed since the known state; there are `end` places."""
         if not 0 <= end * LEAST_BYTES <= self.limit:
             raise DamagedRecord("examples")
         where = "WHERE version > ? ORDER BY place" if self.since else "ORDER BY place"
@@ -112,7 +115,7 @@ class Reading:
     def rows(self, places: Ints, width: int) -> Iterator[tuple[Ints, bytes]]:
         """Yield the rows at some ascending places, in blocks: places, and bytes concatenated.
 
-        A row has `width` bytes. Together they cannot have more bytes than the file.
+        A row has `width` bytes.
         """
         if len(places) * width > self.limit:
             raise DamagedRecord("rows")
@@ -155,7 +158,7 @@ class Reading:
         return (int(self._seals.sum()) + keyed) % MODULUS
 
     def known(self, version: int, total: int) -> KnownState:
-        """Return what is known once all has been read."""
+        """Return the known state once all records have been read."""
         found = KnownState(version, total)
         found.examples, found.keyed = self._seals, self._keyed
         return found

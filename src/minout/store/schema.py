@@ -42,9 +42,10 @@ Key = int | str
 
 
 class ExampleRecord(NamedTuple):
-    """What is stored of the example at a place; `id` is None if the place is free.
+    """The record of the example at a place, the number of a row; `id` is None if it is free.
 
-    `id`, `label` and `corrected` are JSON. Members of a region are in the order of `position`.
+    `id`, `label` and `corrected` (the earlier labels) are JSON. `position` orders the members of a
+    region, `serial` is the order of teaching, and `digest` is a hash of the row.
     """
 
     place: int
@@ -81,8 +82,8 @@ class LogEntry(NamedTuple):
 class Changes(NamedTuple):
     """What one transaction writes: records by key; None deletes a record.
 
-    `end` is the number of places. `forgotten` and `gone` are ids and labels (JSON) that are deleted
-    from the log.
+    `end` is the number of places. The ids `forgotten` and the labels `gone` (JSON) are deleted from
+    the log.
     """
 
     end: int

@@ -1,4 +1,4 @@
-"""Keep a model's folder in order: check, repair and copy it, and read its log."""
+"""Check, repair and copy a model's folder, and read its log of changes."""
 
 from minout.upkeep.copies import backup
 from minout.upkeep.health import Health, check, require_database

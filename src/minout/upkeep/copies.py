@@ -14,7 +14,8 @@ from minout.upkeep.salvage import Progress, salvage
 def backup(folder: str | Path, to: str | Path, *, progress: Progress = nothing) -> int:
     """Copy a model to a new folder, completely or not at all.
 
-    The copy is the model as it was at one moment: other processes may go on changing it.
+    The copy is a snapshot, the state after one commit; other processes may change the model
+    meanwhile.
 
     Parameters
     ----------
@@ -23,7 +24,7 @@ def backup(folder: str | Path, to: str | Path, *, progress: Progress = nothing) 
     to : str or Path
         The folder to make; its parent must exist.
     progress : callable, optional
-        It is called with the fraction that has been copied.
+        Called with the fraction that has been copied.
 
     Returns
     -------
@@ -33,7 +34,7 @@ def backup(folder: str | Path, to: str | Path, *, progress: Progress = nothing) 
     Raises
     ------
     UnwritableError
-        If there is something at `to` already, or it cannot be written; then nothing is left there.
+        If `to` exists already or cannot be written; nothing is left there by this call.
     MissingDataError
         If the model is missing or damaged.
     """
@@ -75,7 +76,7 @@ def _checked_count(folder: Path, beside: Path) -> int:
 
 
 def _sync(folder: Path) -> None:
-    # The names must survive a power cut; Windows cannot open a folder.
+    # New file names must survive a power cut; Windows cannot open a folder.
     if hasattr(os, "O_DIRECTORY"):
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:

@@ -23,7 +23,7 @@ class Health(NamedTuple):
     records : int
         The number of records whose checksums were compared.
     rows : int
-        The number of rows whose digests were compared.
+        The number of rows whose digests (hashes) were compared.
     audit : Audit or None
         What `Learner.audit` found; None if the model could not be loaded, or has never been taught.
     """
@@ -44,7 +44,7 @@ def nothing(_: float) -> None:
 
 
 def require_database(folder: str | Path) -> Path:
-    """Return the folder of a model that has a database; refuse others."""
+    """Return the folder of a model that has a database; raise an error for others."""
     folder = Path(folder)
     prepare_folder(folder, create=False)
     if not (folder / DATABASE).exists():
@@ -61,9 +61,10 @@ def check(
     features: str | FeatureMap | Callable[[Any], Any] | None = None,
     progress: Progress = nothing,
 ) -> Health:
-    """Check a model: the file, every checksum, every row, and what loading and auditing check.
+    """Check a model: the database file, every checksum, every row, and every margin.
 
-    Nothing is changed, and other processes may change the model meanwhile.
+    The model is then loaded and audited (`Learner.audit`). Nothing is changed, and other processes
+    may change the model meanwhile.
 
     Parameters
     ----------
@@ -72,7 +73,7 @@ def check(
     features : FeatureMap or callable, optional
         The feature map, if it is a function of your own.
     progress : callable, optional
-        It is called with the fraction of the records that has been read.
+        Called with the fraction of the records that has been read.
 
     Returns
     -------
@@ -94,13 +95,13 @@ def check(
 
 
 def check_found(folder: Path, found: Salvaged, features: Any = None) -> Health:
-    """Return the health of a model whose records have been read."""
+    """Return the result of `check` for a model whose records have been read."""
     records, rows = len(found.examples) + sum(found.keyed.values()), len(found.rows)
     problems, audit = list(found.problems), None
     if not problems:
         try:
             audit = _audit(folder, features)
-        except InvalidInputError:  # the feature map must be given
+        except InvalidInputError:  # the user must pass the feature map
             raise
         except MinoutError as error:
             problems.append(f"The model cannot be loaded: {error}")

@@ -11,16 +11,17 @@ from minout.upkeep.health import require_database
 
 
 class Entry(NamedTuple):
-    """One entry of a model's log: a change that moved, added or removed something.
+    """One entry of a model's log of changes.
 
     Attributes
     ----------
     number : int
-        Its number; they are ascending.
+        Its number; later entries have higher ones.
     time : float
-        When it was, in seconds since 1970.
+        When the change was made, in seconds since 1970.
     action : str
-        "teach", "correct", "forget", "keep", "settle", "consolidate" or "repair".
+        "teach", "correct", "forget", "keep" (another window), "settle", "consolidate", "store"
+        (`Learner.store_in`), "import" (of a folder of an earlier version) or "repair".
     id : int, str or None
         The example that was taught or corrected; None if there is none, or if it was forgotten.
     moved : tuple of (label, label)
@@ -29,8 +30,9 @@ class Entry(NamedTuple):
         How many separators moved.
     details : dict
         How many margins were `checked`, how many examples became `misfits`, were `cleared`
-        (no longer misfits) or `forgotten`; `refresh_seconds` if settings were computed again;
-        `forgotten_ids` if `forget` was called with `log_ids`.
+        (no longer misfits) or `forgotten`; `refresh_seconds` if the change included a refresh
+        (scale and separators were computed again); `forgotten_ids` if `forget` was called with
+        `log_ids`.
     """
 
     number: int
@@ -45,8 +47,9 @@ class Entry(NamedTuple):
 def read_log(folder: str | Path, after: int = 0) -> list[Entry]:
     """Return the log of a model, oldest entry first.
 
-    It has one entry for each change that moved a separator, changed the list of misfits, or
-    corrected or forgot an example; the newest 10,000 are kept.
+    It has one entry for each change that moved a separator, changed the list of misfits, corrected
+    or forgot an example, or replaced the whole model; the newest 10,000 are kept. Examples that
+    changed nothing else, when they were taught, have no entry.
 
     Parameters
     ----------

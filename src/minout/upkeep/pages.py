@@ -1,7 +1,7 @@
-"""Read records from the pages of an SQLite file directly, where its tree of pages is damaged.
+"""Read records directly from the pages of an SQLite file whose B-trees are damaged.
 
-https://sqlite.org/fileformat2.html describes pages, cells and the write-ahead log. A record that is
-found in this way must be checked by its caller: it may belong to any table.
+https://sqlite.org/fileformat2.html describes pages, cells and the write-ahead log. The caller must
+check each record that is found in this way: it may belong to any table.
 """
 
 import struct
@@ -15,13 +15,13 @@ Value = None | int | float | str | bytes
 LEAF = 0x0D
 FILE_HEADER, LOG_HEADER, FRAME_HEADER = 100, 32, 24
 MOST_LOCAL, LEAST_LOCAL = PAGE - 35, (PAGE - 12) * 32 // 255 - 23
-"""The longest record that is within one page, and the least part of a longer one that is."""
+"""The longest record that fits in its page, and the fewest bytes of a longer one that are there."""
 INTEGERS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
 """The number of bytes of an integer, by its type in a record."""
 
 
 def records(file: Path, progress: Callable[[float], None]) -> Iterator[tuple[int, list[Value]]]:
-    """Yield number and values of every record in the leaves of all tables of a file.
+    """Yield the rowid and the values of every record in the leaf pages of all tables of a file.
 
     Records that are malformed are left out. `progress` is called with the fraction that is done.
     """
@@ -35,7 +35,7 @@ def records(file: Path, progress: Callable[[float], None]) -> Iterator[tuple[int
 
 
 class _Pages:
-    """The pages of a file, those in its write-ahead log first; numbers start at 1."""
+    """The newest version of each page, from the write-ahead log or the file; numbers start at 1."""
 
     def __init__(self, file: Path) -> None:
         self._file = file.open("rb")

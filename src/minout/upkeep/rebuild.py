@@ -30,7 +30,7 @@ from minout.upkeep.health import check, nothing, require_database
 from minout.upkeep.salvage import Progress, Salvaged, names_of, salvage
 
 WORKSHOP = ".repair-"
-"""The prefix of the folder in which the new database is written."""
+"""The prefix of the temporary folder in which the new database is written."""
 MARK = "damaged"
 MOST_NAMED = 1_000
 """At most so many lost ids are named."""
@@ -42,7 +42,7 @@ class Repair(NamedTuple):
     Attributes
     ----------
     problems : tuple of str
-        What was wrong, one sentence each; none if there was nothing to repair.
+        What was wrong, one sentence each; empty if there was nothing to repair.
     examples : int
         The number of examples in the model.
     lost : int
@@ -76,9 +76,9 @@ def repair(
 ) -> Repair:
     """Rebuild a damaged model from the examples whose record and row are intact.
 
-    The new model is consolidated and checked before it replaces the damaged one, which is kept
-    beside it. A sound model is left as it is. Other processes that use the model have to open it
-    again.
+    The new model is consolidated and checked before it replaces the damaged one. The damaged
+    database is kept beside it, as model.sqlite.damaged. A sound model is left as it is. Other
+    processes that use the model have to open it again.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def repair(
     features : FeatureMap or callable, optional
         The feature map, if it is a function of your own.
     progress : callable, optional
-        It is called with the fraction of the records that has been read.
+        Called with the fraction of the records that has been read.
 
     Returns
     -------
@@ -120,7 +120,7 @@ def repair(
 
 
 class _Rebuilt:
-    """A consolidated state of what was rescued, the description of its features, and the losses."""
+    """A consolidated state of the rescued examples, its feature map, and what was lost."""
 
     def __init__(self, folder: Path, found: Salvaged) -> None:
         self.lost_parts: list[str] = []
@@ -219,7 +219,7 @@ def _widths(summary: dict[str, Any], width: int, about: dict[str, Any] | None) -
 def _usable(
     found: Salvaged, records: list[ExampleRecord], width: int, dtype: str
 ) -> dict[ExampleRecord, None]:
-    # Those that a learner could have been taught; a file may be forged. Each id once.
+    # The examples that a learner could have been taught, each id once: the file may be forged.
     used: dict[ExampleRecord, None] = {}
     seen: set[str | None] = set()
     kinds: set[type] = set()
@@ -246,7 +246,7 @@ def _is_within(row: Floats) -> bool:
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    # Wait until no other process is in its turn, and let none begin.
+    # Wait until no other process writes, and let none begin to.
     try:
         with FileLock(folder / QUEUE, thread_local=False).acquire(WAIT, poll_interval=POLL):
             _wait_for_writer(folder / DATABASE)
@@ -267,7 +267,7 @@ def _wait_for_writer(file: Path) -> None:
                 connection.execute("BEGIN IMMEDIATE")
                 return
             except UnicodeDecodeError:
-                return  # so damaged that nobody can write
+                return  # so damaged that no process can write
             except sqlite3.DatabaseError as error:
                 is_busy = error.sqlite_errorname.startswith("SQLITE_BUSY")
                 if not is_busy or time.monotonic() > until:
@@ -311,7 +311,7 @@ def _swap(folder: Path, new: Path) -> Path:
         if source.exists() and (source.stat().st_size or not ending):
             _link(source, kept.with_name(f"{kept.name}{ending}"))
     new.chmod(file.stat().st_mode & 0o777)
-    # The log of the damaged file must never be applied to the new one, so it goes first.
+    # SQLite must never apply the write-ahead log of the damaged file to the new one.
     for ending in ("-wal", "-shm"):
         (folder / f"{DATABASE}{ending}").unlink(missing_ok=True)
     new.replace(file)

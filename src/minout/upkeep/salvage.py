@@ -1,4 +1,9 @@
-"""Read what is intact in a model's database that may be damaged, record by record."""
+"""Read what is intact in a model's database that may be damaged, record by record.
+
+A record is intact if it matches its checksum (its *seal*), a row if it matches its *digest*, a hash
+in the record of its example. A *place* is the number of a row. The *parts* of a model are the
+records that belong to no single example or separator.
+"""
 
 import json
 import sqlite3
@@ -55,7 +60,7 @@ class Salvaged:
     examples : dict of int to ExampleRecord
         The intact records by place, also of places that are not in use.
     rows : dict of int to Row
-        The rows that match the digests in these records; without bytes unless they were asked for.
+        The rows that match the digests in these records; without their bytes unless `keep_rows`.
     damaged : dict of int to (ExampleRecord or None)
         By place, examples whose record or row is damaged; None if no record can be read.
     about, notes : dict or None
@@ -95,7 +100,7 @@ def salvage(folder: Path, *, keep_rows: bool, progress: Progress) -> Salvaged:
         Keep the rows, and search the pages of the file for records that the database does not
         find.
     progress : callable
-        It is called with the fraction that is done.
+        Called with the fraction that is done.
 
     Returns
     -------
@@ -126,7 +131,7 @@ class _Salvage:
                 self._read_log()
                 self._check_total()
             else:
-                found.problems.append(f"{self._file.name} is not a database any more.")
+                found.problems.append(f"{self._file.name} is no longer an SQLite database.")
         if found.problems and self._keep_rows:
             self._search_pages()
         self._note_damaged()
@@ -149,12 +154,14 @@ class _Salvage:
         problems += [f"SQLite: {' '.join(text.split())}." for text in checked if text != "ok"]
         known = {name for name, _, sql in found if SCHEMA.get(name) == sql}
         self._tables = {name for name, kind, _ in found if kind == "table" and name in known}
-        problems += [f"There is no {name!r} as there should be." for name in SCHEMA.keys() - known]
+        problems += [
+            f"Table or index {name!r} is missing or changed." for name in SCHEMA.keys() - known
+        ]
         if any(sql is not None and name not in SCHEMA for name, _, sql in found):
             problems.append("There are tables that are not part of a model.")
         numbers = [self._all(f"PRAGMA {each}") for each in ("application_id", "user_version")]
         if numbers != [[(APPLICATION,)], [(FORMAT,)]]:
-            problems.append("The header does not say that it is a model.")
+            problems.append("The file's header is not that of a model.")
         return True
 
     def _check_total(self) -> None:
@@ -327,7 +334,7 @@ class _Salvage:
     # Pages
 
     def _search_pages(self) -> None:
-        # Only what is sealed is taken, and only where the database found nothing intact.
+        # Take only records that match their seals, and only where SQLite found no intact one.
         found, loose = self._found, []
         parts: dict[Key, bytes] = {}
         newest: dict[int, int] = {}
@@ -354,7 +361,7 @@ class _Salvage:
                 self._take_row(found.examples[number], values[1])
 
     def _take_loose(self, place: int, values: list[Any], newest: dict[int, int]) -> None:
-        # A record as in the file: its place is the number of the record.
+        # A record as in the file: its place is the rowid.
         version = values[1]
         if type(version) is not int or version <= newest.get(place, -1):
             return
@@ -382,7 +389,7 @@ class _Salvage:
                 damaged[record.place] = record
         places = range(0 if found.about is None else int(found.about["end"]))
         for place in places if self._with_rows is None else self._with_rows:
-            if place not in found.examples:  # it may have been free, if that is not known
+            if place not in found.examples:  # perhaps it was free; without a record that is unknown
                 damaged.setdefault(place, None)
         found.damaged = damaged
 
@@ -398,7 +405,7 @@ class _Salvage:
 
 
 class _connected:  # noqa: N801, used as a function
-    """A connection that only reads and trusts nothing; it is closed at the end."""
+    """A read-only connection for files that are not trusted; it is closed at the end."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -415,7 +422,7 @@ class _connected:  # noqa: N801, used as a function
         return self._connection
 
     def _connect_without_log(self, error: sqlite3.Error) -> None:
-        # A folder that cannot be written to has no room for the files of a log.
+        # Without permission to write, the files of the write-ahead log cannot be made.
         self._connection.close()
         log = self._file.with_name(f"{self._file.name}-wal")
         if log.exists() and log.stat().st_size:
@@ -472,7 +479,7 @@ def _checked_about(about: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _is_readable(record: ExampleRecord) -> bool:
-    # Whether id, label and earlier labels are what they should be.
+    # Whether id, label and earlier labels have the right types.
     if record.id is None:
         return True
     try:
