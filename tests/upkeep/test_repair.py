@@ -6,7 +6,7 @@ import sqlite3
 import numpy as np
 import pytest
 
-from minout import Learner
+from minout import Learner, ScalarCodec
 from minout.errors import MissingDataError
 from minout.store.schema import ExampleRecord
 from minout.upkeep import check, damaged_files, read_log, repair
@@ -306,3 +306,53 @@ def test_another_process_must_open_a_repaired_model_again(changed):
         other.teach([0.0] * 13, "barolo")
     other.close()
     assert check(changed).ok
+
+
+CODED = {"uint8": "uint8", "uint4": "uint4", "fitted": ScalarCodec(4, -4.0, 4.0)}
+
+
+class Halves:
+    """A codec of the user's own: a byte for each number."""
+
+    width, bytes_per_row, fingerprint = 3, 3, "halves, 1"
+
+    def encode(self, rows):
+        return np.clip(np.rint(2.0 * rows) + 128, 0, 255).astype(np.uint8)
+
+    def decode(self, codes):
+        return (codes.astype(np.float64) - 128) / 2.0
+
+
+@pytest.mark.parametrize("name", [*CODED, "own"])
+def test_a_model_of_codes_is_checked_copied_and_repaired(tmp_path, name):
+    codec = Halves() if name == "own" else CODED[name]
+    own = {"memory": codec} if name == "own" else {}
+    rng, folder = np.random.default_rng(0), tmp_path / "model"
+    with Learner.open(folder, memory=codec) as learner:
+        for n in range(40):
+            learner.teach(rng.normal(size=3) + n % 2, n % 2, id=n, at=float(n))
+    assert check(folder, **own).ok
+    reader = Learner.open(folder, read_only=True, **own)
+    before = {id: np.asarray(reader.code(id)).tolist() for id in reader.ids}
+    sql(folder, "UPDATE rows SET row = zeroblob(length(row)) WHERE place = 7")
+    assert not check(folder, **own).ok
+    done = repair(folder, **own)
+    assert (done.examples, done.lost_ids) == (39, (7,))
+    assert check(folder, **own).ok
+    after = Learner.open(folder, read_only=True, **own)
+    del before[7]
+    assert {id: np.asarray(after.code(id)).tolist() for id in after.ids} == before
+    after.close()
+    with Learner.open(folder, **own) as learner:
+        learner.teach(np.ones(3), 1, id="more")
+        assert learner.audit().ok
+
+
+def test_codes_without_their_codec_are_left_as_they_are(tmp_path):
+    with Learner.open(tmp_path / "model", memory=CODED["fitted"]) as learner:
+        learner.teach([1.0, 2.0], "a")
+    sql(tmp_path / "model", "UPDATE parts SET value = zeroblob(9) WHERE key = 'memory'")
+    before = (tmp_path / "model" / "model.sqlite").read_bytes()
+    with pytest.raises(MissingDataError, match="their codec cannot be read"):
+        repair(tmp_path / "model")
+    assert (tmp_path / "model" / "model.sqlite").read_bytes() == before

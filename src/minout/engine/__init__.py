@@ -36,7 +36,7 @@ from minout.engine.settings import Settings
 from minout.engine.state import Delta, State, Widths, apply, make_room
 from minout.engine.step import forget, relabel, rewindow, settle_pending, teach
 from minout.engine.suspects import Suspect, suspects
-from minout.engine.validation import MalformedError
+from minout.engine.validation import MalformedError, coded_with
 
 __all__ = [
     "LARGEST_WEIGHT",
@@ -71,6 +71,7 @@ __all__ = [
     "Winners",
     "apply",
     "audit",
+    "coded_with",
     "consolidate",
     "expected_accuracy",
     "explain",

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from minout.codecs import Codec
 from minout.engine import Audit
 from minout.errors import InvalidInputError, MinoutError, MissingDataError
 from minout.features import FeatureMap
@@ -59,6 +60,7 @@ def check(
     folder: str | Path,
     *,
     features: str | FeatureMap | Callable[[Any], Any] | None = None,
+    memory: Codec | None = None,
     progress: Progress = nothing,
 ) -> Health:
     """Check a model: the database file, every checksum, every row, and every margin.
@@ -72,6 +74,8 @@ def check(
         The model's folder.
     features : FeatureMap or callable, optional
         The feature map, if it is a function of your own.
+    memory : Codec, optional
+        The codec, if it is your own.
     progress : callable, optional
         Called with the fraction of the records that has been read.
 
@@ -91,25 +95,27 @@ def check(
     """
     folder = require_database(folder)
     found = salvage(folder, keep_rows=False, progress=progress)
-    return check_found(folder, found, features)
+    return check_found(folder, found, features, memory)
 
 
-def check_found(folder: Path, found: Salvaged, features: Any = None) -> Health:
+def check_found(
+    folder: Path, found: Salvaged, features: Any = None, memory: Codec | None = None
+) -> Health:
     """Return the result of `check` for a model whose records have been read."""
     records, rows = len(found.examples) + sum(found.keyed.values()), len(found.rows)
     problems, audit = list(found.problems), None
     if not problems:
         try:
-            audit = _audit(folder, features)
-        except InvalidInputError:  # the user must pass the feature map
+            audit = _audit(folder, features, memory)
+        except InvalidInputError:  # the user must pass the feature map or the codec
             raise
         except MinoutError as error:
             problems.append(f"The model cannot be loaded: {error}")
     return Health(tuple(problems), records, rows, audit)
 
 
-def _audit(folder: Path, features: Any) -> Audit | None:
-    learner = Learner.open(folder, read_only=True, features=features)
+def _audit(folder: Path, features: Any, memory: Codec | None) -> Audit | None:
+    learner = Learner.open(folder, read_only=True, features=features, memory=memory)
     try:
         return learner.audit() if len(learner) else None
     finally:

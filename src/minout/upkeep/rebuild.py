@@ -13,9 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from filelock import FileLock, Timeout
+from numpy.typing import NDArray
 
 from minout import engine
 from minout._typing import Floats, Id
+from minout.codecs import Codec, ExactCodec, codec_of
 from minout.engine import Examples, Settings, State, Widths
 from minout.engine.examples import LARGEST_WEIGHT, LEAST_WEIGHT
 from minout.errors import MinoutError, MissingDataError, UnwritableError, system_reason
@@ -27,7 +29,7 @@ from minout.store.database import POLL, WAIT
 from minout.store.schema import DATABASE, QUEUE, ExampleRecord
 from minout.teaching import separable
 from minout.upkeep.health import check, nothing, require_database
-from minout.upkeep.salvage import Progress, Salvaged, names_of, salvage
+from minout.upkeep.salvage import Progress, Row, Salvaged, names_of, salvage
 
 WORKSHOP = ".repair-"
 """The prefix of the temporary folder in which the new database is written."""
@@ -72,6 +74,7 @@ def repair(
     folder: str | Path,
     *,
     features: str | FeatureMap | Callable[[Any], Any] | None = None,
+    memory: Codec | None = None,
     progress: Progress = nothing,
 ) -> Repair:
     """Rebuild a damaged model from the examples whose record and row are intact.
@@ -86,6 +89,8 @@ def repair(
         The model's folder.
     features : FeatureMap or callable, optional
         The feature map, if it is a function of your own.
+    memory : Codec, optional
+        The codec, if it is your own.
     progress : callable, optional
         Called with the fraction of the records that has been read.
 
@@ -100,12 +105,12 @@ def repair(
         If nothing can be rescued; the files are left as they are.
     """
     folder = require_database(folder)
-    health = check(folder, features=features, progress=progress)
+    health = check(folder, features=features, memory=memory, progress=progress)
     if health.ok:
         return Repair((), 0 if health.audit is None else health.audit.examples, 0, (), (), None)
     with _alone(folder):
         found = salvage(folder, keep_rows=True, progress=progress)
-        rebuilt = _Rebuilt(folder, found)
+        rebuilt = _Rebuilt(folder, found, None if memory is None else codec_of(memory))
         kept = _replace(folder, rebuilt, found)
     differences = () if health.audit is None else health.audit.differences
     lost_ids = names_of(iter(rebuilt.lost))
@@ -122,7 +127,7 @@ def repair(
 class _Rebuilt:
     """A consolidated state of the rescued examples, its feature map, and what was lost."""
 
-    def __init__(self, folder: Path, found: Salvaged) -> None:
+    def __init__(self, folder: Path, found: Salvaged, own: ExactCodec | None) -> None:
         self.lost_parts: list[str] = []
         about, records = found.about, found.stored
         if not records and (about is None or found.damaged):
@@ -131,12 +136,13 @@ class _Rebuilt:
             )
         summary: dict[str, Any] = {} if about is None else about["state"]
         settings = self._settings(summary)
-        width, dtype = _kind(found, records)
-        usable = _usable(found, records, width, dtype)
+        kind = _kind(folder, found, records, own)
+        usable = _usable(found, records, kind)
         self.lost = [*found.damaged.values(), *(each for each in records if each not in usable)]
         used = list(usable)
-        self.header = self._header(about, dtype)
-        self.state = self._state(found, used, settings, _widths(summary, width, about), dtype)
+        self.header = self._header(about, kind.dtype)
+        widths = _widths(summary, kind.width, about)
+        self.state = self._state(found, used, settings, widths, kind)
         self._restore(found, summary, used)
 
     def _settings(self, summary: dict[str, Any]) -> Settings:
@@ -159,14 +165,14 @@ class _Rebuilt:
         used: list[ExampleRecord],
         settings: Settings,
         widths: Widths,
-        dtype: str,
+        kind: "_RowKind",
     ) -> State:
         n = len(used)
         if widths.row is None:
-            return State(settings, 0, np.dtype(dtype))
-        rows = np.empty((n, widths.row), dtype=dtype)
+            return State(settings, 0, np.dtype(kind.dtype), kind.codec)
+        rows = np.empty((n, kind.entries), dtype=kind.stored)
         for place, record in enumerate(used):
-            rows[place] = np.frombuffer(found.rows.pop(record.place).value, dtype)
+            rows[place] = np.frombuffer(found.rows.pop(record.place).value, kind.stored)
         digests = np.array([each.digest for each in used], dtype=np.int64).view(np.uint64)
         examples = Examples.of(
             rows,
@@ -176,6 +182,8 @@ class _Rebuilt:
             weights=np.array([each.weight for each in used], dtype=np.float64),
             times=np.array([each.time for each in used], dtype=np.float64),
             serials=np.arange(n),
+            codec=kind.codec,
+            dtype=kind.dtype,
         )
         ids = [json.loads(each.id or "") for each in used]
         labels = [json.loads(each.label or "") for each in used]
@@ -200,12 +208,53 @@ class _Rebuilt:
             state.latest = max(latest, state.latest)
 
 
-def _kind(found: Salvaged, records: list[ExampleRecord]) -> tuple[int, str]:
-    # The number of columns and the dtype of rows: as stated, or those of the first row.
-    if found.about is not None:
-        return found.about["width"], found.about["dtype"]
-    value, dtype = found.rows[records[0].place]
-    return len(value) // np.dtype(dtype).itemsize, dtype
+class _RowKind(NamedTuple):
+    """The kind of all rows: their width and dtype, how they are stored, and with which codec."""
+
+    width: int
+    dtype: str
+    stored: str
+    codec: ExactCodec | None
+
+    @property
+    def entries(self) -> int:
+        """The number of stored numbers, or of bytes of a code."""
+        return self.width if self.codec is None else self.codec.bytes_per_row
+
+    def is_usable(self, row: Row) -> bool:
+        """Return whether a learner of such rows could have been taught one."""
+        if row.dtype != self.stored:
+            return False
+        stored: NDArray[Any] = np.frombuffer(row.value, self.stored)
+        if len(stored) != self.entries:
+            return False
+        if self.codec is not None:
+            stored = self.codec.decode(stored[None], self.dtype)[0]
+        return _is_within(stored)
+
+
+def _kind(
+    folder: Path, found: Salvaged, records: list[ExampleRecord], own: ExactCodec | None
+) -> _RowKind:
+    # As stated, or that of the first row.
+    if found.about is None:
+        value, dtype = found.rows[records[0].place]
+        width = len(value) // np.dtype(dtype).itemsize
+    else:
+        width, dtype = found.about["width"], found.about["dtype"]
+    if dtype != "uint8":
+        return _RowKind(width, dtype, dtype, None)
+    summary = {} if found.about is None else found.about["state"]
+    try:
+        codec = engine.coded_with(summary, found.memory or {}, own)
+    except engine.MalformedError:
+        codec = None
+    if codec is None:
+        raise MissingDataError(
+            f"The rows in {folder / DATABASE} are codes, and their codec cannot be read; the model "
+            "is left as it is."
+        )
+    return _RowKind(codec.width or 0, summary["memory"]["dtype"], dtype, codec)
 
 
 def _widths(summary: dict[str, Any], width: int, about: dict[str, Any] | None) -> Widths:
@@ -217,23 +266,21 @@ def _widths(summary: dict[str, Any], width: int, about: dict[str, Any] | None) -
 
 
 def _usable(
-    found: Salvaged, records: list[ExampleRecord], width: int, dtype: str
+    found: Salvaged, records: list[ExampleRecord], kind: _RowKind
 ) -> dict[ExampleRecord, None]:
-    # The examples that a learner could have been taught, each id once: the file may be forged.
+    # Those that a learner could have been taught; a file may be forged. Each id once.
     used: dict[ExampleRecord, None] = {}
     seen: set[str | None] = set()
-    kinds: set[type] = set()
+    types: set[type] = set()
     for record in records:
-        row = found.rows[record.place]
-        fits = row.dtype == dtype and len(row.value) == width * np.dtype(dtype).itemsize
         label = json.loads(record.label or "")
-        fits = fits and record.id not in seen and kinds <= {type(label)}
+        fits = record.id not in seen and types <= {type(label)}
         fits = fits and LEAST_WEIGHT <= record.weight <= LARGEST_WEIGHT
         fits = fits and abs(record.time) <= LATEST
-        if fits and _is_within(np.frombuffer(row.value, dtype)):
+        if fits and kind.is_usable(found.rows[record.place]):
             used[record] = None
             seen.add(record.id)
-            kinds.add(type(label))
+            types.add(type(label))
     return used
 
 

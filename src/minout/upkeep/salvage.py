@@ -8,6 +8,7 @@ records that belong to no single example or separator.
 import json
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -16,6 +17,7 @@ import numpy as np
 
 from minout import kernels
 from minout.errors import MissingDataError
+from minout.store.records import Arrays, DamagedRecord, decode_arrays
 from minout.store.schema import (
     APPLICATION,
     DATABASE,
@@ -36,8 +38,9 @@ DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)
 
 Progress = Callable[[float], None]
 
-ABOUT, NOTES = "about", "notes"
-DTYPES = ("float64", "float32")
+ABOUT, NOTES, MEMORY = "about", "notes", "memory"
+DTYPES = ("float64", "float32", "uint8")
+"""The dtypes of stored rows; codes are uint8."""
 LEAST_RECORD = 16
 """Fewer bytes than an example takes in the file."""
 FIELDS = ", ".join(ExampleRecord._fields)
@@ -64,7 +67,9 @@ class Salvaged:
     damaged : dict of int to (ExampleRecord or None)
         By place, examples whose record or row is damaged; None if no record can be read.
     about, notes : dict or None
-        The two parts of the model that cannot be computed again; None if damaged.
+        Two parts of the model that cannot be computed again; None if damaged.
+    memory : dict of str to ndarray, or None
+        The arrays of its codec, which cannot be computed again either.
     keyed : dict of str to int
         How many records of each other table are intact.
     log : list of LogEntry
@@ -78,6 +83,7 @@ class Salvaged:
         self.damaged: dict[int, ExampleRecord | None] = {}
         self.about: dict[str, Any] | None = None
         self.notes: dict[str, Any] | None = None
+        self.memory: Arrays | None = None
         self.keyed: dict[str, int] = {}
         self.log: list[LogEntry] = []
         self.version = -1
@@ -182,7 +188,7 @@ class _Salvage:
         if "parts" not in self._tables:
             return
         values = self._values("parts", "SELECT key, value, seal FROM parts ORDER BY key")
-        for name in (ABOUT, NOTES):
+        for name in (ABOUT, NOTES, MEMORY):
             query = "SELECT key, value, seal FROM parts WHERE key = ?"
             if name not in values:
                 values |= self._values("parts", query, (name,), quiet=True)
@@ -194,6 +200,9 @@ class _Salvage:
         found.about = _checked_about(_object(values.get(ABOUT))) or found.about
         notes = _object(values.get(NOTES))
         found.notes = found.notes if notes is None else notes
+        if MEMORY in values:
+            with suppress(DamagedRecord):
+                found.memory = decode_arrays(values[MEMORY])
 
     def _read_keyed(self) -> None:
         for table in KEYED:
