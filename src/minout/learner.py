@@ -2,7 +2,7 @@
 
 import copy
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -48,15 +48,17 @@ from minout.inputs import (
     checked_weight,
     listed_ids,
 )
-from minout.model_folder import FileStore, holds_file, import_file, open_store
+from minout.model_folder import FileStore, holds_file, import_file, is_folder_file, open_store
 from minout.model_reading import Loaded
-from minout.model_store import Durability, FolderStore, Store
+from minout.model_store import Durability, FolderStore, Store, expect_settings
 from minout.readwrite import ReadWriteLock, reads, writes
 from minout.teaching import Example, checked_examples, clock, separable, step
 
 Auto = Literal["auto"]
 Time = float | datetime
 
+LONG_CALL = 100
+"""A call that teaches so many rows commits what earlier calls changed first."""
 TRIM_EVERY = 128
 """Return freed memory after a refresh, and at every so many examples if a separator moved."""
 _NOTHING_LEFT = "Every example has been forgotten; there is nothing to predict."
@@ -78,8 +80,6 @@ def changes(
     @writes
     @wraps(method)
     def changing(self: "Learner", /, *args: P.args, **kwargs: P.kwargs) -> R:
-        if type(self._store) is Store:
-            return method(self, *args, **kwargs)
         has_begun = False
         try:
             self._begin()
@@ -88,7 +88,16 @@ def changes(
         finally:
             self._end(has_begun=has_begun)
 
-    return changing
+    in_ram = writes(method)
+
+    @wraps(method)
+    def in_turn(self: "Learner", /, *args: P.args, **kwargs: P.kwargs) -> R:
+        if type(self._store) is Store:
+            return in_ram(self, *args, **kwargs)
+        with self._lock.turns:  # another thread may be in a block of `turn`
+            return changing(self, *args, **kwargs)
+
+    return in_turn
 
 
 class Learner:
@@ -275,6 +284,8 @@ class Learner:
         list of StepReport
             One per row; see `teach`.
         """
+        if isinstance(y, Sized) and len(y) >= LONG_CALL:
+            self._commit_earlier()
         examples = checked_examples(self._inputs, self._state, X, y, ids, weights, at)
         before = self._state
         rows = np.array([each.row for each in examples[:1]])
@@ -284,7 +295,7 @@ class Learner:
         for example in examples:
             try:
                 delta, report = step(state, example)
-            except InvalidInputError:
+            except Exception:  # also one that a codec of the user's own raises
                 self._commit(before, rollback.delta())
                 raise
             if delta is not None:
@@ -463,6 +474,7 @@ class Learner:
         Consolidation
             A certificate, and the settings that were chosen.
         """
+        self._commit_earlier()
         old = self._taught()
         new, done = separable(lambda: engine.consolidate(old))
 
@@ -757,6 +769,11 @@ class Learner:
         file : str or Path
             The file to write. An existing file is replaced only when the new one is complete.
         """
+        if is_folder_file(Path(file)):
+            raise InvalidInputError(
+                f"{file} is in the folder of a model, and older models have a file of that name; "
+                "choose another name."
+            )
         model_file.write(Path(file), self.features, self._state)
 
     @classmethod
@@ -867,21 +884,16 @@ class Learner:
         settings: dict[str, Any],
     ) -> None:
         # Take over the state of a store, if it has one; its settings must be the given ones.
+        wanted = {name: getattr(self.settings, name) for name in settings}
         try:
             if isinstance(store, FolderStore) and not store.read_only:
                 import_file(store, features, self._state.examples.codec)
             if isinstance(store, FolderStore) and store.is_new:
-                store.start(self._state, self.features, is_given=features is not None)
+                is_given = features is not None
+                store.start(self._state, self.features, is_given=is_given, settings=wanted)
             else:
                 loaded = store.load(features, self._state.examples.codec)
-                for name in settings:
-                    wanted = getattr(self.settings, name)
-                    has = getattr(loaded.state.settings, name)
-                    if wanted != has:
-                        raise InvalidInputError(
-                            f"The model in {store.folder} was made with {name}={has!r}, "
-                            f"not {wanted!r}; leave `{name}` out."
-                        )
+                expect_settings(store.folder, loaded.state.settings, wanted)
                 store.adopt(loaded)
                 codec = loaded.state.examples.codec
                 self._inputs, self._state = InputRows(loaded.features, codec), loaded.state
@@ -926,9 +938,9 @@ class Learner:
     def turn(self) -> Iterator[bool]:
         """Hold the folder's write lock during a `with` statement; see `open`.
 
-        No other process can change the model meanwhile. The block begins with the newest committed
-        state. All its changes, and `notes`, are committed in one transaction. Do not call `flush`
-        in the block: it commits and releases the lock.
+        No other process and no other thread can change the model meanwhile. The block begins with
+        the newest committed state. All its changes, and `notes`, are committed in one transaction.
+        Do not call `flush` in the block: it commits and releases the lock.
 
         Returns
         -------
@@ -936,18 +948,22 @@ class Learner:
             For a `with` statement. Its value is whether other processes have changed the model
             since this learner last read or changed it.
         """
-        if type(self._store) is Store or self._holds_turn:
+        if type(self._store) is Store:
             yield False
             return
-        try:
-            with self._lock.preparing():
-                is_newer = self._begin()
-                self._holds_turn = True
-            yield is_newer
-        finally:
-            has_begun, self._holds_turn = self._holds_turn, False
-            with self._lock.preparing():
-                self._end(has_begun=has_begun)
+        with self._lock.turns:
+            if self._holds_turn:  # a block in a block
+                yield False
+                return
+            try:
+                with self._lock.preparing():
+                    is_newer = self._begin()
+                    self._holds_turn = True
+                yield is_newer
+            finally:
+                has_begun, self._holds_turn = self._holds_turn, False
+                with self._lock.preparing():
+                    self._end(has_begun=has_begun)
 
     @changes
     def flush(self) -> None:
@@ -977,7 +993,10 @@ class Learner:
 
         The learner can still be read, but not changed.
         """
-        self._store.close(self._state)
+        store = self._store
+        if isinstance(store, FolderStore) and store.has_new_notes_only(self._state):
+            self._begin()  # other processes may have changed the model, and other notes
+        store.close(self._state)
 
     @writes
     def reload(self) -> bool:
@@ -1230,6 +1249,13 @@ class Learner:
         if newer is not None:
             self._adopt(newer)
         return newer is not None
+
+    def _commit_earlier(self) -> None:
+        # What earlier calls changed does not wait for a call that may take long. To be called
+        # before anything else: other processes may have changed the model when it returns.
+        if isinstance(self._store, FolderStore) and not self._holds_turn:
+            self._store.flush(self._state)
+            self._begin()
 
     def _end(self, *, has_begun: bool) -> None:
         # If each call commits and this commit fails, the state before the call is restored.

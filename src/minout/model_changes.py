@@ -95,7 +95,7 @@ class Recorder:
         self.positions: Ints = np.zeros(0, dtype=np.int64)
         self._next_position = 0
         self._rows: Ints = np.zeros(0, dtype=np.int64)
-        self._log_start = 0
+        self._log_start = 0, 0
 
     def adopt(self, state: State, positions: Ints, written: "Written | None") -> None:
         """Start from a state that was read; `written` is None if the database is still empty."""
@@ -109,7 +109,7 @@ class Recorder:
 
     def forget_changes(self) -> None:
         """Drop all noted changes."""
-        self.changed, self._log_start = Changed(), 0
+        self.changed, self._log_start = Changed(), (0, 0)
 
     def committed(self, changes: Changes, written: "Written") -> None:
         """Mark changes as written; idempotent."""
@@ -122,7 +122,7 @@ class Recorder:
 
     def begin_call(self) -> int:
         """Remember where the log of a call begins; return how many changes there are so far."""
-        self._log_start = len(self.changed.log)
+        self._log_start = len(self.changed.log), len(self.changed.forgotten)
         return self.changed.count
 
     def note(
@@ -148,7 +148,9 @@ class Recorder:
             changed.all_places = changed.all_pairs = True
         if delta.region_count is not None:  # the undoing of a call that failed
             changed.everything = True
-            del changed.log[self._log_start :]
+            logged, forgotten = self._log_start
+            del changed.log[logged:]
+            del changed.forgotten[forgotten:]
         if delta.all_separators is not None or delta.label is not None:
             changed.all_pairs = True
         changed.far = changed.far or bool(delta.discriminants)

@@ -37,6 +37,11 @@ def holds_file(folder: Path) -> bool:
     return (folder / MODEL).exists()
 
 
+def is_folder_file(file: Path) -> bool:
+    """Return whether a file has the name of an older model's, in a folder with a database."""
+    return file.name == MODEL and (file.parent / DATABASE).exists()
+
+
 def import_file(store: FolderStore, features: FeatureMap | None, codec: ExactCodec | None) -> None:
     """Write the file of an older folder to its database, and remove the file.
 

@@ -9,6 +9,7 @@ the user's dictionary.
 
 import copy
 import json
+import os
 import threading
 import time
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from minout.codecs import ExactCodec
-from minout.engine import Delta, MalformedError, State
+from minout.engine import Delta, MalformedError, Settings, State
 from minout.errors import InvalidInputError, MinoutError, UnwritableError
 from minout.features import FeatureMap
 from minout.model_changes import Recorder, Written
@@ -83,6 +84,10 @@ class Store:
         """Remove all traces of deleted records from the files."""
 
 
+class _LostError(UnwritableError):
+    """Changes could not be committed, and cannot be any more."""
+
+
 class FolderStore(Store):
     """A store that keeps the state of a learner in a folder.
 
@@ -112,13 +117,16 @@ class FolderStore(Store):
                 f'`durability` must be "batch" or "example", not {durability!r}.'
             )
         self.folder, self.durability, self.read_only = folder, durability, read_only
-        self._made_folder = prepare_folder(folder, create=not read_only)
-        self._database = Database(folder, read_only=read_only, on_wait=on_wait)
+        self._place = Path(os.path.abspath(folder))  # the program may change its directory
+        made = prepare_folder(folder, create=not read_only)
+        self._made_folder = None if made is None else Path(os.path.abspath(made))
+        self._database = Database(self._place, read_only=read_only, on_wait=on_wait)
         self._records = Recorder()
         self._recorded: tuple[State, Delta | None, str, bool] | None = None
         self._state: State | None = None
         self._first: State | None = None
         self._given: FeatureMap | None = None
+        self._wanted: dict[str, Any] = {}
         self._features: dict[str, Any] = {}
         self._failure: MinoutError | None = None
         self._guard = threading.RLock()
@@ -135,6 +143,13 @@ class FolderStore(Store):
     def is_new(self) -> bool:
         """Whether no state has ever been written."""
         return self._database.newest() == 0
+
+    def has_new_notes_only(self, state: State) -> bool:
+        """Return whether there are notes to commit, and nothing else."""
+        is_usable = not self.read_only and not self.is_closed and self._database.is_mine
+        if not is_usable or self._records.changed.count or self._recorded is not None:
+            return False
+        return encode_notes(state.notes) != self._records.written.notes
 
     def commit_due(self) -> bool:
         """Return whether a group commit is due."""
@@ -244,8 +259,10 @@ class FolderStore(Store):
         self.note()
         notes = encode_notes(state.notes)
         if not self._records.changed.count and notes == self._records.written.notes:
-            self._failure = None
+            failure, self._failure = self._failure, None
             self._database.end()
+            if isinstance(failure, _LostError):  # it was found in the background
+                raise failure
             return
         if not self._database.in_turn and self._database.begin():
             raise self._lost()
@@ -268,12 +285,12 @@ class FolderStore(Store):
             self._records.committed(changes, after)
         self._writing = None
 
-    def _lost(self) -> UnwritableError:
+    def _lost(self) -> "_LostError":
         # Drop all noted changes, and return the error; the next call reads the newest state.
         self._database.end()
         self._state = self._failure = None
         self._records.forget_changes()
-        return UnwritableError(
+        return _LostError(
             f"The last changes could not be written to {self.folder}, and another process has "
             "changed the model since; they are lost."
         )
@@ -302,7 +319,7 @@ class FolderStore(Store):
             return
         self._database.remove()
         if self._made_folder is not None:
-            remove_if_empty(self.folder, self._made_folder)
+            remove_if_empty(self._place, self._made_folder)
 
     def __del__(self) -> None:
         """Commit what has not been committed yet, when the learner is no longer used."""
@@ -353,9 +370,17 @@ class FolderStore(Store):
         """Read the newest state; a feature map or codec that is given must match it."""
         return self._load(features, None, codec)
 
-    def start(self, first: State, features: FeatureMap, *, is_given: bool) -> None:
+    def start(
+        self,
+        first: State,
+        features: FeatureMap,
+        *,
+        is_given: bool,
+        settings: dict[str, Any] | None = None,
+    ) -> None:
         """Begin a new model with an empty state, and the feature map that the user gave, if any."""
         self._first, self._given = copy.copy(first), features if is_given else None
+        self._wanted = settings or {}
         self._features = header(features)
 
     def newest(self, state: State, features: FeatureMap, /) -> Loaded | None:
@@ -388,6 +413,8 @@ class FolderStore(Store):
         except (MalformedError, DamagedRecord) as error:
             raise database.damaged() from error
         loaded = read._replace(known=seals)
+        if self._first is not None:  # another process was the first to write
+            expect_settings(self.folder, loaded.state.settings, self._wanted)
         if old is not None:
             _keep_changed(old.notes, self._records.written.notes, loaded.state.notes)
         return loaded
@@ -402,6 +429,17 @@ class FolderStore(Store):
         self._features = loaded.header
         self._records.adopt(state, loaded.positions, written)
         self._state, self._recorded, self._failure = state, None, None
+
+
+def expect_settings(folder: Path, settings: Settings, wanted: dict[str, Any]) -> None:
+    """Raise InvalidInputError unless a model has the settings that the user named."""
+    for name, value in wanted.items():
+        has = getattr(settings, name)
+        if value != has:
+            raise InvalidInputError(
+                f"The model in {folder} was made with {name}={has!r}, not {value!r}; "
+                f"leave `{name}` out."
+            )
 
 
 def _keep_changed(mine: dict[str, Any], before: str, notes: dict[str, Any]) -> None:

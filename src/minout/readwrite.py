@@ -26,6 +26,9 @@ class ReadWriteLock:
     how many: an entry that was left behind does not block its own thread. A change that was
     interrupted is completed before any thread reads or prepares the next one. The same holds in a
     forked child, which has none of the other threads and starts with a free lock.
+
+    `turns` is for several changes that belong together: a thread that acquires it first keeps other
+    threads from changing the object in between.
     """
 
     def __init__(self) -> None:
@@ -34,6 +37,7 @@ class ReadWriteLock:
         _locks.add(self)
 
     def _free(self) -> None:
+        self.turns = threading.RLock()
         self._changes = threading.RLock()
         self._state = threading.Lock()
         self._writer: int | None = None

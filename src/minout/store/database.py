@@ -473,7 +473,12 @@ class Database:
 
     def _follow_file(self) -> None:
         # SQLite does not notice that a file was replaced, nor that one opened as immutable changed.
-        inode = self.file.stat().st_ino
+        try:
+            inode = self.file.stat().st_ino
+        except OSError as error:
+            raise MissingDataError(
+                f"{self.file} could not be read: {system_reason(error)}."
+            ) from error
         if self._is_fixed or inode != self._inode:
             self._connection.close()
             self._connection = self._connect_to_read()
