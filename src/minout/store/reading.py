@@ -1,7 +1,8 @@
 """Read the records of one state; each is checked against its checksum, its seal."""
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,9 @@ from minout.store.schema import KEYED, MODULUS, ExampleRecord, Key, is_example, 
 
 LEAST_BYTES = 16
 """An example takes more bytes than this in the file."""
+STEPS, LEAST_STEPS, STEPS_PER_BYTE = 10_000, 1_000_000, 10
+"""How many steps SQLite takes between two questions whether it may go on, and how many it may take
+for a file of no bytes and for each byte; a record takes at most some hundred steps."""
 FEW = 1_000
 """How many records are read at a time."""
 
@@ -150,6 +154,35 @@ class Reading:
         cursor = self._connection.execute(query, arguments)
         while block := cursor.fetchmany(FEW):
             yield from block
+
+
+@contextmanager
+def bounded_work(connection: sqlite3.Connection, size: int) -> Iterator[None]:
+    """Interrupt queries that take many more steps than a file of this size needs.
+
+    In a forged file a page may belong to a table many times, so that a query would not end.
+    """
+    left = [(LEAST_STEPS + STEPS_PER_BYTE * size) // STEPS]
+
+    def is_too_long() -> bool:
+        left[0] -= 1
+        return left[0] < 0
+
+    connection.set_progress_handler(is_too_long, STEPS)
+    try:
+        yield
+    finally:
+        connection.set_progress_handler(None, 0)
+
+
+def ascending(rows: Iterable[Sequence[Any]]) -> Iterator[Any]:
+    """Yield records; raise DamagedRecord unless their first values are ascending numbers."""
+    last = -(2**64)
+    for row in rows:
+        if type(row[0]) is not int or row[0] <= last:
+            raise DamagedRecord("order")
+        last = row[0]
+        yield row
 
 
 _BEFORE_ALL: dict[str, Any] = {"separators": -1, "images": -1, "parts": ""}
