@@ -1,5 +1,6 @@
 """Copies of a stored model, one after the other: damaged, forged, and with a forged container."""
 
+import shutil
 from zlib import crc32
 
 import numpy as np
@@ -57,6 +58,7 @@ def _made(group, source, about, arrays, path, rng, form):
             if what is None:
                 return None
             form.write(path, facts, changed)
-    except ValueError:  # text that cannot be written
+    except ValueError:  # content that cannot be written
+        shutil.rmtree(path, ignore_errors=True)
         return None
     return Copy(f"{group}: {kind}", what, path, is_forged=True)

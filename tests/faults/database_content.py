@@ -182,7 +182,8 @@ def _encoded(name, value):
 
 def _values(arrays, keys, values):
     keys = np.reshape(arrays.get(keys, ()), -1).tolist()
-    values = [np.ascontiguousarray(each).tobytes() for each in np.atleast_1d(arrays[values])]
+    listed = np.atleast_1d(arrays.get(values, np.empty(0)))
+    values = [np.ascontiguousarray(each).tobytes() for each in listed]
     return list(zip(keys, values, strict=False))
 
 

@@ -211,7 +211,7 @@ SCHEMAS = [
     "CREATE VIEW more AS SELECT * FROM rows",
     "CREATE TABLE more (a)",
     "CREATE INDEX more ON log (time)",
-    "CREATE UNIQUE INDEX more ON examples (region)",
+    "CREATE UNIQUE INDEX more ON examples (place, region)",
     "CREATE TABLE sequence (a INTEGER PRIMARY KEY AUTOINCREMENT)",
     "ANALYZE",
     "DROP TABLE images",

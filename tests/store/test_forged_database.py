@@ -1,9 +1,11 @@
 """Databases with right checksums that no model has are refused in one sentence."""
 
 import json
+import shutil
 import sqlite3
 import tracemalloc
 from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -51,6 +53,17 @@ def test_a_full_model_whose_number_of_the_state_is_absurd_is_refused(content, tm
     assert _refused(tmp_path / "copy")
     _, arrays = database_content.read(tmp_path / "copy")
     assert len(arrays["rows"]) == len(content[1]["rows"])
+
+
+def test_the_last_state_that_can_be_numbered_is_read_but_not_changed(content, tmp_path):
+    with building(tmp_path / "copy", *content) as connection:
+        connection.execute("UPDATE head SET version = ?", (2**62 - 1,))
+    with Learner.open(tmp_path / "copy", durability="example") as learner:
+        before = learner.ids
+        with pytest.raises(MissingDataError):
+            learner.forget(before[0])
+        assert learner.ids == before
+    assert Learner.open(tmp_path / "copy", read_only=True).ids == before
 
 
 DETAILS = {
@@ -210,3 +223,18 @@ def test_a_number_that_is_zero_in_single_precision_is_stored_as_zero(tmp_path):
         with closing(sqlite3.connect(folder / "model.sqlite")) as connection:
             digests = connection.execute("SELECT DISTINCT digest FROM examples").fetchall()
         assert len(digests) == 1
+
+
+def test_the_log_of_a_database_that_was_emptied_is_not_lost(tmp_path):
+    learner = whitened()
+    learner.store_in(tmp_path / "model")
+    learner.forget(learner.ids[0])
+    learner.flush()
+    copy = Path(shutil.copytree(tmp_path / "model", tmp_path / "copy"))
+    learner.close()
+    (copy / "model.sqlite").write_bytes(b"")
+    size = (copy / "model.sqlite-wal").stat().st_size
+    assert _refused(copy)
+    assert (copy / "model.sqlite-wal").stat().st_size == size > 0
+    assert repair(copy).lost == 0
+    assert Learner.open(copy, read_only=True).ids == learner.ids

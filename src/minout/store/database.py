@@ -84,6 +84,8 @@ class Database:
     # Opening and closing
 
     def _connect(self) -> sqlite3.Connection:
+        if self._log_size() and self.file.exists() and not self.file.stat().st_size:
+            raise self.damaged()  # SQLite would delete the log
         with self._translated():
             if self.read_only:
                 return self._connect_to_read()
@@ -372,6 +374,8 @@ class Database:
     def _write(self, changes: Changes) -> Update:
         known, connection = self._known, self._connection
         new = Update(known.version + 1, 0, changes.end, {}, {})
+        if new.version >= MODULUS:  # only a forged file has so many states
+            raise DamagedRecord("version")
         total = known.total + self._write_examples(changes, new)
         connection.executemany("INSERT OR REPLACE INTO rows VALUES (?, ?)", changes.rows)
         for table in KEYED:

@@ -414,6 +414,11 @@ class _connected:  # noqa: N801, used as a function
         self._file = file
 
     def __enter__(self) -> sqlite3.Connection:
+        if (
+            self._file.exists() and not self._file.stat().st_size
+        ):  # SQLite would delete the log, also when it only reads
+            self._connection = self._connect("ro&immutable=1")
+            return self._connection
         self._connection = self._connect("ro")
         try:
             with bounded_work(self._connection, 0):
@@ -473,11 +478,15 @@ def _object(value: bytes | None) -> dict[str, Any] | None:
 
 def _in_order(rows: Iterable[Any], *, reverse: bool = False) -> Iterator[Any]:
     # As `ascending`, also for keys that are text, and the other way round.
-    last = None
+    last: Any = None
     for row in rows:
-        if last is not None and not (row[0] < last if reverse else row[0] > last):
+        key = row[0]
+        kind = type(key) if last is None else type(last)
+        if type(key) is not kind or kind not in (int, str):
+            raise DamagedRecord("key")
+        if last is not None and not (key < last if reverse else key > last):
             raise DamagedRecord("order")
-        last = row[0]
+        last = key
         yield row
 
 
