@@ -106,7 +106,9 @@ def store(
         list[str] | None,
         typer.Option(help="Names, with commas or repeated; all if none is named."),
     ] = None,
-    copies: Annotated[int, typer.Option(help="Copies that `copies` opens.", min=10)] = 5_000,
+    copies: Annotated[
+        int, typer.Option(help="Copies that `copies` opens, of each form.", min=10)
+    ] = 5_000,
     check_bounds: Annotated[
         bool, typer.Option("--check-bounds", help="Compile kernels with bounds checks (minutes).")
     ] = False,

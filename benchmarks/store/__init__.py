@@ -34,7 +34,7 @@ class Settings:
     lag_seconds, rate : float
         How long the live stream of `lag` takes, and its rows per second.
     copies : int
-        How many damaged and forged copies `copies` opens.
+        How many damaged and forged copies `copies` opens of each form, file and folder.
     check_bounds : bool
         Whether kernels are compiled anew with bounds checks for them, in a process and a cache of
         their own: an index beyond an array is then an error, not a wrong number or a crash.
@@ -71,7 +71,7 @@ TESTING = Settings(
     operations=15,
     lag_seconds=1.5,
     rate=50.0,
-    copies=20,
+    copies=5,
 )
 
 

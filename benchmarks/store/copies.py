@@ -15,21 +15,25 @@ from unittest.mock import patch
 from benchmarks.measuring import in_fresh_process
 from benchmarks.parts import Progress, worth_showing
 from benchmarks.tables import Goal, Table
-from tests.faults.copies import ONE_FILE, copies
+from tests.faults.copies import copies
+from tests.faults.forms import FORMS, remove
 from tests.faults.models import MODELS, MORE_MODELS, questions
-from tests.faults.trial import BAD, Trials, Verdict, counted
+from tests.faults.trial import BAD, Form, Trials, Verdict, counted
 
+COUNTS = ("tried", "noticed", "identical", "earlier", "plausible", "bad")
 SHOWN = 20
 """So many copies that do harm are described."""
 
 
 class CopiesRow(NamedTuple):
-    """The copies of one kind: how many were tried, and what came of them."""
+    """The copies of one form and kind: how many were tried, and what came of them."""
 
+    form: str
     kind: str
     tried: int
     noticed: int
     identical: int
+    earlier: int
     plausible: int
     bad: int
     megabytes: float
@@ -37,7 +41,18 @@ class CopiesRow(NamedTuple):
 
 
 def measure(count: int, seed: int, progress: Progress) -> list[CopiesRow]:
-    """Try copies of ten models, about as many of each."""
+    """Try copies of ten models in each form, about as many of each."""
+    found: list[CopiesRow] = []
+    for number, form in enumerate(FORMS.values()):
+
+        def shown(name: str, done: int, _: int, before: int = number * count) -> None:
+            progress(name, before + done, len(FORMS) * count)
+
+        found += _measured(form, count, seed, shown)
+    return found
+
+
+def _measured(form: Form, count: int, seed: int, progress: Progress) -> list[CopiesRow]:
     models = {**MODELS, **MORE_MODELS}
     verdicts: dict[str, list[Verdict]] = defaultdict(list)
     harm: dict[str, list[str]] = defaultdict(list)
@@ -45,19 +60,22 @@ def measure(count: int, seed: int, progress: Progress) -> list[CopiesRow]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for number, (model, make) in enumerate(models.items()):
-            make().save(folder / model)
             share = count * (number + 1) // len(models) - count * number // len(models)
-            with Trials(ONE_FILE, folder / model, questions(model), seconds=60.0) as trials:
-                for copy in copies(folder / model, folder, share, seed):
+            if not share:
+                continue
+            rows = questions(model)
+            form.store(make(), folder / model, rows)
+            with Trials(form, folder / model, rows, seconds=60.0) as trials:
+                for copy in copies(folder / model, folder, share, seed, form=form):
                     verdict = trials.of(copy)
-                    copy.path.unlink(missing_ok=True)
+                    remove(copy)
                     verdicts[copy.kind].append(verdict)
                     if verdict.word == BAD:
                         harm[copy.kind].append(f"{model}: {copy.change}: {verdict.why}")
                     done += 1
                     if worth_showing(done, count):
                         progress("copies", done, count)
-    return [_row(kind, verdicts[kind], harm[kind]) for kind in sorted(verdicts)]
+    return [_row(form.name, kind, verdicts[kind], harm[kind]) for kind in sorted(verdicts)]
 
 
 def measure_with_bounds(count: int, seed: int, progress: Progress) -> list[CopiesRow]:
@@ -70,16 +88,19 @@ def measure_with_bounds(count: int, seed: int, progress: Progress) -> list[Copie
 
 def tables(rows: Sequence[CopiesRow]) -> list[Table]:
     """Return what came of the copies by kind, and the copies that do harm."""
-    head = ("copies", "tried", "noticed", "identical", "plausible", "bad", "MB")
-    total = CopiesRow("all", *(sum(column) for column in _numbers(rows)), _most(rows))
+    head = ("form", "copies", *COUNTS, "MB")
     lines = [
-        (row.kind, *(f"{each:,}" for each in row[1:6]), f"{row.megabytes:.0f}")
-        for row in (*rows, total)
+        (row.form, row.kind, *(f"{each:,}" for each in _counts(row)), f"{row.megabytes:.0f}")
+        for row in (*rows, *_totals(rows))
     ]
-    note = "MB is the most memory that a copy took, beyond that of the process."
+    note = (
+        "MB is the most memory that a copy took, beyond that of the process. A folder whose "
+        "write-ahead log is damaged may be an earlier state, as after a crash."
+    )
     found = [Table("Damaged and forged copies", head, lines, note)]
-    harm = [(row.kind, each) for row in rows for each in row.examples][:SHOWN]
-    return found + ([Table("Copies that do harm", ("copies", "what"), harm)] if harm else [])
+    harm = [(row.form, row.kind, each) for row in rows for each in row.examples][:SHOWN]
+    head = ("form", "copies", "what")
+    return found + ([Table("Copies that do harm", head, harm)] if harm else [])
 
 
 def goals(rows: Sequence[CopiesRow]) -> list[Goal]:
@@ -88,14 +109,20 @@ def goals(rows: Sequence[CopiesRow]) -> list[Goal]:
     return [Goal("copies", "none does harm", f"{bad:,} of {tried:,}", bad == 0)]
 
 
-def _row(kind: str, verdicts: list[Verdict], harm: list[str]) -> CopiesRow:
+def _row(form: str, kind: str, verdicts: list[Verdict], harm: list[str]) -> CopiesRow:
     most = max(verdict.memory for verdict in verdicts) / 1e6
-    return CopiesRow(kind, len(verdicts), *counted(verdicts).values(), most, tuple(harm))
+    return CopiesRow(form, kind, len(verdicts), *counted(verdicts).values(), most, tuple(harm))
 
 
-def _numbers(rows: Sequence[CopiesRow]) -> list[list[int]]:
-    return [list(column) for column in zip(*(row[1:6] for row in rows), strict=True)]
+def _totals(rows: Sequence[CopiesRow]) -> list[CopiesRow]:
+    # The sums of each form.
+    found = []
+    for form in dict.fromkeys(row.form for row in rows):
+        own = [row for row in rows if row.form == form]
+        sums = [sum(column) for column in zip(*map(_counts, own), strict=True)]
+        found.append(CopiesRow(form, "all", *sums, max(row.megabytes for row in own)))
+    return found
 
 
-def _most(rows: Sequence[CopiesRow]) -> float:
-    return max(row.megabytes for row in rows)
+def _counts(row: CopiesRow) -> list[int]:
+    return [getattr(row, name) for name in COUNTS]

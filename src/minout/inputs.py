@@ -65,7 +65,8 @@ class InputRows:
             raise InvalidInputError(
                 f"x holds a number beyond {LARGEST_SINGLE:g}; scale the features first."
             )
-        return numbers.astype(self.features.dtype, copy=False)
+        is_same = numbers.dtype == self.features.dtype
+        return numbers if is_same else _plain_zeros(numbers, self.features.dtype)
 
     def _codes(self, X: Codes, widths: Widths, dimensions: int) -> NDArray[Any]:
         if self.codec is None:
@@ -93,7 +94,7 @@ class InputRows:
                 f"The feature map gave {rows.shape[1]} numbers, but this learner was taught with "
                 f"{widths.row}. Use the same map for every example."
             )
-        return np.asarray(rows + rows.dtype.type(0.0), dtype=self.features.dtype)
+        return _plain_zeros(rows, self.features.dtype)
 
 
 def one_row(x: ArrayLike, features: int | None, dtype: Any = np.float64) -> Floats:
@@ -252,13 +253,17 @@ def _checked(
     if width == 0:
         raise InvalidInputError("x has no features; pass at least one number per row.")
     wanted = np.dtype(dtype if array.dtype == dtype else np.float64)
-    # A copy in which -0.0 has the bytes of 0.0, which equals it.
-    rows: Floats = np.add(array, wanted.type(0.0), dtype=wanted, order="C")
+    rows: Floats = np.add(array, wanted.type(0.0), dtype=wanted, order="C")  # a copy, without -0.0
     if not _within(rows, LARGEST):
         if not np.isfinite(rows).all():
             raise InvalidInputError("x holds NaN or infinity; fill or drop such values first.")
         raise InvalidInputError(f"x holds a number beyond {LARGEST:g}; scale the features first.")
     return rows
+
+
+def _plain_zeros(rows: NDArray[Any], dtype: np.dtype[Any]) -> Floats:
+    # Rows in which -0.0 has the bytes of 0.0, which equals it; -1e-60 is -0.0 in single precision.
+    return np.asarray(rows.astype(dtype, copy=False) + dtype.type(0.0))
 
 
 def _within(rows: Floats, largest: float) -> bool:

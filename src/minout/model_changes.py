@@ -19,10 +19,9 @@ from minout import engine
 from minout._typing import Id, Ints, Label
 from minout.engine import Certificate, Delta, State
 from minout.store import Database, encode_arrays
+from minout.store.log_entries import MOST_NAMED
 from minout.store.schema import Changes, ExampleRecord, Key, LogEntry
 
-MOST_NAMED = 100
-"""At most so many pairs of labels are named in one entry of the log."""
 ABOUT, NOTES = "about", "notes"
 
 

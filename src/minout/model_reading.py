@@ -61,9 +61,7 @@ def read_state(reading: Reading, file: Path, expected: Expected) -> Loaded:
     notes = _decoded(values.pop(NOTES, b""))
     found = found_features(file, about.get("features"), expected.features)
     columns = _columns(reading, about, expected)
-    shared: dict[str, NDArray[Any]] = {}
-    for name in engine.SHARED:
-        shared |= decode_arrays(values[name]) if name in values else {}
+    shared = _shared(values)
     separators = {
         int(key): decode_arrays(value) for key, value in reading.keyed("separators").items()
     }
@@ -74,6 +72,19 @@ def read_state(reading: Reading, file: Path, expected: Expected) -> Loaded:
     expect_rows_of(found, state)
     kept = {key: about.get(key) for key in header(found)}
     return Loaded(found, state, kept, columns.positions, json.dumps(notes))
+
+
+def _shared(values: dict[Key, bytes]) -> dict[str, NDArray[Any]]:
+    # The arrays of all parts; each must be in its own part, else a later change would miss it.
+    if not values.keys() <= set(engine.SHARED):
+        raise MalformedError("parts")
+    shared: dict[str, NDArray[Any]] = {}
+    for part in engine.SHARED:
+        arrays = decode_arrays(values[part]) if part in values else {}
+        if not all(engine.belongs_to(part, name) for name in arrays):
+            raise MalformedError(part)
+        shared |= arrays
+    return shared
 
 
 def _columns(reading: Reading, about: dict[str, Any], expected: Expected) -> Columns:
@@ -93,7 +104,8 @@ def _columns(reading: Reading, about: dict[str, Any], expected: Expected) -> Col
         if kernels.count_wrong_digests(words, columns.digests[at]):
             raise MalformedError("digest")
         columns.rows[at] = rows
-    columns.rows[~columns.stored] = 0
+    if old is not None:  # otherwise they are zeros, for which no memory is taken
+        columns.rows[~columns.stored] = 0
     return columns
 
 

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from minout.codecs import ExactCodec
 from minout.engine import Delta, MalformedError, Settings, State
-from minout.errors import InvalidInputError, MinoutError, UnwritableError
+from minout.errors import InvalidInputError, MinoutError, MissingDataError, UnwritableError
 from minout.features import FeatureMap
 from minout.model_changes import Recorder, Written
 from minout.model_file import (
@@ -314,12 +314,18 @@ class FolderStore(Store):
             return
         self.is_closed = True
         self._database.end()
-        if self.read_only or self._database.newest():
+        if self.read_only or not self._has_no_state():
             self._database.close()
             return
         self._database.remove()
         if self._made_folder is not None:
             remove_if_empty(self._place, self._made_folder)
+
+    def _has_no_state(self) -> bool:
+        try:
+            return self.is_new
+        except MissingDataError:  # it is damaged
+            return False
 
     def __del__(self) -> None:
         """Commit what has not been committed yet, when the learner is no longer used."""

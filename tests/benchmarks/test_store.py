@@ -15,13 +15,15 @@ def test_copies_are_counted():
         assert each.rows
         for table in each.tables:
             assert table.title in markdown(table)
-    assert sum(row.values["tried"] for row in found[0].rows) == store.TESTING.copies
+    for form in ("file", "folder"):
+        tried = [row.values["tried"] for row in found[0].rows if row.values["form"] == form]
+        assert sum(tried) == store.TESTING.copies
     assert found[0].goals[0].met
 
 
 def test_a_copy_that_does_harm_is_shown():
-    row = copies.CopiesRow("forged: x", 3, 1, 1, 0, 1, 2.0, ("plain: W: crash",))
-    assert copies.tables([row])[1].lines == [("forged: x", "plain: W: crash")]
+    row = copies.CopiesRow("folder", "forged: x", 3, 1, 1, 0, 0, 1, 2.0, ("plain: W: crash",))
+    assert copies.tables([row])[1].lines == [("folder", "forged: x", "plain: W: crash")]
     assert not copies.goals([row])[0].met
 
 

@@ -1,23 +1,19 @@
 """Copies of a stored model, one after the other: damaged, forged, and with a forged container."""
 
+import shutil
 from zlib import crc32
 
 import numpy as np
 
-from minout import Learner
-from minout.store import read_archive, write_archive
+from . import forge
+from .forms import ONE_FILE
+from .trial import Copy
 
-from . import damage, forge, forge_archive
-from .trial import Copy, Form
-
-ONE_FILE = Form(
-    read=lambda path: read_archive(path, "minout model", 2),
-    write=lambda path, about, arrays: write_archive(path, about, arrays, "The model"),
-    open=Learner.load,
-)
+SHARES = {"damaged": 15, "forged": 35, "container": 9, "bomb": 1}
+FOLDER_SHARES = {"damaged": 20, "forged": 20, "container": 18, "bomb": 2}
 
 
-def copies(source, folder, count, seed, *, form=ONE_FILE, containers=forge_archive.KINDS):
+def copies(source, folder, count, seed, *, form=ONE_FILE):
     """Yield copies of a stored model; each is written when it is asked for.
 
     Parameters
@@ -31,44 +27,38 @@ def copies(source, folder, count, seed, *, form=ONE_FILE, containers=forge_archi
     seed : int
         Copies are the same for the same seed, model and name of the source.
     form : Form
-        How content is read and written.
-    containers : dict of str to callable
-        Forgeries of the form itself: `call(about, arrays, path, rng)` writes one.
+        How the model is stored, and what can be done to it.
     """
     about, arrays = form.read(source)
-    shares = {"damaged": 15, "forged": 35, "container": 9, "bomb": 1}
+    shares = SHARES if source.is_file() else FOLDER_SHARES
     groups = [group for group, share in shares.items() for _ in range(share)]
     made, turn = 0, 0
     while made < count:
         rng = np.random.default_rng([seed, turn, crc32(source.name.encode())])
         group = groups[int(rng.integers(len(groups)))]
         path = folder / f"copy{turn}"
-        copy = _made(group, source, about, arrays, path, rng, form, containers)
+        copy = _made(group, source, about, arrays, path, rng, form)
         turn += 1
         if copy is not None:
             made += 1
             yield copy
 
 
-def _made(group, source, about, arrays, path, rng, form, containers):
+def _made(group, source, about, arrays, path, rng, form):
     if group == "damaged":
-        kind = _choice(damage.KINDS, rng)
-        file = damage.damage(source, path, kind, rng)
+        kind, file = form.damage(source, path, rng)
         return Copy(f"damaged: {kind}", file, path, is_forged=False)
-    if group in ("forged", "bomb"):
-        kind = _choice(forge.KINDS if group == "forged" else forge.BOMBS, rng)
-        facts, changed, what = forge.forge(about, arrays, kind, rng)
-        if what is None:
-            return None
-        try:
+    kinds = {"forged": form.forgeries, "bomb": form.bombs, "container": form.containers}[group]
+    kind = list(kinds)[int(rng.integers(len(kinds)))]
+    try:
+        if group == "container":
+            what = kinds[kind](about, arrays, path, rng) or ""
+        else:
+            facts, changed, what = forge.forge(about, arrays, kinds[kind], rng)
+            if what is None:
+                return None
             form.write(path, facts, changed)
-        except ValueError:  # text that cannot be written
-            return None
-        return Copy(f"{group}: {kind}", what, path, is_forged=True)
-    kind = _choice(containers, rng)
-    containers[kind](about, arrays, path, rng)
-    return Copy(f"container: {kind}", "", path, is_forged=True)
-
-
-def _choice(kinds, rng):
-    return list(kinds)[int(rng.integers(len(kinds)))]
+    except ValueError:  # content that cannot be written
+        shutil.rmtree(path, ignore_errors=True)
+        return None
+    return Copy(f"{group}: {kind}", what, path, is_forged=True)

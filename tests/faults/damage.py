@@ -12,6 +12,8 @@ from pathlib import Path
 import numpy as np
 
 BLOCK = 512
+_PAGE = 8_192
+DATABASE, LOG = "model.sqlite", "model.sqlite-wal"
 
 
 def truncated(content, rng):
@@ -35,7 +37,8 @@ def overwritten(content, rng):
 
 def swapped(content, rng):
     """Exchange two blocks."""
-    blocks = [content[at : at + BLOCK] for at in range(0, len(content), BLOCK)]
+    size = _block(content, rng)
+    blocks = [content[at : at + size] for at in range(0, len(content), size)]
     a, b = rng.integers(len(blocks), size=2).tolist()
     blocks[a], blocks[b] = blocks[b], blocks[a]
     return b"".join(blocks)
@@ -43,8 +46,9 @@ def swapped(content, rng):
 
 def zeroed(content, rng):
     """Fill a block with zeros, as a file system does after a crash."""
-    start = BLOCK * int(rng.integers(len(content) // BLOCK + 1))
-    length = len(content[start : start + BLOCK])
+    size = _block(content, rng)
+    start = size * int(rng.integers(len(content) // size + 1))
+    length = len(content[start : start + size])
     return content[:start] + bytes(length) + content[start + length :]
 
 
@@ -56,8 +60,9 @@ def cut_out(content, rng):
 
 def repeated(content, rng):
     """Repeat a block."""
-    start = BLOCK * int(rng.integers(len(content) // BLOCK + 1))
-    return content[: start + BLOCK] + content[start:]
+    size = _block(content, rng)
+    start = size * int(rng.integers(len(content) // size + 1))
+    return content[: start + size] + content[start:]
 
 
 def appended(content, rng):
@@ -97,16 +102,53 @@ KINDS = {
 }
 
 
-def damage(source, target, kind, rng):
-    """Copy a stored model, and damage one of its files; return the name of that file."""
+def damage(source, target, rng, earlier=()):
+    """Copy a stored model, and damage one of its files; return how, and the name of that file.
+
+    `earlier` are folders of earlier states of the model, for damage that has to do with them.
+    """
     source, target = Path(source), Path(target)
     if source.is_dir():
         shutil.copytree(source, target)
-        files = sorted(each for each in target.rglob("*") if each.is_file())
-        file = files[int(rng.integers(len(files)))]
+        names = sorted(each.name for each in target.iterdir())
+        files = [DATABASE] * 12 + [LOG] * 6 * (LOG in names) + names
+        file = target / files[int(rng.integers(len(files)))]
+        if earlier and rng.random() < 0.25:
+            kind = list(OF_FOLDERS)[int(rng.integers(len(OF_FOLDERS)))]
+            OF_FOLDERS[kind](file, earlier[int(rng.integers(len(earlier)))], rng)
+            return kind, file.name
     else:
         shutil.copyfile(source, target)
         file = target
+    kind = list(KINDS)[int(rng.integers(len(KINDS)))]
     content = file.read_bytes()
-    file.write_bytes(KINDS[kind](content, rng) if content else KINDS["appended"](content, rng))
-    return file.name
+    file.write_bytes(KINDS[kind](content, rng) if content else appended(content, rng))
+    return kind, file.name
+
+
+def missing_file(file, earlier, rng):
+    """Remove a file."""
+    file.unlink()
+
+
+def older_file(file, earlier, rng):
+    """Replace a file by that of an earlier state, which is intact."""
+    file.unlink()
+    if (earlier / file.name).exists():
+        shutil.copyfile(earlier / file.name, file)
+
+
+def older_page(file, earlier, rng):
+    """Replace a page by the one of an earlier state, as if it had never been written."""
+    old = (earlier / file.name).read_bytes() if (earlier / file.name).exists() else b""
+    new, size = file.read_bytes(), _PAGE if file.name == DATABASE else _PAGE + 24
+    start = (0 if file.name == DATABASE else 32) + size * int(rng.integers(len(new) // size + 1))
+    file.write_bytes(new[:start] + old[start : start + size] + new[start + size :])
+
+
+OF_FOLDERS = {each.__name__: each for each in (missing_file, older_file, older_page)}
+
+
+def _block(content, rng):
+    # Parts of a file that are exchanged: blocks of a disk, or pages of a database.
+    return _PAGE if len(content) > 2 * _PAGE and rng.random() < 0.5 else BLOCK

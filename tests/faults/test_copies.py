@@ -1,18 +1,29 @@
 """Damaged and forged copies are noticed or harmless; `benchmarks store` tries thousands."""
 
 import ctypes
+import shutil
 import time
 
 import numpy as np
 import pytest
 
-from faults import forge, forge_archive, trial
-from faults.copies import ONE_FILE, copies
+from faults import database_content, forge, trial
+from faults.copies import copies
+from faults.forms import FOLDER, FORMS, ONE_FILE, remove
 from faults.models import MODELS, questions
-from faults.trial import BAD, IDENTICAL, NOTICED, PLAUSIBLE, Copy, Trials, counted
+from faults.trial import BAD, EARLIER, IDENTICAL, NOTICED, PLAUSIBLE, Copy, Trials, counted
+from minout import Learner
 from minout.errors import InvalidInputError, MissingDataError
+from minout.upkeep import read_log
+from oracle.margin import differs
+from oracle.margin import saved as bits
 
-PER_MODEL = 28
+PER_MODEL = {"file": 28, "folder": 12}
+IN_FOLDERS = ("far", "window", "weights")
+TRIED = [
+    *(("file", name) for name in MODELS),
+    *(("folder", name) for name in IN_FOLDERS),
+]
 SEED = 20
 
 
@@ -24,18 +35,35 @@ def saved(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_a_copy_is_noticed_identical_or_another_model(saved, tmp_path, name):
-    verdicts = []
-    with Trials(ONE_FILE, saved / name, questions(name), seconds=60.0) as trials:
-        for copy in copies(saved / name, tmp_path, PER_MODEL, SEED):
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory, saved):
+    """Return a function that gives the path of a model in a form."""
+    folder = tmp_path_factory.mktemp("folders")
+
+    def path(form, name):
+        if form is ONE_FILE:
+            return saved / name
+        if not (folder / name).exists():
+            form.store(MODELS[name](), folder / name, questions(name))
+        return folder / name
+
+    return path
+
+
+@pytest.mark.parametrize(("form", "name"), TRIED, ids=["-".join(each) for each in TRIED])
+def test_a_copy_is_noticed_identical_or_another_model(stored, tmp_path, form, name):
+    form, count, verdicts = FORMS[form], PER_MODEL[form], []
+    source = stored(form, name)
+    with Trials(form, source, questions(name), seconds=60.0) as trials:
+        for copy in copies(source, tmp_path, count, SEED, form=form):
             verdict = trials.of(copy)
             assert verdict.word != BAD, (copy, verdict)
-            assert copy.is_forged or verdict.word in (NOTICED, IDENTICAL)
+            right = (NOTICED, IDENTICAL, *[EARLIER] * copy.may_be_earlier)
+            assert copy.is_forged or verdict.word in right
             verdicts.append(verdict)
-            copy.path.unlink()
+            remove(copy)
     found = counted(verdicts)
-    assert found[NOTICED] > PER_MODEL / 3
+    assert found[NOTICED] > count / 3
     assert found[IDENTICAL] > 0
 
 
@@ -44,19 +72,54 @@ BOMBS = [*forge.BOMBS, "overlapping", "deflated", "many_members", "other_json"]
 
 @pytest.mark.parametrize("kind", BOMBS)
 def test_a_small_file_takes_little_memory(saved, tmp_path, kind):
-    source = saved / "plain"
-    about, arrays = ONE_FILE.read(source)
-    with Trials(ONE_FILE, source, questions("plain"), seconds=60.0) as trials:
-        for seed in range(2):
-            rng, path = np.random.default_rng(seed), tmp_path / "copy"
-            if kind in forge.BOMBS:
-                facts, changed, what = forge.forge(about, arrays, kind, rng)
-                assert what is not None
-                ONE_FILE.write(path, facts, changed)
-            else:
-                forge_archive.KINDS[kind](about, arrays, path, rng)
-            verdict = trials.of(Copy(kind, "", path, is_forged=True))
-            assert verdict.word != BAD, verdict
+    with Trials(ONE_FILE, saved / "plain", questions("plain"), seconds=60.0) as trials:
+        _try_bombs(ONE_FILE, saved / "plain", tmp_path, kind, trials)
+
+
+def test_a_small_folder_takes_little_memory(stored, tmp_path):
+    source = stored(FOLDER, "plain")
+    with Trials(FOLDER, source, questions("plain"), seconds=60.0) as trials:
+        for kind in (*FOLDER.bombs, "repeated_pages", "lying_header", "other_json"):
+            _try_bombs(FOLDER, source, tmp_path, kind, trials)
+
+
+def _try_bombs(form, source, folder, kind, trials):
+    about, arrays = form.read(source)
+    for seed in range(2):
+        rng, path = np.random.default_rng(seed), folder / f"{kind}{seed}"
+        if kind in form.bombs:
+            facts, changed, what = forge.forge(about, arrays, form.bombs[kind], rng)
+            assert what is not None
+            form.write(path, facts, changed)
+        else:
+            form.containers[kind](about, arrays, path, rng)
+        verdict = trials.of(Copy(kind, "", path, is_forged=True))
+        assert verdict.word != BAD, (kind, verdict)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_content_that_is_written_as_it_was_read_is_the_same_model(tmp_path, name):
+    learner = MODELS[name]()
+    learner.store_in(tmp_path / "model")
+    learner.close()
+    database_content.write(tmp_path / "copy", *database_content.read(tmp_path / "model"))
+    copy = Learner.open(tmp_path / "copy", read_only=True)
+    assert differs(bits(copy), bits(learner)) == []
+    assert [each.moved for each in read_log(tmp_path / "copy")] == [
+        each.moved for each in read_log(tmp_path / "model")
+    ]
+
+
+def test_a_folder_without_its_log_is_an_earlier_state(stored, tmp_path):
+    source = stored(FOLDER, "plain")
+    shutil.copytree(source, tmp_path / "copy")
+    (tmp_path / "copy" / "model.sqlite-wal").unlink()
+    found = {}
+    with Trials(FOLDER, source, questions("plain")) as trials:
+        for change in ("model.sqlite-wal", "model.sqlite"):
+            verdict = trials.of(Copy("missing", change, tmp_path / "copy", is_forged=False))
+            found[change] = verdict.word
+    assert found == {"model.sqlite-wal": EARLIER, "model.sqlite": BAD}
 
 
 def _crash(*_):

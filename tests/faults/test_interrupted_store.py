@@ -134,7 +134,7 @@ def test_a_commit_that_was_interrupted_when_it_was_done_is_not_taken_for_lost(tm
     go_on(learner, beside)
     go_on(taught(twin, range(10)), twin)
     assert differs(saved(learner), saved(twin)) == []
-    actions = [entry.action for _, entry in learner._store.database.log()]
+    actions = [entry.action for entry in learner._store.database.log()]
     assert len(actions) <= 12  # nothing is written twice
 
 

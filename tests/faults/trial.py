@@ -9,6 +9,10 @@ noticed
 identical
     Predictions, scores, ids and misfits, and the same once more after one example is taught and one
     forgotten, are those of the undamaged model, bit for bit.
+earlier
+    Only for copies whose write-ahead log is damaged, or of which a whole file is an earlier one: it
+    is a state that was committed earlier. SQLite cannot tell such a log from that of a process that
+    was killed before its last commit, and nobody an earlier model from a restored one.
 plausible
     Only for forgeries, whose checksums are right. Answers differ, and either `audit()` lists
     differences, or the content is a valid other model: the audit finds nothing, and after
@@ -34,6 +38,7 @@ from collections.abc import Callable
 from pathlib import Path
 from select import select
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 
@@ -41,7 +46,8 @@ from minout import Learner
 from minout.errors import InvalidInputError, MinoutError, MissingDataError
 from minout.kernels.warmup import warm_up
 
-NOTICED, IDENTICAL, PLAUSIBLE, BAD = "noticed", "identical", "plausible", "bad"
+NOTICED, IDENTICAL, EARLIER = "noticed", "identical", "earlier"
+PLAUSIBLE, BAD = "plausible", "bad"
 SECONDS = 20.0
 """A copy that takes longer hangs."""
 MORE_MEMORY = 32_000_000
@@ -55,28 +61,53 @@ LONGEST = 600
 
 
 class Form(NamedTuple):
-    """A form in which models are stored: how to read the content, to write it, and to open it.
+    """A form in which models are stored, a file or a folder, and what can be done to it.
 
-    `read(path)` returns metadata and arrays; `write(path, about, arrays)` stores them with right
-    checksums; `open(path)` returns a learner. A form may be a file or a folder.
+    `store(learner, path, rows)` stores a learner; for a folder it teaches some of the rows, so that
+    there are earlier states, whose paths are `earlier(path)`. `read(path)` returns metadata and
+    arrays; `write(path, about, arrays)` stores them with right checksums; `open(path)` returns a
+    learner, and leaves the path as it is. `damage(source, target, rng)` makes a damaged copy and
+    says how, and which file. `forgeries` and `bombs` are kinds of changed content (see `forge.py`);
+    `containers` of a changed form: `call(about, arrays, path, rng)` writes one.
+
+    Each of `upkeep` is called with the paths of some copies, and must end with a result or an error
+    with one sentence. `errors` are those with which damage may be noticed.
     """
 
+    name: str
+    store: Callable[[Learner, Path, Any], None]
     read: Callable[[Path], tuple[dict[str, Any], dict[str, Any]]]
     write: Callable[[Path, dict[str, Any], dict[str, Any]], None]
     open: Callable[[Path], Learner]
+    damage: Callable[..., tuple[str, str]]
+    forgeries: dict[str, Callable[..., Any]]
+    bombs: dict[str, Callable[..., Any]]
+    containers: dict[str, Callable[..., Any]]
+    earlier: Callable[[Path], list[Path]] = lambda _: []
+    upkeep: tuple[tuple[str, Callable[[Path], Any]], ...] = ()
+    errors: tuple[type[Exception], ...] = (MissingDataError, InvalidInputError)
 
 
 class Copy(NamedTuple):
-    """A copy of a model: its kind, what was changed, where it is, and whether it is a forgery."""
+    """A copy of a model: its kind, what was changed, where it is, and whether it is a forgery.
+
+    What is changed in a damaged copy is a file.
+    """
 
     kind: str
     change: str
     path: Path
     is_forged: bool
 
+    @property
+    def may_be_earlier(self) -> bool:
+        """Whether an earlier state is right; see the top of this module."""
+        is_older = self.change.endswith("-wal") or self.kind.endswith("older_file")
+        return is_older and not self.is_forged
+
 
 class Verdict(NamedTuple):
-    """What came of a copy: one of the four words, why, and the bytes and seconds that it took."""
+    """What came of a copy: one of the five words, why, and the bytes and seconds that it took."""
 
     word: str
     why: str = ""
@@ -85,11 +116,12 @@ class Verdict(NamedTuple):
 
 
 class Good(NamedTuple):
-    """What the undamaged model answers, and the memory that it takes."""
+    """What the undamaged model answers, and in earlier states, and the memory that it takes."""
 
     answers: bytes
     memory: int
     size: int
+    earlier: frozenset[bytes] = frozenset()
 
 
 def answers(learner, rows):
@@ -134,10 +166,9 @@ class Trials:
         self._good = None
         _warm_up(form, path, rows, ask)
         for _ in range(2):  # the first fills the heap
-            verdict, found = self._asked(path, is_forged=False)
-            if found is None:
-                raise AssertionError(f"The undamaged model is {verdict}")
-        self._good = Good(found, verdict.memory, _size(path))
+            verdict, found = self._of_undamaged(path)
+        earlier = frozenset(self._of_undamaged(each)[1] for each in form.earlier(path))
+        self._good = Good(found, verdict.memory, _size(path), earlier)
 
     def __enter__(self):
         return self
@@ -147,12 +178,18 @@ class Trials:
 
     def of(self, copy):
         """Return the verdict on a copy."""
-        return self._asked(copy.path, copy.is_forged)[0]
+        return self._asked(copy)[0]
 
-    def _asked(self, path, is_forged):
+    def _of_undamaged(self, path):
+        verdict, found = self._asked(Copy("undamaged", "", path, is_forged=False))
+        if found is None or verdict.word == BAD:
+            raise AssertionError(f"The undamaged model is {verdict}")
+        return verdict, found
+
+    def _asked(self, copy):
         if self._child is None:
             self._child = _Child(lambda job: _trial(self._form, self._rows, self._ask, *job))
-        job = (path, is_forged, self._good)
+        job = (copy, self._good)
         start = time.perf_counter()
         reply = self._child.ask(job, self._seconds)
         seconds = time.perf_counter() - start
@@ -180,7 +217,7 @@ def _warm_up(form, path, rows, ask):
         raise AssertionError(f"The undamaged model is {verdict}")
 
 
-def _trial(form, rows, ask, path, is_forged, good):
+def _trial(form, rows, ask, copy, good):
     # In the child: open a copy, ask, and compare. Returns the verdict, and the answers.
     gc.collect()
     before, found = _reset_peak(), None
@@ -188,28 +225,58 @@ def _trial(form, rows, ask, path, is_forged, good):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             np.seterr(all="ignore")
-            verdict, found = _opened(form, rows, ask, path, is_forged, good)
-    except (MissingDataError, InvalidInputError) as error:
+            verdict, found = _opened(form, rows, ask, copy, good)
+    except form.errors as error:
         verdict = _refused(error)
     except Exception as error:
-        verdict = Verdict(BAD, f"{type(error).__name__}: {error}"[:200])
+        verdict = _raw(error)
+    for name, call in _drawn(form.upkeep, copy) if verdict.word != BAD else ():
+        wrong = _kept_up(call, copy.path)
+        if wrong is not None:
+            verdict = wrong._replace(why=f"{name}: {wrong.why}")
+            break
     memory = max(_peak() - before, 0)
     if good is not None and verdict.word != BAD:
-        larger = max(_size(path) - good.size, 0)
+        larger = max(_size(copy.path) - good.size, 0)
         if memory > 2 * good.memory + MORE_MEMORY + PER_BYTE * larger:
             verdict = Verdict(BAD, f"memory: {memory / 1e6:.0f} MB, then {verdict.word}")
     return verdict._replace(memory=memory), found
 
 
-def _opened(form, rows, ask, path, is_forged, good):
-    learner = form.open(path)
-    if not is_forged:
+def _drawn(upkeep, copy):
+    # Two of the calls, always the same ones for the same copy; all would take long.
+    start = crc32(f"{copy.kind} {copy.path.name}".encode())
+    return [
+        upkeep[(start + n * len(upkeep) // 2) % len(upkeep)] for n in range(min(len(upkeep), 2))
+    ]
+
+
+def _raw(error):
+    return Verdict(BAD, f"{type(error).__name__}: {error}"[:200])
+
+
+def _kept_up(call, path):
+    # A verdict if upkeep ends with anything but a result or an error with one sentence.
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            call(path)
+    except MinoutError as error:
+        verdict = _refused(error)
+        return verdict if verdict.word == BAD else None
+    except Exception as error:
+        return _raw(error)
+    return None
+
+
+def _opened(form, rows, ask, copy, good):
+    learner, path = form.open(copy.path), copy.path
+    if not copy.is_forged:
         found = ask(learner, rows)
-        same = good is None or found == good.answers
-        return (Verdict(IDENTICAL) if same else Verdict(BAD, "wrong answers")), found
+        return _compared(found, copy, good), found
     try:
         found = ask(learner, rows)
-    except (MissingDataError, InvalidInputError) as error:
+    except form.errors as error:
         verdict, found = _refused(error), None
         if verdict.word == BAD:
             return verdict, None
@@ -223,6 +290,14 @@ def _opened(form, rows, ask, path, is_forged, good):
     if found is None:
         return verdict, None
     return _as_taught(other), found
+
+
+def _compared(found, copy, good):
+    if good is None or found == good.answers:
+        return Verdict(IDENTICAL)
+    if copy.may_be_earlier and found in good.earlier:
+        return Verdict(EARLIER)
+    return Verdict(BAD, "wrong answers")
 
 
 def _use(learner):
@@ -399,4 +474,4 @@ def _size(path):
 def counted(verdicts):
     """Return how many verdicts there are of each word."""
     found = Counter(verdict.word for verdict in verdicts)
-    return {word: found[word] for word in (NOTICED, IDENTICAL, PLAUSIBLE, BAD)}
+    return {word: found[word] for word in (NOTICED, IDENTICAL, EARLIER, PLAUSIBLE, BAD)}

@@ -181,11 +181,11 @@ def test_ids_of_examples_that_a_failed_call_restored_stay_in_the_log(tmp_path):
     one = Learner.open(tmp_path / "model", memory=Failing(), keep=10)
     one.teach_many(ROWS[:10], LABELS[:10], ids=range(10), at=0.0)
     one.flush()
-    before = [entry.id for _, entry in one._store.database.log()]
+    before = [entry.id for entry in one._store.database.log()]
     Failing.left = 30
     with pytest.raises(RuntimeError):
         one.teach_many(ROWS[10:60], LABELS[10:60], at=1.0)
     Failing.left = 10**6
     one.flush()
-    assert [entry.id for _, entry in one._store.database.log()][: len(before)] == before
+    assert [entry.id for entry in one._store.database.log()][: len(before)] == before
     one.close()

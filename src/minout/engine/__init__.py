@@ -20,7 +20,15 @@ from minout.engine.folds import softmax
 from minout.engine.heap import trim_heap
 from minout.engine.inspection import Inspection, inspect
 from minout.engine.interference import Sets, WhatIf, partition, what_if
-from minout.engine.packing import SHARED, packed, pairs_with_weights, shared, summary, unpacked
+from minout.engine.packing import (
+    SHARED,
+    belongs_to,
+    packed,
+    pairs_with_weights,
+    shared,
+    summary,
+    unpacked,
+)
 from minout.engine.prediction import Winners, winners
 from minout.engine.records import Columns, gathered, separator_record
 from minout.engine.regions import LONGEST_LABEL
@@ -71,6 +79,7 @@ __all__ = [
     "Winners",
     "apply",
     "audit",
+    "belongs_to",
     "coded_with",
     "consolidate",
     "expected_accuracy",

@@ -107,6 +107,27 @@ SHARED = ("sums", "scatter", "metric", "hats", "far", "memory")
 """The parts of a state that all separators, or all rows, share; see `shared`."""
 
 
+SHARED_NAMES: dict[str, tuple[str, ...]] = {
+    "sums": ("sums.shift", "sums.counts", "sums.rows", "sums.squares"),
+    "scatter": ("sums.scatter", "sums.scatter.lower"),
+    "metric": ("origin", "K", "K.lower", "precision", "precision.lower"),
+    "hats": tuple(f"hats.{name}" for name in Expansion._fields),
+    "far": tuple(
+        f"far.{name}"
+        for name in (
+            *("near_classes", "within", "mean", "V", "square", "half"),
+            *("counts", "reach", "scale"),
+        )
+    ),
+}
+"""The arrays that a part may have; the part `memory` has those of a codec."""
+
+
+def belongs_to(part: str, name: str) -> bool:
+    """Return whether an array of this name may be in a shared part."""
+    return name.startswith(MEMORY) if part == "memory" else name in SHARED_NAMES[part]
+
+
 def shared(state: State, part: str) -> Arrays:
     """Return the arrays of one part of what all separators share; none if there are none."""
     moments, geometry, far = state.frame.moments, state.frame.geometry, state.separators.far

@@ -4,6 +4,7 @@
 `unpacked` takes, which checks it.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -16,6 +17,8 @@ from minout.engine.separators import NO_PLACES, pairs_between, regions_of
 from minout.engine.state import State
 from minout.engine.validation import MalformedError
 
+LAST_POSITION = 2**62
+"""Positions are below this, so that the next one can be counted."""
 LISTS = ("misfits", "pending", "pool")
 POOLED = (("pool.signs", np.int8), ("pool.alpha", np.float64), ("pool.idle", np.int64))
 
@@ -84,12 +87,15 @@ def gathered(
         raise MalformedError("labels")
     try:
         owner = order_of(about["labels"]).owner
+        sizes = list(Counter(about["labels"]).values())
     except TypeError:  # labels of several types cannot be sorted
         raise MalformedError("labels") from None
+    pairs = (len(owner) ** 2 - sum(size**2 for size in sizes)) // 2
     near = {pair: each for pair, each in separators.items() if "W" in each}
     far = {pair: each for pair, each in separators.items() if "W" not in each}
     is_far = "far.V" in shared
-    if not is_far and (far or list(near) != pairs_between(owner)):
+    # Pairs are counted before they are listed: few labels make many.
+    if not is_far and (far or len(near) != pairs or list(near) != pairs_between(owner)):
         raise MalformedError("separators")
     about = {**about, "ids": columns.ids, "notes": notes, "corrected": _corrected(columns)}
     arrays = {
@@ -107,6 +113,8 @@ def gathered(
 
 
 def _corrected(columns: Columns) -> list[list[Any]]:
+    if not all(columns.stored[place] for place in columns.corrected):
+        raise MalformedError("corrected")
     places = sorted(columns.corrected, key=lambda place: int(columns.serials[place]))
     return [[columns.ids[place], list(columns.corrected[place])] for place in places]
 
@@ -127,6 +135,8 @@ def _by_place(columns: Columns) -> Arrays:
 
 
 def _members(columns: Columns, regions: int) -> Arrays:
+    if ((columns.positions < 0) | (columns.positions >= LAST_POSITION)).any():
+        raise MalformedError("position")
     stored = np.flatnonzero(columns.stored)
     own = columns.regions[stored]
     if ((own < 0) | (own >= regions)).any():

@@ -18,6 +18,7 @@ import time
 import weakref
 from collections.abc import Callable, Collection, Iterator, KeysView, Mapping
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
@@ -26,7 +27,8 @@ from filelock import FileLock, Timeout
 
 from minout.errors import MissingDataError, UnwritableError, system_reason
 from minout.store.archive import damaged_message
-from minout.store.reading import FEW, KnownState, Reading, Update
+from minout.store.log_entries import MOST, ReadEntry, checked_details, checked_entry
+from minout.store.reading import FEW, KnownState, Reading, Update, ascending, bounded_work
 from minout.store.records import DamagedRecord
 from minout.store.schema import (
     APPLICATION,
@@ -40,7 +42,6 @@ from minout.store.schema import (
     Changes,
     ExampleRecord,
     Key,
-    LogEntry,
     seal_of,
 )
 
@@ -87,15 +88,18 @@ class Database:
     # Opening and closing
 
     def _connect(self) -> sqlite3.Connection:
+        if self._log_size() and self.file.exists() and not self.file.stat().st_size:
+            raise self.damaged()  # SQLite would delete the log
         with self._translated():
             if self.read_only:
                 return self._connect_to_read()
             connection = self._sqlite("rwc")
             try:
-                self._configure(connection)
-                if _patiently(lambda: _is_empty(connection)):
-                    self._create(connection)
-                self._check(connection)
+                with bounded_work(connection, 0):
+                    self._configure(connection)
+                    if _patiently(lambda: _is_empty(connection)):
+                        self._create(connection)
+                    self._check(connection)
             except BaseException:
                 connection.close()
                 raise
@@ -107,8 +111,9 @@ class Database:
         connection = self._sqlite("ro")
         self._is_fixed = False
         try:
-            self._configure(connection)
-            self._check(connection)
+            with bounded_work(connection, 0):
+                self._configure(connection)
+                self._check(connection)
         except sqlite3.OperationalError as error:
             connection.close()
             name = getattr(error, "sqlite_errorname", "")
@@ -218,7 +223,7 @@ class Database:
     @property
     def size(self) -> int:
         """The size of the database and of its write-ahead log, in bytes."""
-        return self.file.stat().st_size + self._log_size()
+        return (self.file.stat().st_size if self.file.exists() else 0) + self._log_size()
 
     # Writing
 
@@ -373,6 +378,8 @@ class Database:
     def _write(self, changes: Changes) -> Update:
         known, connection = self._known, self._connection
         new = Update(known.version + 1, 0, changes.end, {}, {})
+        if new.version >= MODULUS:  # only a forged file has so many states
+            raise DamagedRecord("version")
         total = known.total + self._write_examples(changes, new)
         connection.executemany("INSERT OR REPLACE INTO rows VALUES (?, ?)", changes.rows)
         for table in KEYED:
@@ -422,13 +429,17 @@ class Database:
 
     def _write_log(self, changes: Changes) -> None:
         connection = self._connection
+        last = connection.execute("SELECT max(number) FROM log").fetchone()[0]
+        if last is not None and not 0 < last < MOST:
+            raise DamagedRecord("log")
         connection.executemany(
             "INSERT INTO log (time, action, id, details) VALUES (?, ?, ?, ?)", changes.log
         )
         if changes.forgotten:
             wanted = set(changes.forgotten)
-            known = connection.execute("SELECT number, id FROM log WHERE id IS NOT NULL")
-            numbers = [(number,) for number, id in known if id in wanted]
+            with bounded_work(connection, self.size):
+                known = connection.execute("SELECT number, id FROM log WHERE id IS NOT NULL")
+                numbers = [(number,) for number, id in ascending(known) if id in wanted]
             connection.executemany("UPDATE log SET id = NULL WHERE number = ?", numbers)
         if changes.gone:
             gone = set(changes.gone)
@@ -440,8 +451,8 @@ class Database:
     def _unname_labels(self, is_gone: Callable[[str], bool]) -> None:
         # Replace some labels by null in the pairs of labels that entries of the log name.
         connection, changed = self._connection, []
-        for number, details in connection.execute("SELECT number, details FROM log"):
-            about = json.loads(details)
+        for number, details in ascending(connection.execute("SELECT number, details FROM log")):
+            about = checked_details(details)
             pairs = about.get("moved", [])
             named = [[None if is_gone(json.dumps(each)) else each for each in p] for p in pairs]
             if named != pairs:
@@ -491,7 +502,14 @@ class Database:
         if len(found) != 1 or [type(each) for each in found[0]] != [int, int, str]:
             raise self.damaged()
         version, total, writer = found[0]
+        if not 0 <= version < MODULUS or (version == 0 and self._has_records()):
+            raise self.damaged()
         return version, total, writer
+
+    def _has_records(self) -> bool:
+        tables = ("examples", "rows", *KEYED)
+        queries = (f"SELECT 1 FROM {table} LIMIT 1" for table in tables)
+        return any(self._connection.execute(query).fetchone() for query in queries)
 
     def read(self, load: Callable[[Reading], R], *, anew: bool = False) -> tuple[R, KnownState]:
         """Call a function that reads the newest state, in one read transaction (a snapshot).
@@ -504,7 +522,8 @@ class Database:
             version, total, _ = self._head()
             known = KnownState() if anew else self._known
             reading = Reading(self._connection, self.size, known)
-            result = load(reading)
+            with bounded_work(self._connection, self.size):
+                result = load(reading)
             if reading.total() != total:
                 raise self.damaged()
             return result, reading.known(version, total)
@@ -526,15 +545,12 @@ class Database:
         finally:
             self._connection.rollback()
 
-    def log(self, after: int = 0) -> list[tuple[int, LogEntry]]:
+    def log(self, after: int = 0) -> list[ReadEntry]:
         """Return the entries of the log with higher numbers than `after`."""
+        query = "SELECT number, time, action, id, details FROM log WHERE number > ? ORDER BY number"
         with self._translated():
-            found = self._connection.execute(
-                "SELECT number, time, action, id, details FROM log WHERE number > ? "
-                "ORDER BY number",
-                (after,),
-            ).fetchmany(LOG_LENGTH + FEW)
-        return [(number, LogEntry(*entry)) for number, *entry in found]
+            found = ascending(self._connection.execute(query, (after,)))
+            return [checked_entry(*entry) for entry in islice(found, LOG_LENGTH + FEW)]
 
     # The file as a whole
 

@@ -4,7 +4,8 @@ A *place* is the number of a stored row; the records of examples and rows have i
 """
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,9 @@ from minout.store.schema import KEYED, MODULUS, ExampleRecord, Key, example_seal
 
 LEAST_BYTES = 16
 """A lower bound of the bytes that an example takes in the file."""
+STEPS, LEAST_STEPS, STEPS_PER_BYTE = 10_000, 1_000_000, 10
+"""How many steps SQLite takes between two questions whether it may go on, and how many it may take
+for a file of no bytes and for each byte; a record takes at most some hundred steps."""
 FEW = 1_000
 """How many records are read at a time."""
 NUMBERS = np.dtype(
@@ -98,7 +102,12 @@ class Reading:
         where = "WHERE version > ? ORDER BY place" if self.since else "ORDER BY place"
         query = f"SELECT {', '.join(ExampleRecord._fields)}, seal FROM examples {where}"
         arguments = (self.since,) if self.since else ()
-        found = self._connection.execute(query, arguments).fetchmany(end + 1)
+        found, room, cursor = [], self.limit, self._connection.execute(query, arguments)
+        while block := cursor.fetchmany(FEW):
+            room -= _length(block)  # in a forged file, several records may share one text
+            found += block
+            if room < 0 or len(found) > end:
+                raise DamagedRecord("examples")
         columns, seals = _columns(found)
         places = columns.numbers["place"]
         if not (places.min(initial=0) >= 0 and places.max(initial=-1) < end):
@@ -126,6 +135,8 @@ class Reading:
         for first, until in _ranges(places):
             cursor = self._connection.execute(query, (first, until))
             while block := cursor.fetchmany(FEW):
+                if not all(first <= place <= until for place, _ in block):
+                    raise DamagedRecord("rows")
                 wanted = [each for each in block if is_wanted[each[0]]]
                 numbers, values = zip(*wanted, strict=True) if wanted else ((), ())
                 if set(map(type, values)) - {bytes} or set(map(len, values)) - {width}:
@@ -169,7 +180,45 @@ class Reading:
             yield from block
 
 
+@contextmanager
+def bounded_work(connection: sqlite3.Connection, size: int) -> Iterator[None]:
+    """Interrupt queries that take many more steps than a file of this size needs.
+
+    In a forged file a page may belong to a table many times, so that a query would not end.
+    """
+    left = [(LEAST_STEPS + STEPS_PER_BYTE * size) // STEPS]
+
+    def is_too_long() -> bool:
+        left[0] -= 1
+        return left[0] < 0
+
+    connection.set_progress_handler(is_too_long, STEPS)
+    try:
+        yield
+    finally:
+        connection.set_progress_handler(None, 0)
+
+
+def ascending(rows: Iterable[Sequence[Any]]) -> Iterator[Any]:
+    """Yield records; raise DamagedRecord unless their first values are ascending numbers."""
+    last = -(2**64)
+    for row in rows:
+        if type(row[0]) is not int or row[0] <= last:
+            raise DamagedRecord("order")
+        last = row[0]
+        yield row
+
+
 _BEFORE_ALL: dict[str, Any] = {"separators": -1, "images": -1, "parts": ""}
+
+
+def _length(records: list[Any]) -> int:
+    # The characters of id, label and earlier labels.
+    texts = (text for record in records for text in (record[1], record[2], record[-2]))
+    try:
+        return sum(map(len, filter(None, texts)))
+    except TypeError:  # a number
+        raise DamagedRecord("examples") from None
 
 
 def _columns(records: list[Any]) -> tuple[ExampleColumns, list[int]]:

@@ -18,6 +18,8 @@ DTYPES = frozenset({"<f8", "<f4", "<i8", "<u8", "|i1", "|u1", "|b1"})
 LENGTH = 8
 """The number of bytes of the header's length."""
 MOST_AXES = 4
+MOST_BYTES = 2**48
+LONGEST_HEADER = 10_000
 
 
 class DamagedRecord(ValueError):  # noqa: N818, it is never shown to a user
@@ -39,7 +41,7 @@ def decode_arrays(value: bytes) -> Arrays:
     Sizes are compared with the number of bytes before any memory is taken.
     """
     end = LENGTH + int.from_bytes(value[:LENGTH], "little")
-    if len(value) < LENGTH or end > len(value):
+    if len(value) < LENGTH or not LENGTH <= end <= min(len(value), LENGTH + LONGEST_HEADER):
         raise DamagedRecord("length")
     try:
         header = json.loads(value[LENGTH:end])
@@ -67,8 +69,12 @@ def _checked(entry: Any) -> tuple[str, np.dtype[Any], tuple[int, ...]]:
     if not isinstance(entry, list) or len(entry) != 3:
         raise DamagedRecord("header")
     name, dtype, shape = entry
-    if not isinstance(name, str) or dtype not in DTYPES or not isinstance(shape, list):
+    if not isinstance(name, str) or not isinstance(dtype, str) or dtype not in DTYPES:
         raise DamagedRecord("header")
-    if len(shape) > MOST_AXES or not all(type(n) is int and 0 <= n < 2**48 for n in shape):
+    if not isinstance(shape, list) or len(shape) > MOST_AXES:
+        raise DamagedRecord("header")
+    if not all(type(n) is int and n >= 0 for n in shape):
+        raise DamagedRecord("header")
+    if math.prod(max(n, 1) for n in shape) > MOST_BYTES:  # NumPy multiplies the others, too
         raise DamagedRecord("header")
     return name, np.dtype(dtype), tuple(shape)

@@ -1,12 +1,11 @@
 """Read the log of a model: which change moved which separators, when, and by which example."""
 
-import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from minout._typing import Id, Label
 from minout.store.database import Database
-from minout.store.schema import LogEntry
+from minout.store.log_entries import ReadEntry
 from minout.upkeep.health import require_database
 
 
@@ -76,17 +75,13 @@ def read_log(folder: str | Path, after: int = 0) -> list[Entry]:
     folder = require_database(folder)
     database = Database(folder, read_only=True)
     try:
-        return [_entry(database, number, each) for number, each in database.log(after)]
+        return [_entry(each) for each in database.log(after)]
     finally:
         database.close()
 
 
-def _entry(database: Database, number: int, entry: LogEntry) -> Entry:
-    try:
-        details = json.loads(entry.details)
-        id = None if entry.id is None else json.loads(entry.id)
-        moved = tuple((a, b) for a, b in details.pop("moved", []))
-        in_all = int(details.pop("moved_in_all", len(moved)))
-    except (ValueError, TypeError, AttributeError, RecursionError):
-        raise database.damaged() from None
-    return Entry(number, entry.time, entry.action, id, moved, in_all, details)
+def _entry(entry: ReadEntry) -> Entry:
+    details = dict(entry.details)
+    moved = tuple((a, b) for a, b in details.pop("moved", []))
+    in_all = details.pop("moved_in_all", len(moved))
+    return Entry(entry.number, entry.time, entry.action, entry.id, moved, in_all, details)

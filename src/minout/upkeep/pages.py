@@ -16,6 +16,8 @@ LEAF = 0x0D
 FILE_HEADER, LOG_HEADER, FRAME_HEADER = 100, 32, 24
 MOST_LOCAL, LEAST_LOCAL = PAGE - 35, (PAGE - 12) * 32 // 255 - 23
 """The longest record that fits in its page, and the fewest bytes of a longer one that are there."""
+MOST_TIMES = 10
+"""Further pages are read at most so many times as often as there are pages."""
 INTEGERS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
 """The number of bytes of an integer, by its type in a record."""
 
@@ -26,8 +28,8 @@ def records(file: Path, progress: Callable[[float], None]) -> Iterator[tuple[int
     Records that are malformed are left out. `progress` is called with the fraction that is done.
     """
     with _Pages(file) as pages:
-        for number in range(1, pages.count + 1):
-            progress(number / pages.count)
+        for n, number in enumerate(pages.numbers):
+            progress((n + 1) / len(pages.numbers))
             page = pages[number]
             start = FILE_HEADER if number == 1 else 0
             if len(page) == PAGE and page[start] == LEAF:
@@ -41,13 +43,25 @@ class _Pages:
         self._file = file.open("rb")
         self._in_log = _log_pages(file.with_name(f"{file.name}-wal"))
         size = self._file.seek(0, 2)
-        self.count = max([-(-size // PAGE), *self._in_log])
+        self.numbers = sorted({*range(1, -(-size // PAGE) + 1), *self._in_log})
+        self.most = PAGE * len(self.numbers)
+        self._left = MOST_TIMES * len(self.numbers)
 
     def __enter__(self) -> "_Pages":
         return self
 
     def __exit__(self, *_: object) -> None:
         self._file.close()
+
+    def further(self, number: int) -> bytes:
+        """Return a page on which a long record goes on; raise ValueError if it was read often.
+
+        In a forged file many records may go on on the same pages.
+        """
+        self._left -= 1
+        if self._left < 0:
+            raise ValueError("pages")
+        return self[number]
 
     def __getitem__(self, number: int) -> bytes:
         found = self._in_log.get(number)
@@ -89,7 +103,7 @@ def _cells(pages: _Pages, page: bytes, start: int) -> Iterator[tuple[int, list[V
 def _cell(pages: _Pages, page: bytes, at: int) -> tuple[int, list[Value]]:
     size, at = _varint(page, at)
     number, at = _varint(page, at)
-    if size > pages.count * PAGE:
+    if size > pages.most:
         raise ValueError("size")
     if size <= MOST_LOCAL:
         return _signed(number), _values(page[at : at + size], size)
@@ -98,9 +112,9 @@ def _cell(pages: _Pages, page: bytes, at: int) -> tuple[int, list[Value]]:
     parts, left = [page[at : at + local]], size - local
     (following,) = struct.unpack_from(">I", page, at + local)
     while left > 0:
-        if not 1 <= following <= pages.count:
+        if following < 1:
             raise ValueError("page")
-        more = pages[following]
+        more = pages.further(following)
         parts.append(more[4 : 4 + min(left, PAGE - 4)])
         left -= PAGE - 4
         (following,) = struct.unpack_from(">I", more)

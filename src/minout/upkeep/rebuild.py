@@ -306,6 +306,8 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def _wait_for_writer(file: Path) -> None:
+    if not file.stat().st_size:  # SQLite would delete the write-ahead log
+        return
     until = time.monotonic() + WAIT
     connection = sqlite3.connect(file, isolation_level=None, timeout=POLL)
     try:

@@ -7,16 +7,18 @@ records that belong to no single example or separator.
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
 import numpy as np
 
 from minout import kernels
 from minout.errors import MissingDataError
+from minout.store.log_entries import is_readable
+from minout.store.reading import LEAST_BYTES, ascending, bounded_work
 from minout.store.records import Arrays, DamagedRecord, decode_arrays
 from minout.store.schema import (
     APPLICATION,
@@ -33,16 +35,15 @@ from minout.store.schema import (
 )
 from minout.upkeep.pages import records
 
-DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)
+DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError, DamagedRecord)
 """The errors on damaged files; the second one if the message of the first is not UTF-8."""
 
 Progress = Callable[[float], None]
+R = TypeVar("R")
 
 ABOUT, NOTES, MEMORY = "about", "notes", "memory"
 DTYPES = ("float64", "float32", "uint8")
 """The dtypes of stored rows; codes are uint8."""
-LEAST_RECORD = 16
-"""Fewer bytes than an example takes in the file."""
 FIELDS = ", ".join(ExampleRecord._fields)
 
 
@@ -130,11 +131,11 @@ class _Salvage:
         found = self._found
         with _connected(self._file) as connection:
             self._connection = connection
-            if self._check_file():
-                self._read_parts()
-                self._read_examples()
-                self._read_keyed()
-                self._read_log()
+            if self._bounded(self._check_file):
+                self._bounded(self._read_parts)
+                self._bounded(self._read_examples)
+                self._bounded(self._read_keyed)
+                self._bounded(self._read_log)
                 self._check_total()
             else:
                 found.problems.append(f"{self._file.name} is no longer an SQLite database.")
@@ -142,6 +143,10 @@ class _Salvage:
             self._search_pages()
         self._note_damaged()
         return found
+
+    def _bounded(self, step: Callable[[], R]) -> R:
+        with bounded_work(self._connection, self._size()):
+            return step()
 
     # The file and its tables
 
@@ -197,7 +202,7 @@ class _Salvage:
 
     def _take_parts(self, values: dict[Key, bytes]) -> None:
         found = self._found
-        found.about = _checked_about(_object(values.get(ABOUT))) or found.about
+        found.about = _checked_about(_object(values.get(ABOUT)), self._size()) or found.about
         notes = _object(values.get(NOTES))
         found.notes = found.notes if notes is None else notes
         if MEMORY in values:
@@ -223,12 +228,8 @@ class _Salvage:
         values: dict[Key, bytes] = {}
         wrong = 0
         try:
-            for key, value, seal in self._connection.execute(query, arguments):
-                if (
-                    type(value) is bytes
-                    and key not in values
-                    and _is_sealed(table, key, value, seal)
-                ):
+            for key, value, seal in _in_order(self._connection.execute(query, arguments)):
+                if type(value) is bytes and _is_sealed(table, key, value, seal):
                     values[key] = value if keep else b""
                     self._total += seal
                 else:
@@ -268,9 +269,9 @@ class _Salvage:
         # Return whether all were read, and intact.
         is_whole = True
         try:
-            for values in self._connection.execute(
-                f"SELECT {FIELDS}, seal FROM examples ORDER BY place {order}"
-            ):
+            query = f"SELECT {FIELDS}, seal FROM examples ORDER BY place {order}"
+            rows = self._connection.execute(query)
+            for values in _in_order(rows, reverse=order == "DESC"):
                 is_whole = self._take_example(values) and is_whole
         except DAMAGE:
             return False
@@ -289,9 +290,9 @@ class _Salvage:
     def _end(self) -> int:
         # The number of places; if it is not known, a bound on it.
         about, known = self._found.about, max(self._found.examples, default=-1) + 1
+        most = self._size() // LEAST_BYTES
         if about is not None:
-            return max(int(about["end"]), known)
-        most = self._file.stat().st_size // LEAST_RECORD
+            return min(max(int(about["end"]), known), most)
         for table in ("examples", "rows"):
             for (last,) in self._tried(f"SELECT max(place) FROM {table}"):
                 known = max(known, last + 1 if type(last) is int else 0)
@@ -310,7 +311,8 @@ class _Salvage:
         found.problems += [f"The row of example {each} cannot be read." for each in missing]
         found.problems += [f"The row of example {each} was changed." for each in wrong]
         try:
-            self._with_rows = {place for (place,) in self._all("SELECT place FROM rows")}
+            places = self._connection.execute("SELECT place FROM rows ORDER BY place")
+            self._with_rows = {place for (place,) in ascending(places)}
         except DAMAGE:
             return  # the rows that cannot be read are named already
         if self._with_rows - {each.place for each in stored}:
@@ -331,14 +333,17 @@ class _Salvage:
     def _read_log(self) -> None:
         if "log" not in self._tables:
             return
+        wrong, query = 0, "SELECT number, time, action, id, details FROM log ORDER BY number"
         try:
-            for entry in self._connection.execute(
-                "SELECT time, action, id, details FROM log ORDER BY number"
-            ):
-                if [type(each) for each in entry if each is not None][:2] == [float, str]:
-                    self._found.log.append(LogEntry(*entry))
+            for entry in ascending(self._connection.execute(query)):
+                if is_readable(entry):
+                    self._found.log.append(LogEntry(*entry[1:]))
+                else:
+                    wrong += 1
         except DAMAGE:
             self._found.problems.append("The log cannot be read to its end.")
+        if wrong:
+            self._found.problems.append(f"{wrong} entries of the log cannot be read.")
 
     # Pages
 
@@ -388,6 +393,10 @@ class _Salvage:
 
     # Helpers
 
+    def _size(self) -> int:
+        log = self._file.with_name(f"{self._file.name}-wal")
+        return self._file.stat().st_size + (log.stat().st_size if log.exists() else 0)
+
     def _note_damaged(self) -> None:
         found = self._found
         damaged: dict[int, ExampleRecord | None] = {
@@ -420,9 +429,15 @@ class _connected:  # noqa: N801, used as a function
         self._file = file
 
     def __enter__(self) -> sqlite3.Connection:
+        if (
+            self._file.exists() and not self._file.stat().st_size
+        ):  # SQLite would delete the log, also when it only reads
+            self._connection = self._connect("ro&immutable=1")
+            return self._connection
         self._connection = self._connect("ro")
         try:
-            self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            with bounded_work(self._connection, 0):
+                self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         except UnicodeDecodeError:
             pass  # the next query finds the same
         except sqlite3.DatabaseError as error:
@@ -476,7 +491,22 @@ def _object(value: bytes | None) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _checked_about(about: dict[str, Any] | None) -> dict[str, Any] | None:
+def _in_order(rows: Iterable[Any], *, reverse: bool = False) -> Iterator[Any]:
+    # As `ascending`, also for keys that are text, and the other way round.
+    last: Any = None
+    for row in rows:
+        key = row[0]
+        kind = type(key) if last is None else type(last)
+        if type(key) is not kind or kind not in (int, str):
+            raise DamagedRecord("key")
+        if last is not None and not (key < last if reverse else key > last):
+            raise DamagedRecord("order")
+        last = key
+        yield row
+
+
+def _checked_about(about: dict[str, Any] | None, size: int) -> dict[str, Any] | None:
+    # Numbers that a file of this size can have.
     if (
         about is None
         or not isinstance(about.get("state"), dict)
@@ -484,7 +514,7 @@ def _checked_about(about: dict[str, Any] | None) -> dict[str, Any] | None:
     ):
         return None
     numbers = [about.get(name) for name in ("end", "width")]
-    return about if all(type(each) is int and each >= 0 for each in numbers) else None
+    return about if all(type(each) is int and 0 <= each <= size for each in numbers) else None
 
 
 def _is_readable(record: ExampleRecord) -> bool:
