@@ -12,9 +12,23 @@ from typer.testing import CliRunner
 
 from minout import Learner
 from minout.cli import app as cli
+from minout.engine.choice import SHAPES
 from minout.errors import MinoutError
 
 KINDS = ("barolo", "grignolino", "barbera, sweet")
+
+
+def choose_little(patch):
+    """Lets consolidating choose between few forms, which is faster: commands are not about that."""
+    patch.setattr("minout.engine.settings.REGIONS", (1,))
+    patch.setattr("minout.engine.settings.HATS", (0,))
+    patch.setattr("minout.engine.settings.SHAPES", SHAPES[:2])
+
+
+@pytest.fixture
+def little_is_chosen(monkeypatch):
+    """A model has one region per label and no hat functions, as in `wines`."""
+    choose_little(monkeypatch)
 
 
 @pytest.fixture
@@ -118,6 +132,7 @@ def original(tmp_path_factory, all_wines):
     file = write_rows(folder / "wine.csv", all_wines)
     words = ["learn", folder / "wines", file, "--label", "kind", "--id", "bottle"]
     with pytest.MonkeyPatch.context() as patch:
+        choose_little(patch)
         for module in ("learner", "teaching"):
             patch.setattr(f"minout.{module}.clock", lambda: 1_700_000_000.0)
         result = CliRunner().invoke(cli.app, list(map(str, words)))
@@ -126,6 +141,6 @@ def original(tmp_path_factory, all_wines):
 
 
 @pytest.fixture
-def wines(tmp_path, wine, original):  # noqa: ARG001 (the file is there, too)
+def wines(tmp_path, wine, original):
     """A model of all the wines."""
     return Path(shutil.copytree(original, tmp_path / "wines"))
