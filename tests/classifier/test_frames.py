@@ -29,8 +29,8 @@ POLARS = pl.DataFrame(IRIS.data, schema=COLUMNS)
 )
 def test_a_frame_is_learned_like_the_array_in_it(frame, labels):
     rows = np.asarray(frame, dtype=np.float64)
-    plain = MinoutClassifier().fit(rows, NAMES)
-    framed = MinoutClassifier().fit(frame, labels)
+    plain = MinoutClassifier(regions=1, expand=None).fit(rows, NAMES)
+    framed = MinoutClassifier(regions=1, expand=None).fit(frame, labels)
     assert framed.feature_names_in_.tolist() == COLUMNS
     assert framed.n_features_in_ == 4
     assert (framed.decision_function(frame) == plain.decision_function(rows)).all()
