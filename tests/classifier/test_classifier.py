@@ -1,5 +1,6 @@
 """The classifier keeps the learner's promises under scikit-learn's names."""
 
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -53,9 +54,14 @@ def test_many_rows_in_one_call_are_as_many_calls_where_forms_are_chosen():
     judge_calls([20, 77, 110])
 
 
+@cache
+def taught_in_one_call(**settings):
+    return MinoutClassifier(**settings).partial_fit(IRIS.data[::3], NAMES[::3])
+
+
 def judge_calls(cuts, **settings):
     """Assert that a part per call gives the model that one call gives."""
-    whole = MinoutClassifier(**settings).partial_fit(IRIS.data[::3], NAMES[::3])
+    whole = taught_in_one_call(**settings)
     parts = MinoutClassifier(**settings)
     bounds = sorted({0, *(cut // 3 for cut in cuts), 50})
     for start, end in pairwise(bounds):
