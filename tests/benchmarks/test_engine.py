@@ -1,15 +1,25 @@
 """Every part of the engine's benchmark runs, small, and what can repeat repeats."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
-from benchmarks import engine
-from benchmarks.engine import expected, inputs, many_classes, stream, thousand, window
+from benchmarks import engine, rivals
+from benchmarks.engine import (
+    codes,
+    expected,
+    inputs,
+    many_classes,
+    regret,
+    stream,
+    thousand,
+    window,
+)
 from benchmarks.engine.many_classes import ManyClassesRow
 from benchmarks.inside import misfits
-from benchmarks.learners import Steps, new_learner, teach
+from benchmarks.learners import PLAIN, Steps, new_learner, teach
 from benchmarks.parts import choose_parts
 from minout.errors import InvalidInputError
 from minout.results import read, write
@@ -17,6 +27,25 @@ from minout.streams import digits, pick_per_class
 
 CLOCKS = {"mean", "mean_between", "refreshes_spread", "median", "p99", "maximum", "most"}
 CLOCKS |= {"seconds", "memory_mb", "floor_single", "floor_double"}
+
+
+PINS = PLAIN._replace(C=5.0, standardize=False, regions=1, expand=None)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _little_is_chosen():
+    """Settings are pinned in parts whose rows do not tell the choice; rivals have few."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(codes, "AUTOMATIC", PINS)
+        patch.setattr(expected, "new_learner", partial(new_learner, PINS))
+        forms = [PINS._replace(regions=p.regions, expand=p.expand) for p in regret.FIXED]
+        patch.setattr(regret, "FIXED", forms)
+        for name in ("SVC_C", "SHRINKAGE", "LOGISTIC_C", "RBF_C", "RBF_WIDTHS"):
+            patch.setattr(rivals, name, getattr(rivals, name)[1:2])
+        for name in ("FOREST", "BOOSTING"):
+            grid = {key: values[:1] for key, values in getattr(rivals, name).items()}
+            patch.setattr(rivals, name, grid)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -303,7 +332,7 @@ def test_goals_of_the_expected_accuracy(changed, missed):
 def test_curved_classes_are_measured_beside_batch_learners(measured):
     rows = values(measured, "bent")
     assert [(row["name"], row["examples"]) for row in rows] == [
-        *[("wine", 124)] * 2,
+        ("wine", 124),
         ("demo's digits", 120),
         *[("moons", 60), ("checkerboard", 60)],
         *[("pixels, 8 per class", 80)] * 2,

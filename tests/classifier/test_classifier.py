@@ -1,5 +1,6 @@
 """The classifier keeps the learner's promises under scikit-learn's names."""
 
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -46,8 +47,22 @@ def test_fit_starts_anew():
 
 @given(cuts=st.lists(st.integers(0, 150), max_size=5))
 def test_many_rows_in_one_call_are_as_many_calls(cuts):
-    whole = MinoutClassifier().partial_fit(IRIS.data[::3], NAMES[::3])
-    parts = MinoutClassifier()
+    judge_calls(cuts, regions=1, expand=None)
+
+
+def test_many_rows_in_one_call_are_as_many_calls_where_forms_are_chosen():
+    judge_calls([20, 77, 110])
+
+
+@cache
+def taught_in_one_call(**settings):
+    return MinoutClassifier(**settings).partial_fit(IRIS.data[::3], NAMES[::3])
+
+
+def judge_calls(cuts, **settings):
+    """Assert that a part per call gives the model that one call gives."""
+    whole = taught_in_one_call(**settings)
+    parts = MinoutClassifier(**settings)
     bounds = sorted({0, *(cut // 3 for cut in cuts), 50})
     for start, end in pairwise(bounds):
         parts.partial_fit(IRIS.data[::3][start:end], NAMES[::3][start:end])
@@ -384,8 +399,9 @@ def test_explain_is_the_learners_for_one_row_in_any_form():
 def test_images_go_through_scattering_by_name():
     digits = load_digits()
     rows, labels = digits.data[:200], digits.target[:200]
-    square = MinoutClassifier(features="scattering").fit(rows, labels)
-    shaped = MinoutClassifier(features="scattering", image_shape=[8, 8]).fit(rows, labels)
+    mapped = {"features": "scattering", "regions": 1, "expand": None}
+    square = MinoutClassifier(**mapped).fit(rows, labels)
+    shaped = MinoutClassifier(**mapped, image_shape=[8, 8]).fit(rows, labels)
     assert (square.predict(digits.data[200:300]) == shaped.predict(digits.data[200:300])).all()
     assert square.score(digits.data[200:300], digits.target[200:300]) > 0.9
     assert square.n_features_in_ == 64

@@ -29,8 +29,8 @@ POLARS = pl.DataFrame(IRIS.data, schema=COLUMNS)
 )
 def test_a_frame_is_learned_like_the_array_in_it(frame, labels):
     rows = np.asarray(frame, dtype=np.float64)
-    plain = MinoutClassifier().fit(rows, NAMES)
-    framed = MinoutClassifier().fit(frame, labels)
+    plain = MinoutClassifier(regions=1, expand=None).fit(rows, NAMES)
+    framed = MinoutClassifier(regions=1, expand=None).fit(frame, labels)
     assert framed.feature_names_in_.tolist() == COLUMNS
     assert framed.n_features_in_ == 4
     assert (framed.decision_function(frame) == plain.decision_function(rows)).all()
@@ -85,7 +85,7 @@ def test_missing_values_and_columns_of_words_are_refused(frame, labels):
 @pytest.mark.parametrize("dtype", ["Int64", "boolean", "int8", "int64[pyarrow]", "category"])
 def test_labels_in_a_series_of_any_kind_of_number_come_back_as_numbers(dtype):
     y = pd.Series([0, 1] * 75).astype("int64").astype(dtype)
-    classifier = MinoutClassifier().fit(PANDAS, y)
+    classifier = MinoutClassifier(regions=1, expand=None).fit(PANDAS[::3], y[::3])
     assert classifier.classes_.dtype.kind == ("b" if dtype == "boolean" else "i")
     assert classifier.classes_.tolist() == [0, 1]
 

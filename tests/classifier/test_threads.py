@@ -53,7 +53,7 @@ def watched(classifier, rows, labels):
 
 def test_who_asks_while_classes_come_and_go_sees_whole_states():
     rows, labels = examples(40, 5)
-    classifier = MinoutClassifier().partial_fit(rows[:10], labels[:10])
+    classifier = MinoutClassifier(regions=1, expand=None).partial_fit(rows[:10], labels[:10])
     looks = watched(classifier, rows[10:], labels[10:])
     assert min(looks) > 1
     assert classifier.audit().ok
@@ -149,7 +149,7 @@ def test_a_label_is_spelled_before_it_is_taught(monkeypatch):
 
 def test_threads_that_teach_take_turns_call_by_call():
     rows, labels = examples(6, 40)
-    classifier = MinoutClassifier()
+    classifier = MinoutClassifier(regions=1, expand=None)
     order = np.random.default_rng(1).permutation(len(rows)).reshape(-1, 8)
 
     def teach(part):
@@ -161,14 +161,14 @@ def test_threads_that_teach_take_turns_call_by_call():
     taught = np.array(classifier.all_ids_).reshape(-1, 8)
     assert {tuple(part) for part in taught.tolist()} == {tuple(part) for part in order.tolist()}
     classifier.consolidate()
-    once = MinoutClassifier().fit(rows, labels)
+    once = MinoutClassifier(regions=1, expand=None).fit(rows, labels)
     assert (classifier.decision_function(rows) == once.decision_function(rows)).all()
 
 
 def test_a_fit_with_other_columns_is_seen_whole_or_not_at_all():
     rows, labels = examples(3, 20)
     narrow, wide = (rows[:, :2], labels), (rows, np.array(list("abc"))[labels])
-    classifier = MinoutClassifier().fit(*narrow)
+    classifier = MinoutClassifier(regions=1, expand=None).fit(*narrow)
     done = threading.Event()
 
     def refit():

@@ -18,6 +18,7 @@ from minout import MinoutClassifier
 
 IRIS = load_iris()
 NAMES = IRIS.target_names[IRIS.target]
+STRAIGHT = {"regions": 1, "expand": None}
 
 
 def test_in_a_pipeline():
@@ -36,7 +37,7 @@ def test_cross_validation_without_tuning_or_scaling(load):
 
 def test_grid_search_in_two_processes():
     strengths = [500.0, 0.5, "auto"]
-    search = GridSearchCV(MinoutClassifier(), {"C": strengths}, cv=3, n_jobs=2)
+    search = GridSearchCV(MinoutClassifier(**STRAIGHT), {"C": strengths}, cv=3, n_jobs=2)
     search.fit(IRIS.data, NAMES)
     assert search.best_params_["C"] in strengths
     assert search.best_estimator_.audit().ok
@@ -51,19 +52,22 @@ def test_scorers_that_need_probabilities(scoring):
 
 @pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_function"])
 def test_out_of_fold_answers(method):
-    answers = cross_val_predict(MinoutClassifier(), IRIS.data, NAMES, cv=3, method=method)
+    answers = cross_val_predict(MinoutClassifier(**STRAIGHT), IRIS.data, NAMES, cv=3, method=method)
     assert answers.shape == ((150,) if method == "predict" else (150, 3))
 
 
 def test_inside_other_estimators():
     vote = VotingClassifier(
-        [("minout", MinoutClassifier()), ("tree", DecisionTreeClassifier(random_state=0))],
+        [
+            ("minout", MinoutClassifier(**STRAIGHT)),
+            ("tree", DecisionTreeClassifier(random_state=0)),
+        ],
         voting="soft",
     )
     for estimator in (
         vote,
-        OneVsRestClassifier(MinoutClassifier()),
-        CalibratedClassifierCV(MinoutClassifier(), cv=2),
+        OneVsRestClassifier(MinoutClassifier(**STRAIGHT)),
+        CalibratedClassifierCV(MinoutClassifier(**STRAIGHT), cv=2),
     ):
         assert estimator.fit(IRIS.data, NAMES).score(IRIS.data, NAMES) > 0.9
 

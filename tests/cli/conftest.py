@@ -2,6 +2,8 @@
 
 import csv
 import json
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,9 +12,23 @@ from typer.testing import CliRunner
 
 from minout import Learner
 from minout.cli import app as cli
+from minout.engine.choice import SHAPES
 from minout.errors import MinoutError
 
 KINDS = ("barolo", "grignolino", "barbera, sweet")
+
+
+def choose_little(patch):
+    """Lets consolidating choose between few forms, which is faster: commands are not about that."""
+    patch.setattr("minout.engine.settings.REGIONS", (1,))
+    patch.setattr("minout.engine.settings.HATS", (0,))
+    patch.setattr("minout.engine.settings.SHAPES", SHAPES[:2])
+
+
+@pytest.fixture
+def little_is_chosen(monkeypatch):
+    """A model has one region per label and no hat functions, as in `wines`."""
+    choose_little(monkeypatch)
 
 
 @pytest.fixture
@@ -68,20 +84,21 @@ def exported(tmp_path_factory):
     return export
 
 
+def write_rows(file, rows):
+    """Writes rows, the header first, to a file."""
+    with file.open("w", newline="", encoding="utf-8") as opened:
+        csv.writer(opened).writerows(rows)
+    return file
+
+
 @pytest.fixture
 def write_csv(tmp_path):
     """Writes rows, the header first, to a file in tmp_path."""
-
-    def write(name, rows):
-        with (tmp_path / name).open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file).writerows(rows)
-        return tmp_path / name
-
-    return write
+    return lambda name, rows: write_rows(tmp_path / name, rows)
 
 
-@pytest.fixture
-def wine_rows():
+@pytest.fixture(scope="session")
+def all_wines():
     """The wine data in label order: a header, then 178 rows with a kind and a bottle's name."""
     data = load_wine()
     rows = [
@@ -89,6 +106,12 @@ def wine_rows():
         for i, (x, y) in enumerate(zip(data.data, data.target, strict=True))
     ]
     return [[*data.feature_names, "kind", "bottle"], *rows]
+
+
+@pytest.fixture
+def wine_rows(all_wines):
+    """The wine data, which a test may change."""
+    return [row.copy() for row in all_wines]
 
 
 @pytest.fixture
@@ -102,8 +125,22 @@ def wine(write_csv, wine_rows):
     return write_csv("wine.csv", wine_rows)
 
 
+@pytest.fixture(scope="session")
+def original(tmp_path_factory, all_wines):
+    """The model that `wines` is a copy of."""
+    folder = tmp_path_factory.mktemp("original")
+    file = write_rows(folder / "wine.csv", all_wines)
+    words = ["learn", folder / "wines", file, "--label", "kind", "--id", "bottle"]
+    with pytest.MonkeyPatch.context() as patch:
+        choose_little(patch)
+        for module in ("learner", "teaching"):
+            patch.setattr(f"minout.{module}.clock", lambda: 1_700_000_000.0)
+        result = CliRunner().invoke(cli.app, list(map(str, words)))
+    assert result.exit_code == 0, (result.output, result.exception)
+    return folder / "wines"
+
+
 @pytest.fixture
-def wines(tmp_path, run, wine):
+def wines(tmp_path, wine, original):
     """A model of all the wines."""
-    run("learn", tmp_path / "wines", wine, "--label", "kind", "--id", "bottle")
-    return tmp_path / "wines"
+    return Path(shutil.copytree(original, tmp_path / "wines"))

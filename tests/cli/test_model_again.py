@@ -11,6 +11,8 @@ from sklearn.datasets import load_iris
 from minout import Learner
 from minout.cli.teaching import Teaching
 
+pytestmark = pytest.mark.usefixtures("little_is_chosen")
+
 
 @pytest.fixture
 def irises(tmp_path, write_csv):

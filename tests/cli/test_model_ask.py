@@ -17,6 +17,8 @@ from minout.cli import app as cli
 from minout.cli import output, queries
 from minout.streams.files import read
 
+pytestmark = pytest.mark.usefixtures("little_is_chosen")
+
 
 @pytest.fixture
 def learner(wines):

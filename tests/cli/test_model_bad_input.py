@@ -9,6 +9,8 @@ from typer.testing import CliRunner
 from minout import Learner
 from minout.cli import app as cli
 
+pytestmark = pytest.mark.usefixtures("little_is_chosen")
+
 COMMANDS = [
     "learn",
     "predict",

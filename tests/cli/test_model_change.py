@@ -11,6 +11,8 @@ from minout.cli import app as cli
 from minout.cli import inspect_model
 from minout.store import write_archive
 
+pytestmark = pytest.mark.usefixtures("little_is_chosen")
+
 
 def kept(folder) -> Learner:
     return Learner.open(folder, read_only=True)

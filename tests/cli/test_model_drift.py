@@ -10,6 +10,8 @@ from typer.testing import CliRunner
 from minout import DriftMonitor, Learner
 from minout.cli import app as cli
 
+pytestmark = pytest.mark.usefixtures("little_is_chosen")
+
 HEADER = ["a", "b", "kind", "name"]
 ROWS, FLIP = 700, 500
 

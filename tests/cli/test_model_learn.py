@@ -12,6 +12,8 @@ from typer.testing import CliRunner
 from minout import Learner
 from minout.cli import app as cli
 
+pytestmark = pytest.mark.usefixtures("little_is_chosen")
+
 
 def in_python(rows, labels, ids=None) -> Learner:
     learner = Learner()

@@ -119,8 +119,8 @@ def test_ctrl_c_while_it_waits_keeps_every_whole_example(fed, tmp_path, lines):
     assert json.loads(rest.stdout)["examples"] == 40
 
 
-def test_a_reader_that_leaves_ends_it_quietly(tmp_path, lines):
-    finish("learn", tmp_path / "m", "-", "--label=kind", input="".join(lines))
+def test_a_reader_that_leaves_ends_it_quietly(tmp_path, lines, run):
+    run("learn", tmp_path / "m", "-", "--label=kind", input="".join(lines))
     many = "".join(lines) * 500
     (tmp_path / "many.jsonl").write_text(many)
     pipe = start(
@@ -137,9 +137,9 @@ def test_a_reader_that_leaves_ends_it_quietly(tmp_path, lines):
     assert pipe.wait() == 0
 
 
-def test_piped_output_is_plain(tmp_path, lines):
+def test_piped_output_is_plain(tmp_path, lines, run):
     # The first start on a machine has one more line, which says that kernels are being compiled.
-    finish("learn", tmp_path / "first", "-", "--label=kind", input="".join(lines))
+    run("learn", tmp_path / "first", "-", "--label=kind", input="".join(lines))
     words = ["learn", tmp_path / "m", "-", "--label=kind"]
     done = finish(*words, input="".join(lines), env={**os.environ, "TERM": "xterm"})
     assert done.returncode == 0

@@ -208,8 +208,8 @@ def test_a_refused_batch_leaves_every_code_as_it_was():
 
 def test_memory_really_shrinks():
     rng = np.random.default_rng(0)
-    labels = (np.arange(3_000) % 2).tolist()
-    rows = rng.random((3_000, 400)) + 5.0 * np.array(labels)[:, None]
+    labels = (np.arange(1_500) % 2).tolist()
+    rows = rng.random((1_500, 400)) + 5.0 * np.array(labels)[:, None]
     taken, sizes = {}, {}
     for memory in ("auto", "uint8", "uint4", "uint2"):
         gc.collect()

@@ -16,7 +16,7 @@ from minout.features import RandomFourier
 from minout.store import read_archive, write_archive
 from oracle.margin import clusters, stream
 
-FORGERIES = 600
+FORGERIES = 400
 HUGE = 10**400
 
 

@@ -676,7 +676,7 @@ def named(view):
     return {(min(pair), max(pair)): each for pair, each in view.separators.items()}
 
 
-WALKS = settings(max_examples=12, stateful_step_count=30)
+WALKS = settings(max_examples=8, stateful_step_count=30)
 
 
 @pytest.mark.parametrize(
@@ -691,7 +691,7 @@ WALKS = settings(max_examples=12, stateful_step_count=30)
 def test_a_walk_in_which_examples_wait_keeps_every_promise(constants, monkeypatch):
     for name, value in constants.items():
         monkeypatch.setattr(engine_separators, name, value)
-    run_state_machine_as_test(Walk, settings=settings(WALKS, max_examples=8))
+    run_state_machine_as_test(Walk, settings=settings(WALKS, max_examples=5))
 
 
 def test_a_walk_with_everything_pinned_keeps_every_promise():
@@ -699,50 +699,50 @@ def test_a_walk_with_everything_pinned_keeps_every_promise():
 
 
 def test_a_walk_with_everything_chosen_keeps_every_promise():
-    run_state_machine_as_test(Chosen, settings=settings(WALKS, max_examples=6))
+    run_state_machine_as_test(Chosen, settings=settings(WALKS, max_examples=4))
 
 
 def test_a_walk_with_codes_keeps_every_promise():
-    run_state_machine_as_test(Coded, settings=settings(WALKS, max_examples=20))
+    run_state_machine_as_test(Coded, settings=settings(WALKS, max_examples=12))
 
 
 def test_a_walk_with_codes_that_are_decoded_one_by_one_keeps_every_promise(monkeypatch):
     monkeypatch.setattr(table, "BLOCK", 1)
     monkeypatch.setattr(table, "COLUMNS", 1)
     monkeypatch.setattr(engine_settle, "NUMBERS", 1)
-    run_state_machine_as_test(Coded, settings=settings(WALKS, max_examples=6))
+    run_state_machine_as_test(Coded, settings=settings(WALKS, max_examples=4))
 
 
 def test_a_walk_with_codes_and_a_window_keeps_every_promise():
-    run_state_machine_as_test(CodedWindowed, settings=settings(WALKS, max_examples=8))
+    run_state_machine_as_test(CodedWindowed, settings=settings(WALKS, max_examples=5))
 
 
 def test_a_walk_with_codes_and_far_pairs_keeps_every_promise():
-    run_state_machine_as_test(FarCoded, settings=settings(WALKS, max_examples=6))
+    run_state_machine_as_test(FarCoded, settings=settings(WALKS, max_examples=4))
 
 
 def test_a_walk_with_regions_keeps_every_promise():
-    run_state_machine_as_test(Divided, settings=settings(WALKS, max_examples=10))
+    run_state_machine_as_test(Divided, settings=settings(WALKS, max_examples=6))
 
 
 def test_a_walk_with_regions_and_far_pairs_keeps_every_promise():
-    run_state_machine_as_test(FarDivided, settings=settings(WALKS, max_examples=6))
+    run_state_machine_as_test(FarDivided, settings=settings(WALKS, max_examples=4))
 
 
 def test_a_walk_with_a_window_keeps_every_promise():
-    run_state_machine_as_test(Windowed, settings=settings(WALKS, max_examples=15))
+    run_state_machine_as_test(Windowed, settings=settings(WALKS, max_examples=9))
 
 
 @pytest.mark.parametrize("large", [0, 4])
 def test_a_walk_with_a_window_whose_separators_wait_keeps_every_promise(large, monkeypatch):
     monkeypatch.setattr(engine_separators, "LARGE_POOL", large)
     monkeypatch.setattr(engine_separators, "PENDING_SHARE", 0.9)
-    run_state_machine_as_test(Windowed, settings=settings(WALKS, max_examples=8))
+    run_state_machine_as_test(Windowed, settings=settings(WALKS, max_examples=5))
 
 
 def test_a_walk_with_a_window_and_far_pairs_keeps_every_promise():
-    run_state_machine_as_test(FarWindowed, settings=settings(WALKS, max_examples=6))
+    run_state_machine_as_test(FarWindowed, settings=settings(WALKS, max_examples=4))
 
 
 def test_a_walk_with_far_pairs_keeps_every_promise():
-    run_state_machine_as_test(Far, settings=settings(WALKS, max_examples=6))
+    run_state_machine_as_test(Far, settings=settings(WALKS, max_examples=4))
