@@ -60,8 +60,10 @@ def read_state(reading: Reading, file: Path, expected: Expected) -> Loaded:
     about = _checked_about(_decoded(values.pop(ABOUT, b"")))
     notes = _decoded(values.pop(NOTES, b""))
     found = found_features(file, about.get("features"), expected.features)
-    columns = _columns(reading, about, expected)
     shared = _shared(values)
+    if about["dtype"] != "uint8" and about["width"] > len(shared.get("origin", ())):
+        raise MalformedError("width")  # before memory is taken for rows; codes have another width
+    columns = _columns(reading, about, expected)
     separators = {
         int(key): decode_arrays(value) for key, value in reading.keyed("separators").items()
     }

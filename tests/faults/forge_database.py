@@ -154,7 +154,7 @@ def lying_header(about, arrays, folder, rng):
             entries = json.loads(value[8 : 8 + size])
             name = entries[int(rng.integers(len(entries)))]
             name[int(rng.integers(1, 3))] = _one(
-                [[0, 2**47, 2**47], "|O", ["<f8"], [2**40], None], rng
+                [[], [], [0, 2**47, 2**47], "|O", ["<f8"], [2**40], None], rng
             )
             header = json.dumps(entries)
         length = _one([len(header), len(header), len(header), 0, 2**63, 2**64 - 1, 7], rng)

@@ -158,6 +158,12 @@ def test_a_header_that_lies_is_a_damaged_record(number):
         decode_arrays(len(header).to_bytes(8, "little") + header)
 
 
+def test_a_number_without_an_axis_is_a_damaged_record():
+    header = b'[["a", "<f8", []]]'
+    with pytest.raises(DamagedRecord):
+        decode_arrays(len(header).to_bytes(8, "little") + header + bytes(8))
+
+
 def test_arrays_without_numbers_are_read_as_they_were_written():
     arrays = {"a": np.zeros((0, 5)), "b": np.zeros((3, 0), dtype=np.int64), "c": np.zeros(0)}
     found = decode_arrays(encode_arrays(arrays))

@@ -71,7 +71,7 @@ def _checked(entry: Any) -> tuple[str, np.dtype[Any], tuple[int, ...]]:
     name, dtype, shape = entry
     if not isinstance(name, str) or not isinstance(dtype, str) or dtype not in DTYPES:
         raise DamagedRecord("header")
-    if not isinstance(shape, list) or len(shape) > MOST_AXES:
+    if not isinstance(shape, list) or not 1 <= len(shape) <= MOST_AXES:
         raise DamagedRecord("header")
     if not all(type(n) is int and n >= 0 for n in shape):
         raise DamagedRecord("header")

@@ -429,9 +429,8 @@ class _connected:  # noqa: N801, used as a function
         self._file = file
 
     def __enter__(self) -> sqlite3.Connection:
-        if (
-            self._file.exists() and not self._file.stat().st_size
-        ):  # SQLite would delete the log, also when it only reads
+        if self._file.exists() and not self._file.stat().st_size:
+            # SQLite would delete the log, also when it only reads.
             self._connection = self._connect("ro&immutable=1")
             return self._connection
         self._connection = self._connect("ro")
