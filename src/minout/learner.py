@@ -38,7 +38,7 @@ from minout.engine import (
 from minout.engine.settings import Keep
 from minout.engine.state import Move
 from minout.errors import InvalidInputError, MinoutError
-from minout.features import FeatureMap, named
+from minout.features import FeatureMap, Identity, named
 from minout.group_commit import keep_committing
 from minout.inputs import (
     InputRows,
@@ -471,6 +471,54 @@ class Learner:
         self._lock.write(put_in_place)
         self._store.note()
         return done
+
+    @changes
+    def widen(self, n: int) -> None:
+        """Give all stored rows n more columns, in which they have 0.
+
+        Later rows have that many more numbers. No margin of a stored example changes, and nothing
+        is solved again. After `consolidate()` the model equals one whose rows had the columns from
+        the start, to the last bit.
+
+        Parameters
+        ----------
+        n : int
+            The number of new columns.
+
+        Raises
+        ------
+        InvalidInputError
+            If n is not a whole number from 1, if nothing has been taught yet, or if rows go through
+            a feature map or a codec.
+
+        Examples
+        --------
+        >>> learner = Learner()
+        >>> report = learner.teach([1.0, 0.0], "cat")
+        >>> learner.widen(1)
+        >>> report = learner.teach([0.0, 0.0, 1.0], "bird")
+        >>> learner.predict([[1.0, 0.0, 0.0]]).tolist()
+        ['cat']
+        """
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+            raise InvalidInputError(f"n is a whole number from 1, not {n!r}.")
+        if self._state.widths.row is None:
+            raise InvalidInputError(
+                "Nothing has been taught yet; the first row sets the number of columns."
+            )
+        if not isinstance(self.features, Identity) or self._state.examples.codec is not None:
+            raise InvalidInputError(
+                "Only rows that are stored as they were given can get more columns; this learner "
+                "has a feature map or a codec."
+            )
+        new = engine.widened(self._state, int(n))
+
+        def put_in_place() -> None:
+            self._state = new
+            self._store.record(new, None, "widen")
+
+        self._lock.write(put_in_place)
+        self._store.note()
 
     @reads
     def audit(self) -> Audit:

@@ -116,11 +116,11 @@ def shared(state: State, part: str) -> Arrays:
         names = ("shift", "counts", "rows", "squares")
         arrays = {f"sums.{name}": each for name, each in zip(names, sums, strict=True)}
     elif part == "scatter" and moments.scatter is not None:
-        arrays = _square("sums.scatter", moments.scatter)
+        arrays = square("sums.scatter", moments.scatter)
     elif part == "metric":
-        arrays = {"origin": geometry.origin, **_square("K", geometry.K)}
+        arrays = {"origin": geometry.origin, **square("K", geometry.K)}
         if geometry.precision is not None:
-            arrays |= _square("precision", geometry.precision)
+            arrays |= square("precision", geometry.precision)
     elif part == "hats" and len(state.examples.expansion.of):
         hats = state.examples.expansion._asdict().items()
         arrays = {f"hats.{name}": values for name, values in hats}
@@ -205,15 +205,15 @@ def _frame(about: dict[str, Any], arrays: Arrays, examples: Examples) -> Frame:
         arrays["sums.counts"],
         arrays["sums.rows"],
         arrays["sums.squares"],
-        _squared("sums.scatter", arrays),
+        squared("sums.scatter", arrays),
         about["seen"],
         about["scattered"],
         about["exact_sums"],
         about.get("stale_sums", False),
     )
-    K = _squared("K", arrays)
+    K = squared("K", arrays)
     assert K is not None
-    geometry = Geometry(arrays["origin"], K, _squared("precision", arrays))
+    geometry = Geometry(arrays["origin"], K, squared("precision", arrays))
     images = Images(geometry, arrays["images"].dtype)
     images.restore(arrays["images"], arrays["images.of"])
     at = about["schedule"]
@@ -395,14 +395,15 @@ def _newton(arrays: Arrays, number: int) -> Sums | None:
     return Sums(U, q, arrays[f"newton.{number}.inside"])
 
 
-def _square(name: str, A: Floats) -> Arrays:
-    # One half of a symmetric matrix is enough.
+def square(name: str, A: Floats) -> Arrays:
+    """Return a matrix as a named array: of a symmetric one, the lower half is enough."""
     if A.ndim == 2 and np.array_equal(A, A.T):
         return {f"{name}.lower": _lower(A)}
     return {name: A}
 
 
-def _squared(name: str, arrays: Arrays) -> Floats | None:
+def squared(name: str, arrays: Arrays) -> Floats | None:
+    """Return the matrix of that name; None if there is none."""
     half = arrays.get(f"{name}.lower")
     if half is None:
         return arrays.get(name)
