@@ -153,6 +153,10 @@ class Learner:
         such as `ScalarCodec.fit(sample, bits=4)`. Every row, also one to predict, is read through
         the codec, so all guarantees for stored examples hold for the rows as they were taught.
         "uint4" and "uint2" are for rows whose columns have one unit, such as pixels.
+    missing : {"error", "mean"}, default="error"
+        What NaN in a row means. With "mean" it is a missing value: it counts as the mean of its
+        column, and a further column marks it, so that a separator can give missing values any
+        other value. Means are computed again at every refresh.
 
     Notes
     -----
@@ -185,13 +189,14 @@ class Learner:
         near_classes: int | Literal["auto", "all"] = "auto",
         keep: Keep = "all",
         memory: str | Codec = "auto",
+        missing: Literal["error", "mean"] = "error",
     ) -> None:
         settings = Settings(
-            C, whiten, lda_prior, standardize, refresh, near_classes, regions, expand, keep
+            C, whiten, lda_prior, standardize, refresh, near_classes, regions, expand, keep, missing
         )
-        codec = codec_of(memory)
-        self._inputs = InputRows(named(features), codec)
-        self._state = State(settings, 0, self._inputs.features.dtype, codec)
+        found = named(features)
+        self._state = State(settings, 0, found.dtype, codec_of(memory))
+        self._inputs = _input_rows(found, self._state)
         self._lock = ReadWriteLock()
         self._store, self._holds_turn = Store(), False
 
@@ -833,7 +838,7 @@ class Learner:
         codec = None if memory is None else codec_of(memory)
         found, state = model_file.read(Path(file), mapped, codec)
         learner = cls(features=found, memory=state.examples.codec or "auto")
-        learner._state = state
+        learner._state, learner._inputs = state, _input_rows(found, state)
         return learner
 
     @classmethod
@@ -925,8 +930,8 @@ class Learner:
                             f"not {wanted!r}; leave `{name}` out."
                         )
                 store.adopt(loaded)
-                codec = loaded.state.examples.codec
-                self._inputs, self._state = InputRows(loaded.features, codec), loaded.state
+                inputs = _input_rows(loaded.features, loaded.state)
+                self._inputs, self._state = inputs, loaded.state
         except BaseException:
             store.abandon()
             raise
@@ -1243,14 +1248,14 @@ class Learner:
         }
         own = codec_of(state["memory"]) if "memory" in state else None
         self._state = engine.unpacked(state["about"], arrays, own)
-        self._inputs = InputRows(features, self._state.examples.codec)
+        self._inputs = _input_rows(features, self._state)
         self._lock, self._store, self._holds_turn = ReadWriteLock(), Store(), False
         self._state.last_move = move and Move(*move)
 
     def _adopt(self, loaded: Loaded) -> None:
         # Continue with a state that was read. The dictionary of notes stays the same object.
         notes, now = self._state.notes, dict(loaded.state.notes)
-        inputs = InputRows(loaded.features, loaded.state.examples.codec)
+        inputs = _input_rows(loaded.features, loaded.state)
 
         def put_in_place() -> None:
             notes.clear()
@@ -1396,3 +1401,7 @@ def _two_numbers(regions: Any) -> list[int]:
     if whole != [True, True]:
         raise InvalidInputError(f"`regions` must be two whole numbers, not {regions!r}.")
     return [int(each) for each in numbers]
+
+
+def _input_rows(features: FeatureMap, state: State) -> InputRows:
+    return InputRows(features, state.examples.codec, fills=state.settings.missing == "mean")

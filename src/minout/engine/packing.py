@@ -36,9 +36,13 @@ from minout.engine.settings import Settings
 from minout.engine.state import State, Widths
 from minout.engine.validation import MEMORY, coded_with, validate
 from minout.kernels import Factor, Sums
-from minout.maths import Expansion, Geometry, Prior
+from minout.maths import NO_EXPANSION, Geometry, Prior
 
 Arrays = dict[str, NDArray[Any]]
+
+HATS = ("of", "left", "middle", "right", "height")
+MISSING = {"fill": "fill", "of": "missing", "mark": "mark"}
+"""Fields of an expansion: those of hat functions, and those of missing values by their names."""
 
 
 def packed(state: State) -> tuple[dict[str, Any], Arrays]:
@@ -121,9 +125,12 @@ def shared(state: State, part: str) -> Arrays:
         arrays = {"origin": geometry.origin, **square("K", geometry.K)}
         if geometry.precision is not None:
             arrays |= square("precision", geometry.precision)
-    elif part == "hats" and len(state.examples.expansion.of):
-        hats = state.examples.expansion._asdict().items()
-        arrays = {f"hats.{name}": values for name, values in hats}
+    elif part == "hats":
+        expansion = state.examples.expansion._asdict()
+        if len(expansion["of"]):
+            arrays = {f"hats.{name}": expansion[name] for name in HATS}
+        if len(expansion["fill"]):
+            arrays |= {f"missing.{name}": expansion[field] for name, field in MISSING.items()}
     elif part == "far" and far is not None:
         arrays = _discriminants(far)
     elif part == "memory" and state.examples.codec is not None:
@@ -180,9 +187,14 @@ def unpacked(about: Any, arrays: Arrays, codec: ExactCodec | None = None) -> Sta
         codec=codec,
         dtype=dtype,
     )
+    expansion = NO_EXPANSION
     if "hats.of" in arrays:
-        hats = Expansion(*(arrays[f"hats.{name}"] for name in Expansion._fields))
-        examples = examples.expanded_by(hats)
+        hats = {name: arrays[f"hats.{name}"] for name in HATS}
+        expansion = expansion._replace(**hats)
+    if "missing.fill" in arrays:
+        missing = {field: arrays[f"missing.{name}"] for name, field in MISSING.items()}
+        expansion = expansion._replace(**missing)
+    examples = examples.expanded_by(expansion)
     state = State(Settings(**about["settings"]), examples.width, examples.dtype, codec)
     given, row = about["widths"]
     state.examples, state.ids, state.notes = examples, about["ids"], about["notes"]

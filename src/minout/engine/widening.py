@@ -43,6 +43,8 @@ def widened(state: State, count: int) -> State:
     for name in BY_COLUMN:
         if name in wide:
             wide[name] = _inserted(wide[name], at, count)
+    if "missing.fill" in wide:
+        wide["missing.fill"] = _inserted(wide["missing.fill"], at, count)
     wide["digest"] = _digests(wide["rows"], wide["stored"])
     weight = _weight(state)
     for name, diagonal in (("K", weight), ("precision", 1.0 / weight), ("sums.scatter", 0.0)):

@@ -1,7 +1,7 @@
 """The paper in plain NumPy: the specification that everything else must agree with."""
 
 from minout.maths.clusters import centres, nearest
-from minout.maths.expansion import NO_EXPANSION, Expansion, expanded, expansion, slopes
+from minout.maths.expansion import NO_EXPANSION, Expansion, expanded, expansion, filling, slopes
 from minout.maths.geometry import (
     NOISE,
     RIDGE,
@@ -81,6 +81,7 @@ __all__ = [
     "cross_entropy",
     "expanded",
     "expansion",
+    "filling",
     "gate",
     "images",
     "initial_layer",
