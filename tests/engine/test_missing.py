@@ -141,7 +141,7 @@ def test_new_columns_and_missing_values_go_together(kind):
 
 
 def test_bad_input_is_one_sentence():
-    with pytest.raises(InvalidInputError, match="`missing` must be .* not 'median'"):
+    with pytest.raises(InvalidInputError, match=r"`missing` must be .* not 'median'"):
         Learner(missing="median")
     for other in ({"memory": "uint8"}, {"features": "random_fourier"}):
         with pytest.raises(InvalidInputError, match="stored as they were given"):

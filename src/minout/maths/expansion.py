@@ -129,6 +129,14 @@ def expanded(expansion: Expansion, X: Floats) -> Floats:
     return np.concatenate(parts, axis=1)
 
 
+def by_column(expansion: Expansion, terms: Floats, d: int) -> Floats:
+    """Return the sums of the terms (d + h + m,) of each column, its hats and its mark: (d,)."""
+    found, hats = terms[:d].copy(), len(expansion.of)
+    np.add.at(found, expansion.of, terms[d : d + hats])
+    np.add.at(found, expansion.missing, terms[d + hats :])
+    return found
+
+
 def slopes(expansion: Expansion, w: Floats, x: Floats) -> Floats:
     """Return by how much w·expanded(x) rises with each column of x (d,), to the right of x."""
     of, left, middle, right, height, *_ = expansion
