@@ -79,15 +79,16 @@ def draw_table(
     ]
     columns.sort(key=lambda bar: -abs(bar[1]))
     _draw_bars(figure, 0.24, "what the columns contribute", columns)
-    _draw_bars(figure, 0.76, "what stored examples contribute", supports)
-    figure.text(0.04, 0.03, _sums(explanation), size=9, color=FAINT)
+    _draw_bars(figure, 0.75, "what stored examples contribute", supports)
+    figure.text(0.04, 0.04, _sums(explanation), size=9, color=FAINT)
     return figure
 
 
 def _draw_bars(figure: "Figure", left: float, title: str, bars: list[Bar]) -> None:
-    axes: Axes = figure.add_axes((left, 0.12, 0.21, 0.62))
-    figure.text(left, 0.77, title, size=10, color=FAINT)
-    shown, rest = bars[:SHOWN], bars[SHOWN:]
+    axes: Axes = figure.add_axes((left, 0.21, 0.2, 0.56))
+    figure.text(left, 0.79, title, size=10, color=FAINT)
+    most = SHOWN if len(bars) > SHOWN + 1 else len(bars)
+    shown, rest = bars[:most], bars[most:]
     if rest:
         shown = [*shown, (f"{len(rest)} others", sum(part for _, part in rest))]
     sizes = [part for _, part in shown]
