@@ -22,10 +22,20 @@ LARGEST_SINGLE = 1e15
 
 
 class InputRows:
-    """Convert examples to rows of the feature map's dtype; codes stay codes (uint8)."""
+    """Convert examples to rows of the feature map's dtype; codes stay codes (uint8).
 
-    def __init__(self, features: FeatureMap, codec: ExactCodec | None = None) -> None:
-        self.features, self.codec = features, codec
+    With `fills`, NaN in a row is a missing value; otherwise it is an error.
+    """
+
+    def __init__(
+        self, features: FeatureMap, codec: ExactCodec | None = None, *, fills: bool = False
+    ) -> None:
+        self.features, self.codec, self.fills = features, codec, fills
+        if fills and not (isinstance(features, Identity) and codec is None):
+            raise InvalidInputError(
+                '`missing="mean"` is for rows that are stored as they were given: leave `features` '
+                'at "identity" and `memory` at "auto".'
+            )
         self.takes_numbers = isinstance(features, Identity | Scattering | RandomFourier)
 
     def row(self, x: Any, widths: Widths) -> Floats:
@@ -35,7 +45,8 @@ class InputRows:
         if not self.takes_numbers:
             return np.asarray(self._mapped([x], widths)[0])
         if isinstance(self.features, Identity):
-            return self._as_they_are(one_row(x, widths.given, self.features.dtype))
+            dtype = self.features.dtype
+            return self._as_they_are(one_row(x, widths.given, dtype, fills=self.fills))
         numbers = one_row(x, widths.given)
         return np.asarray(self._mapped(numbers[None], widths)[0])
 
@@ -47,7 +58,8 @@ class InputRows:
         if not self.takes_numbers:
             return nothing if isinstance(X, Sized) and not len(X) else self._mapped(X, widths)
         if isinstance(self.features, Identity):
-            return self._as_they_are(many_rows(X, widths.given, self.features.dtype))
+            dtype = self.features.dtype
+            return self._as_they_are(many_rows(X, widths.given, dtype, fills=self.fills))
         numbers = many_rows(X, widths.given)
         return self._mapped(numbers, widths) if len(numbers) else nothing
 
@@ -61,7 +73,7 @@ class InputRows:
     def _as_they_are(self, numbers: Floats) -> Floats:
         if self.features.dtype == np.float64:
             return numbers
-        if not _within(numbers, LARGEST_SINGLE):
+        if not _within(numbers, LARGEST_SINGLE, fills=self.fills):
             raise InvalidInputError(
                 f"x holds a number beyond {LARGEST_SINGLE:g}; scale the features first."
             )
@@ -97,14 +109,26 @@ class InputRows:
         return _plain_zeros(rows, self.features.dtype)
 
 
-def one_row(x: ArrayLike, features: int | None, dtype: Any = np.float64) -> Floats:
-    """Return x as a new float64 row (d,); as float32, if it is and that is the dtype."""
-    return _checked(x, features, dtype, "one row of numbers, shape (features,)", dimensions=1)
+def one_row(
+    x: ArrayLike, features: int | None, dtype: Any = np.float64, *, fills: bool = False
+) -> Floats:
+    """Return x as a new float64 row (d,); as float32, if it is and that is the dtype.
+
+    With `fills` it may contain NaN.
+    """
+    shape = "one row of numbers, shape (features,)"
+    return _checked(x, features, dtype, shape, dimensions=1, fills=fills)
 
 
-def many_rows(X: ArrayLike, features: int | None, dtype: Any = np.float64) -> Floats:
-    """Return X as new float64 rows (n, d); as float32, if they are and that is the dtype."""
-    return _checked(X, features, dtype, "rows of numbers, shape (rows, features)", dimensions=2)
+def many_rows(
+    X: ArrayLike, features: int | None, dtype: Any = np.float64, *, fills: bool = False
+) -> Floats:
+    """Return X as new float64 rows (n, d); as float32, if they are and that is the dtype.
+
+    With `fills` they may contain NaN.
+    """
+    shape = "rows of numbers, shape (rows, features)"
+    return _checked(X, features, dtype, shape, dimensions=2, fills=fills)
 
 
 def checked_label(y: Label, known: Sequence[Label]) -> Label:
@@ -231,7 +255,13 @@ def _listed(values: Any, name: str, expected: str) -> list[Any]:
 
 
 def _checked(
-    given: ArrayLike, features: int | None, dtype: Any, shape: str, *, dimensions: int
+    given: ArrayLike,
+    features: int | None,
+    dtype: Any,
+    shape: str,
+    *,
+    dimensions: int,
+    fills: bool = False,
 ) -> Floats:
     refuse_masked(given, "x holds")
     if hasattr(given, "toarray"):  # SciPy's sparse arrays and matrices
@@ -254,9 +284,13 @@ def _checked(
         raise InvalidInputError("x has no features; pass at least one number per row.")
     wanted = np.dtype(dtype if array.dtype == dtype else np.float64)
     rows: Floats = np.add(array, wanted.type(0.0), dtype=wanted, order="C")  # a copy, without -0.0
-    if not _within(rows, LARGEST):
-        if not np.isfinite(rows).all():
-            raise InvalidInputError("x holds NaN or infinity; fill or drop such values first.")
+    if fills:
+        rows[np.isnan(rows)] = np.nan  # the same bytes for every missing value
+    if not _within(rows, LARGEST, fills=fills):
+        is_number = np.isfinite(rows) | (fills & np.isnan(rows))
+        if not is_number.all():
+            what = "infinity" if fills else "NaN or infinity"
+            raise InvalidInputError(f"x holds {what}; fill or drop such values first.")
         raise InvalidInputError(f"x holds a number beyond {LARGEST:g}; scale the features first.")
     return rows
 
@@ -266,7 +300,9 @@ def _plain_zeros(rows: NDArray[Any], dtype: np.dtype[Any]) -> Floats:
     return np.asarray(rows.astype(dtype, copy=False) + dtype.type(0.0))
 
 
-def _within(rows: Floats, largest: float) -> bool:
-    # False for NaN, too; no array of absolute values is made.
-    low, high = float(rows.min(initial=0.0)), float(rows.max(initial=0.0))
+def _within(rows: Floats, largest: float, *, fills: bool = False) -> bool:
+    # False for NaN, too, unless there may be missing values; no array of absolute values is made.
+    least, most = (np.fmin, np.fmax) if fills else (np.minimum, np.maximum)
+    low = float(least.reduce(rows, axis=None, initial=0.0))
+    high = float(most.reduce(rows, axis=None, initial=0.0))
     return -largest <= low and high <= largest

@@ -38,7 +38,7 @@ from minout.engine import (
 from minout.engine.settings import Keep
 from minout.engine.state import Move
 from minout.errors import InvalidInputError, MinoutError
-from minout.features import FeatureMap, named
+from minout.features import FeatureMap, Identity, named
 from minout.group_commit import keep_committing
 from minout.inputs import (
     InputRows,
@@ -163,6 +163,10 @@ class Learner:
         as `ScalarCodec.fit(sample, bits=4)`. Every row, also one to predict, is encoded and decoded
         before the model uses it, so all guarantees for stored examples hold for the rows as they
         were taught. "uint4" and "uint2" are for rows whose columns have one unit, such as pixels.
+    missing : {"error", "mean"}, default="error"
+        What NaN in a row means. With "mean" it is a missing value: it counts as the mean of its
+        column, and a further column marks it, so that a separator can give missing values any
+        other value. Means are computed again at every refresh.
 
     Notes
     -----
@@ -195,13 +199,14 @@ class Learner:
         near_classes: int | Literal["auto", "all"] = "auto",
         keep: Keep = "all",
         memory: str | Codec = "auto",
+        missing: Literal["error", "mean"] = "error",
     ) -> None:
         settings = Settings(
-            C, whiten, lda_prior, standardize, refresh, near_classes, regions, expand, keep
+            C, whiten, lda_prior, standardize, refresh, near_classes, regions, expand, keep, missing
         )
-        codec = codec_of(memory)
-        self._inputs = InputRows(named(features), codec)
-        self._state = State(settings, 0, self._inputs.features.dtype, codec)
+        found = named(features)
+        self._state = State(settings, 0, found.dtype, codec_of(memory))
+        self._inputs = _input_rows(found, self._state)
         self._lock = ReadWriteLock()
         self._store, self._holds_turn = Store(), False
 
@@ -485,6 +490,54 @@ class Learner:
         self._lock.write(put_in_place)
         self._store.note()
         return done
+
+    @changes
+    def widen(self, n: int) -> None:
+        """Give all stored rows n more columns, in which they have 0.
+
+        Later rows have that many more numbers. No margin of a stored example changes, and nothing
+        is solved again. After `consolidate()` the model equals one whose rows had the columns from
+        the start, to the last bit.
+
+        Parameters
+        ----------
+        n : int
+            The number of new columns.
+
+        Raises
+        ------
+        InvalidInputError
+            If n is not a whole number from 1, if nothing has been taught yet, or if rows go through
+            a feature map or a codec.
+
+        Examples
+        --------
+        >>> learner = Learner()
+        >>> report = learner.teach([1.0, 0.0], "cat")
+        >>> learner.widen(1)
+        >>> report = learner.teach([0.0, 0.0, 1.0], "bird")
+        >>> learner.predict([[1.0, 0.0, 0.0]]).tolist()
+        ['cat']
+        """
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+            raise InvalidInputError(f"n is a whole number from 1, not {n!r}.")
+        if self._state.widths.row is None:
+            raise InvalidInputError(
+                "Nothing has been taught yet; the first row sets the number of columns."
+            )
+        if not isinstance(self.features, Identity) or self._state.examples.codec is not None:
+            raise InvalidInputError(
+                "Only rows that are stored as they were given can get more columns; this learner "
+                "has a feature map or a codec."
+            )
+        new = engine.widened(self._state, int(n))
+
+        def put_in_place() -> None:
+            self._state = new
+            self._store.record(new, None, "widen")
+
+        self._lock.write(put_in_place)
+        self._store.note()
 
     @reads
     def audit(self) -> Audit:
@@ -804,7 +857,7 @@ class Learner:
         codec = None if memory is None else codec_of(memory)
         found, state = model_file.read(Path(file), mapped, codec)
         learner = cls(features=found, memory=state.examples.codec or "auto")
-        learner._state = state
+        learner._state, learner._inputs = state, _input_rows(found, state)
         return learner
 
     @classmethod
@@ -895,8 +948,8 @@ class Learner:
                 loaded = store.load(features, self._state.examples.codec)
                 expect_settings(store.folder, loaded.state.settings, wanted)
                 store.adopt(loaded)
-                codec = loaded.state.examples.codec
-                self._inputs, self._state = InputRows(loaded.features, codec), loaded.state
+                inputs = _input_rows(loaded.features, loaded.state)
+                self._inputs, self._state = inputs, loaded.state
         except BaseException:
             store.abandon()
             raise
@@ -1225,14 +1278,14 @@ class Learner:
         }
         own = codec_of(state["memory"]) if "memory" in state else None
         self._state = engine.unpacked(state["about"], arrays, own)
-        self._inputs = InputRows(features, self._state.examples.codec)
+        self._inputs = _input_rows(features, self._state)
         self._lock, self._store, self._holds_turn = ReadWriteLock(), Store(), False
         self._state.last_move = move and Move(*move)
 
     def _adopt(self, loaded: Loaded) -> None:
         # Continue with a state that was read. The dictionary of notes stays the same object.
         notes, now = self._state.notes, dict(loaded.state.notes)
-        inputs = InputRows(loaded.features, loaded.state.examples.codec)
+        inputs = _input_rows(loaded.features, loaded.state)
 
         def put_in_place() -> None:
             notes.clear()
@@ -1385,3 +1438,7 @@ def _two_numbers(regions: Any) -> list[int]:
     if whole != [True, True]:
         raise InvalidInputError(f"`regions` must be two whole numbers, not {regions!r}.")
     return [int(each) for each in numbers]
+
+
+def _input_rows(features: FeatureMap, state: State) -> InputRows:
+    return InputRows(features, state.examples.codec, fills=state.settings.missing == "mean")

@@ -150,6 +150,8 @@ def expect_rows_of(features: FeatureMap, state: State) -> None:
         raise MalformedError("rows")
     if (given is None) != (row is None or not isinstance(features, tuple(_MAPS.values()))):
         raise MalformedError("widths")
+    if state.settings.missing == "mean" and not isinstance(features, Identity):
+        raise MalformedError("missing")
     if isinstance(features, Identity) and given != row:
         raise MalformedError("widths")
     if isinstance(features, RandomFourier) and row not in (None, features.features):

@@ -199,7 +199,8 @@ def test_explain_gives_the_learners_explanation(run, run_json, wines, wine, lear
     assert f"predicted: {expected.label}\n" in printed
     assert len(printed.split("id,label,weight\n")[1].splitlines()) == 1
     less = run_json("explain", wines, wine, "--row", 3, "-n", 1)
-    assert less == {**by_row, "supports": by_row["supports"][:1]}
+    firsts = {name: by_row[name][:1] for name in ("supports", "columns")}
+    assert less == {**by_row, **firsts}
     assert len(by_row["supports"]) > 1
 
 
@@ -257,10 +258,35 @@ def test_a_picture_shows_the_image_and_its_supporters(tmp_path, run, monkeypatch
     assert all((image == rows[each]).all() for each, image in drawn[0]["images"].items())
 
 
-def test_a_picture_is_refused_where_there_is_no_image(tmp_path, refused, wines, wine):
-    words = ["explain", wines, wine, "--row", 1, "--picture"]
+def test_explain_says_what_each_column_contributes(run, run_json, wines, wine, learner, numbers):
+    told = run_json("explain", wines, wine, "--row", 3)
+    names = learner.notes["files"]["columns"]
+    columns = {each["column"]: each for each in told["columns"]}
+    assert set(columns) == set(names)
+    assert [columns[name]["value"] for name in names] == numbers[2].tolist()
+    parts = [each["contribution"] for each in told["columns"]]
+    assert [abs(each) for each in parts] == sorted(map(abs, parts), reverse=True)
+    assert told["at_mean"] + sum(parts) == pytest.approx(told["margin"], rel=1e-9)
+    printed = run("explain", wines, wine, "--row", 3, "-n", 2)
+    listed = printed.split("column,value,contribution\n")[1].split("\n\n")[0].splitlines()
+    assert [line.split(",")[0] for line in listed] == [
+        each["column"] for each in told["columns"][:2]
+    ]
+
+
+def test_a_picture_of_a_table_shows_its_columns(tmp_path, run, wines, wine):
+    run("explain", wines, wine, "--row", 3, "--picture", tmp_path / "why.png")
+    with Image.open(tmp_path / "why.png") as picture:
+        assert picture.format == "PNG"
+
+
+def test_a_picture_is_refused_where_there_is_neither_image_nor_table(tmp_path, refused):
+    with Learner.open(tmp_path / "m") as learner:
+        learner.teach([1.0, 2.0, 3.0], "a", id="one")
+        learner.teach([1.0, 2.0, 4.0], "b")
+    words = ["explain", tmp_path / "m", "--id", "one", "--picture"]
     assert "one of .png, .pdf, .svg, not 'why.doc'" in refused(*words, tmp_path / "why.doc")
     assert refused(*words, tmp_path / "why.png") == (
-        "A row of 13 numbers is no square image; --picture is for models of images."
+        "A row of 3 numbers is no square image, and its columns have no names."
     )
     assert not (tmp_path / "why.png").exists()

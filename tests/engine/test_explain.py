@@ -37,6 +37,8 @@ def test_an_explanation_adds_up(kind, seed, tight):
     assert found.margin == scores.max()
     parts = [found.prior, found.bias, *(each.weight for each in found.supports)]
     assert sum(parts) == pytest.approx(found.margin, abs=1e-9 * (1.0 + np.abs(parts).sum()))
+    parts = [found.at_mean, *found.columns]
+    assert sum(parts) == pytest.approx(found.margin, abs=1e-9 * (1.0 + np.abs(parts).sum()))
     assert found.runner_up != found.label
     weights = [abs(each.weight) for each in found.supports]
     assert weights == sorted(weights, reverse=True)
@@ -70,3 +72,27 @@ def test_one_class_needs_no_separator_and_no_class_is_refused():
     learner.forget(0)
     with pytest.raises(InvalidInputError, match="nothing to predict"):
         learner.explain([1.0])
+
+
+@pytest.mark.parametrize("expand", [None, 3])
+def test_columns_add_up_with_hats_and_missing_values(expand):
+    rng = np.random.default_rng(5)
+    rows, y = rng.normal(size=(60, 3)), rng.integers(2, size=60)
+    rows += y[:, None]
+    rows[rng.random(rows.shape) < 0.2] = np.nan
+    learner = Learner(missing="mean", **{**SETTINGS["all"], "expand": expand})
+    learner.teach_many(rows, y.tolist())
+    learner.consolidate()
+    for x in (rows[0], np.full(3, np.nan), rows[-1]):
+        found = learner.explain(x)
+        assert found.columns.shape == (3,)
+        assert found.at_mean + found.columns.sum() == pytest.approx(found.margin, rel=1e-9)
+
+
+def test_a_column_with_its_mean_contributes_nothing():
+    learner, _ = taught("plain", 4)
+    learner.consolidate()
+    mean = np.mean([learner.example(each)[0] for each in learner.ids], axis=0)
+    found = learner.explain([mean[0], mean[1] + 1.0, mean[2]])
+    assert found.columns[[0, 2]] == pytest.approx([0.0, 0.0], abs=1e-12)
+    assert found.columns[1] == pytest.approx(found.separator[1])

@@ -356,3 +356,17 @@ def test_codes_without_their_codec_are_left_as_they_are(tmp_path):
     with pytest.raises(MissingDataError, match="their codec cannot be read"):
         repair(tmp_path / "model")
     assert (tmp_path / "model" / "model.sqlite").read_bytes() == before
+
+
+def test_rows_with_missing_values_are_rescued(tmp_path):
+    rng, folder = np.random.default_rng(1), tmp_path / "model"
+    rows = rng.normal(size=(20, 3))
+    rows[rng.random(rows.shape) < 0.3] = np.nan
+    with Learner.open(folder, missing="mean") as learner:
+        for n, row in enumerate(rows):
+            learner.teach(row, n % 2, id=n, at=float(n))
+    assert check(folder).ok
+    sql(folder, "UPDATE rows SET row = zeroblob(length(row)) WHERE place = 7")
+    assert (repair(folder).examples, check(folder).ok) == (19, True)
+    after = Learner.open(folder, read_only=True)
+    assert all(np.array_equal(after.example(n)[0], rows[n], equal_nan=True) for n in after.ids)

@@ -2,5 +2,6 @@
 
 from minout.classifier.classifier import MinoutClassifier
 from minout.classifier.picture import draw
+from minout.classifier.table_picture import draw_table
 
-__all__ = ["MinoutClassifier", "draw"]
+__all__ = ["MinoutClassifier", "draw", "draw_table"]

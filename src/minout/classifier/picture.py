@@ -65,18 +65,19 @@ def draw(
     """
     image = _image(x, image_shape)
     if explanation.runner_up is None:
-        _draw_decision(figure := _new_figure(WIDTH), explanation, image, None)
+        _draw_decision(figure := new_figure(WIDTH), explanation, image, None)
         return figure
     weights = explanation.separator if explanation.separator.size == image.size else None
     half = WIDTH if weights is None else 2.0 * WIDTH
-    figure = _new_figure(half + REST)
+    figure = new_figure(half + REST)
     left, right = figure.subfigures(1, 2, squeeze=False, width_ratios=(half, REST))[0]
     _draw_decision(left, explanation, image, weights)
     _draw_supports(right, explanation, image_shape, {} if images is None else images)
     return figure
 
 
-def _new_figure(width: float) -> "Figure":
+def new_figure(width: float) -> "Figure":
+    """Return an empty figure; raise MissingExtraError if matplotlib is not installed."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -98,13 +99,13 @@ def _draw_decision(
     _show(axes, image)
     axes.set_xlabel("the example", size=9, color=FAINT, labelpad=4)
     left = 0.07 * share
-    part.text(left, 0.92, _short(label, 18), size=20, weight="bold", color=INK, va="center")
-    part.text(left, 0.83, _verdict(explanation), size=10, color=INK, va="center")
+    part.text(left, 0.92, short(label, 18), size=20, weight="bold", color=INK, va="center")
+    part.text(left, 0.83, verdict(explanation), size=10, color=INK, va="center")
     part.text(left, 0.08, _sum(explanation), size=9, color=FAINT, va="center", linespacing=1.5)
     if weights is not None:
         beside = part.add_axes((0.5 + left, 0.21, 0.88 * share, 0.57), anchor="NW")
         _show_weights(beside, weights.reshape(image.shape))
-        title = f"what decides: blue for {_short(label, 8)}, orange for {_short(other, 8)}"
+        title = f"what decides: blue for {short(label, 8)}, orange for {short(other, 8)}"
         beside.set_xlabel(title, size=9, color=FAINT, labelpad=4)
 
 
@@ -112,8 +113,8 @@ def _draw_supports(
     part: "SubFigure", explanation: Explanation, image_shape: Sequence[int] | None, images: Images
 ) -> None:
     sides = (
-        (f"speak for {_short(explanation.label, 24)}", FOR, 1.0),
-        (f"speak for {_short(explanation.runner_up, 24)}", AGAINST, -1.0),
+        (f"speak for {short(explanation.label, 24)}", FOR, 1.0),
+        (f"speak for {short(explanation.runner_up, 24)}", AGAINST, -1.0),
     )
     for row, (title, color, sign) in enumerate(sides):
         supports = [each for each in explanation.supports if sign * each.weight > 0.0]
@@ -154,7 +155,7 @@ def _show_weights(axes: "Axes", weights: NDArray[Any]) -> None:
 
 def _show_label(axes: "Axes", label: Label) -> None:
     axes.set(xlim=(0, 1), ylim=(0, 1), facecolor=PAPER)
-    axes.text(0.5, 0.5, _short(label, 8), size=12, color=INK, ha="center", va="center")
+    axes.text(0.5, 0.5, short(label, 8), size=12, color=INK, ha="center", va="center")
     _bare(axes)
 
 
@@ -180,8 +181,9 @@ def _image(x: ArrayLike, shape: Sequence[int] | None) -> NDArray[Any]:
     return numbers.reshape(tuple(shape))
 
 
-def _verdict(explanation: Explanation) -> str:
-    other = _short(explanation.runner_up, 16)
+def verdict(explanation: Explanation) -> str:
+    """Return by how much the label won against the runner-up."""
+    other = short(explanation.runner_up, 16)
     if explanation.runner_up is None:
         return "there is no other class"
     if explanation.margin <= 0.0:
@@ -196,32 +198,34 @@ def _sum(explanation: Explanation) -> str:
     parts = [
         (explanation.prior, "discriminant"),
         (explanation.bias, "bias"),
-        (sum(each for each in weights if each > 0.0), f"for {_short(explanation.label, 8)}"),
-        (sum(each for each in weights if each < 0.0), f"for {_short(explanation.runner_up, 8)}"),
+        (sum(each for each in weights if each > 0.0), f"for {short(explanation.label, 8)}"),
+        (sum(each for each in weights if each < 0.0), f"for {short(explanation.runner_up, 8)}"),
     ]
-    terms = [f"{_signed(number)} {name}" for number, name in parts if number != 0.0]
-    return f"{_signed(explanation.margin)}  =  {'  '.join(terms[:-2])}\n{'  '.join(terms[-2:])}"
+    terms = [f"{signed(number)} {name}" for number, name in parts if number != 0.0]
+    return f"{signed(explanation.margin)}  =  {'  '.join(terms[:-2])}\n{'  '.join(terms[-2:])}"
 
 
 def _count(supports: list[Support]) -> str:
     total = sum(each.weight for each in supports)
     rest = supports[SHOWN:]
     if not rest:
-        return _signed(total) if supports else "none"
+        return signed(total) if supports else "none"
     others = f"{len(rest)} other{'s' if len(rest) > 1 else ''}"
-    return f"{_signed(total)} in all, {_signed(sum(each.weight for each in rest))} by {others}"
+    return f"{signed(total)} in all, {signed(sum(each.weight for each in rest))} by {others}"
 
 
 def _caption(support: Support) -> str:
-    return f"{_signed(support.weight)}   {_short(support.label, 8)}\n{_short(support.id, 16)}"
+    return f"{signed(support.weight)}   {short(support.label, 8)}\n{short(support.id, 16)}"
 
 
-def _signed(number: float) -> str:
+def signed(number: float) -> str:
+    """Return a number with its sign."""
     digits = 2 if abs(number) >= 0.1 else 3
     return f"{'+' if number >= 0.0 else MINUS}{abs(number):.{digits}f}"
 
 
-def _short(name: Label | None, most: int) -> str:
+def short(name: Label | None, most: int) -> str:
+    """Return a name in at most so many characters."""
     text = " ".join(str(name).split())
     text = text if len(text) <= most else f"{text[: most - 1]}…"
     return text.replace("$", "\\$")  # matplotlib reads a dollar as the start of a formula

@@ -33,7 +33,9 @@ ById = Annotated[
 Count = Annotated[
     int | None,
     typer.Option(
-        "-n", min=0, help="How many support vectors to list: 10 by default, all with --json."
+        "-n",
+        min=0,
+        help="How many support vectors and columns to list: 10 by default, all with --json.",
     ),
 ]
 PictureFile = Annotated[
@@ -73,6 +75,10 @@ def explain(
     linear discriminant, or 0), the bias, and one weight for each support vector (a stored example).
     Positive weights support the label, negative ones oppose it.
 
+    For a table, it is listed what each column contributes, because its value differs from the mean
+    of the column: the contributions and the margin at the means (`at_mean` in JSON) add up to the
+    margin, too.
+
     Example: minout explain wines new.csv --row 3 --picture why.png
     """
     if sum(each is not None for each in (row, line, id)) != 1:
@@ -85,7 +91,9 @@ def explain(
         _draw(learner, explanation, found.row, picture, file)
     if as_json:
         supports = [support._asdict() for support in explanation.supports[:count]]
-        arrays = {"supports": supports, "separator": explanation.separator.tolist()}
+        columns = [each._asdict() for each in _columns(learner, found, explanation)[:count]]
+        separator = explanation.separator.tolist()
+        arrays = {"supports": supports, "separator": separator, "columns": columns}
         about = {"where": found.where, "id": found.id, "stored_label": found.label}
         print_json({**about, **explanation._asdict(), **arrays})
     else:
@@ -162,14 +170,36 @@ def _print(learner: Learner, found: _Row, explanation: Explanation, count: int) 
             "margin": explanation.margin,
             "prior": explanation.prior,
             "bias": explanation.bias,
+            "at mean": explanation.at_mean,
             **({"forgotten": explanation.forgotten} if explanation.forgotten else {}),
             "supports": len(explanation.supports),
         }
     )
+    columns = _columns(learner, found, explanation)
+    if columns and explanation.supports and count:
+        print()
+        print_table(list(_Column._fields), [list(each) for each in columns[:count]])
     if explanation.supports and count:
         print()
         supports = [list(each) for each in explanation.supports[:count]]
         print_table(["id", "label", "weight"], supports)
+
+
+class _Column(NamedTuple):
+    """A column of the row: its name and value, and what it contributes to the margin."""
+
+    column: str
+    value: float
+    contribution: float
+
+
+def _columns(learner: Learner, found: _Row, explanation: Explanation) -> list[_Column]:
+    # The columns of a table, the largest contribution first; none if columns have no names.
+    names = read_notes(learner).columns
+    if names is None or len(names) != len(explanation.columns):
+        return []
+    parts = zip(names, found.row.tolist(), explanation.columns.tolist(), strict=True)
+    return sorted((_Column(*part) for part in parts), key=lambda each: -abs(each.contribution))
 
 
 def _draw(
@@ -182,14 +212,19 @@ def _draw(
     suffix = picture.suffix.lower()
     if suffix not in PICTURES:
         raise InvalidInputError(f"A picture is one of {', '.join(PICTURES)}, not {picture.name!r}.")
-    from minout.classifier import draw
+    from minout.classifier import draw, draw_table
 
-    shape = read_notes(learner).image_shape
-    if shape is None and isqrt(len(row)) ** 2 != len(row):
+    notes = read_notes(learner)
+    shape, names = notes.image_shape, notes.columns
+    if names is not None and len(names) == len(explanation.columns):
+        figure = draw_table(explanation, row, names)
+    elif shape is None and isqrt(len(row)) ** 2 != len(row):
         raise InvalidInputError(
-            f"A row of {len(row)} numbers is no square image; --picture is for models of images."
+            f"A row of {len(row)} numbers is no square image, and its columns have no names."
         )
-    figure = draw(explanation, row, image_shape=shape, images=_images(learner, explanation, file))
+    else:
+        images = _images(learner, explanation, file)
+        figure = draw(explanation, row, image_shape=shape, images=images)
     content = io.BytesIO()
     figure.savefig(content, format=suffix[1:], dpi=150)
     atomic_write(picture, content.getvalue(), "The picture")

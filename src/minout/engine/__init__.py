@@ -45,6 +45,7 @@ from minout.engine.state import Delta, State, Widths, apply, make_room
 from minout.engine.step import forget, relabel, rewindow, settle_pending, teach
 from minout.engine.suspects import Suspect, suspects
 from minout.engine.validation import MalformedError, coded_with
+from minout.engine.widening import widened
 
 __all__ = [
     "LARGEST_WEIGHT",
@@ -105,5 +106,6 @@ __all__ = [
     "trim_heap",
     "unpacked",
     "what_if",
+    "widened",
     "winners",
 ]

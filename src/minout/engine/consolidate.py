@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 
-from minout import kernels
+from minout import kernels, maths
 from minout._typing import Id, Ints, Label
 from minout.engine.draft import Draft
 from minout.engine.examples import Examples
@@ -151,6 +151,11 @@ def _without_model(old: State) -> tuple[State, Ints]:
     order = np.lexsort((new.examples.weights[:end], regions, new.examples.digests[:end]))
     members = [Members(order[regions[order] == c]) for c in range(len(labels))]
     new.regions = Regions(labels, members)
+    if old.settings.missing == "mean":
+        new.examples = new.examples.expanded_by(maths.filling(examples.rows.shape[1]))
+        no_hats = new.frame._replace(choice=new.frame.choice._replace(hats=0))
+        new.examples = new.examples.expanded_by(expansion_of(no_hats, new.examples, order))
+        new.separators = Separators(new.examples.width)
     new.separators.make_room(0, end)
     return new, order
 

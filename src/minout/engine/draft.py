@@ -33,7 +33,7 @@ from minout.engine.shortfall import Rows as LowRows
 from minout.engine.state import Delta, Move, Reduced, State
 from minout.engine.table import blocks, rows_at
 from minout.errors import NotConverged
-from minout.maths import NO_EXPANSION, Expansion, Prior
+from minout.maths import NO_EXPANSION, Expansion, Prior, expanded, filling
 
 
 class Draft:
@@ -89,11 +89,14 @@ class Draft:
 
     def begin(self, x: Floats) -> None:
         """Start with the frame of a first row."""
+        expansion = self.examples.expansion
+        first = filling(len(x)) if len(expansion.fill) else NO_EXPANSION
+        x = expanded(first, x[None])[0]
         self.frame = Frame.first(self.state.settings, x, self.state.taught)
         self.set_schedule(prior_at=(FIRST_PRIORS,))
-        is_expanded = len(self.examples.expansion.of) > 0
+        is_expanded = expansion.columns > 0 or bool(expansion.fill.any())
         if is_expanded:
-            self.examples = self.examples.expanded_by(NO_EXPANSION)
+            self.examples = self.examples.expanded_by(first)
         if is_expanded or self.far is not None:  # of labels that have all been forgotten
             self.replace_all(None)
 

@@ -2,9 +2,9 @@
 
 A place that an example left is used again by a later one.
 
-`table` has the rows as the separators see them: expanded by hat functions (`maths/expansion.py`),
-or as they were given. With a codec (`minout/codecs`) only the codes of rows are stored, and rows
-are decoded where they are needed.
+`table` has the rows as the separators see them: expanded (`maths/expansion.py`: hat functions, and
+missing values filled), or as they were given. With a codec (`minout/codecs`) only the codes of
+rows are stored, and rows are decoded where they are needed.
 """
 
 from typing import Any, NamedTuple
@@ -170,7 +170,7 @@ class Examples:
         place = self.end if place is None else place
         more = self._with_room(place + 1)
         more.given[place] = x
-        if len(self.expansion.of) and isinstance(more.table, np.ndarray):
+        if self.expansion.is_needed and isinstance(more.table, np.ndarray):
             more.table[place] = maths.expanded(self.expansion, more.given[place : place + 1])[0]
         more.regions[place] = c
         more.digests[place] = self._digest(more.given[place])
@@ -248,8 +248,8 @@ class Examples:
         twin.expansion, twin.table = expansion, twin.rows
         if self.codec is not None:
             twin.table = CodedRows(self.given, self.codec, self.dtype, expansion)
-        elif len(expansion.of):
-            width = twin.given.shape[1] + len(expansion.of)
+        elif expansion.is_needed:
+            width = twin.given.shape[1] + expansion.columns
             twin.table = table = np.zeros((len(twin.given), width), dtype=self.dtype)
             for start in range(0, self.end, BLOCK):
                 rows = slice(start, min(start + BLOCK, self.end))
@@ -337,7 +337,7 @@ class Examples:
             twin.table = twin.rows
             if self.codec is not None:
                 twin.table = CodedRows(twin.given, self.codec, self.dtype, self.expansion)
-            elif len(self.expansion.of) and isinstance(self.table, np.ndarray):
+            elif self.expansion.is_needed and isinstance(self.table, np.ndarray):
                 twin.table = _longer(self.table, length)
             for name in ("regions", "digests", "stored", "weights", "times", "serials"):
                 setattr(twin, name, _longer(getattr(self, name), length))

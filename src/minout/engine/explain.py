@@ -8,7 +8,7 @@ from minout import kernels
 from minout._typing import Floats, Id, Label
 from minout.engine.separators import pair_number
 from minout.engine.state import State
-from minout.maths import slopes
+from minout.maths import by_column, slopes
 
 
 class Support(NamedTuple):
@@ -48,6 +48,12 @@ class Explanation(NamedTuple):
         By how much the margin rises with each column of the row: the weights of the separator, or
         with `expand` their slopes at the row. A positive number means that a higher value supports
         the label.
+    at_mean : float
+        The margin of a row that has the mean of every column.
+    columns : ndarray of shape (d,)
+        What each column adds to that margin, because its value differs from its mean: the margin is
+        the sum of `at_mean` and `columns`. Hat functions and marks of missing values count for
+        their column.
     """
 
     label: Label
@@ -61,6 +67,8 @@ class Explanation(NamedTuple):
     forgotten: float
     scores: dict[Label, float]
     separator: Floats
+    at_mean: float
+    columns: Floats
 
 
 class SupportVector(NamedTuple):
@@ -123,13 +131,15 @@ def explain(state: State, x: Floats) -> Explanation:
     label = max(by_label, key=lambda each: by_label[each])
     if len(by_label) == 1:
         nothing = np.zeros(len(given))
-        return Explanation(label, None, 0, 0, np.inf, 0.0, 0.0, (), 0.0, by_label, nothing)
+        return Explanation(
+            label, None, 0, 0, np.inf, 0.0, 0.0, (), 0.0, by_label, nothing, np.inf, nothing
+        )
     winner = winner_of[label]
     margins = state.margins(x, winner)
     other = int(margins.argmin())
     side = 1.0 if winner < other else -1.0
     pair = pair_number(winner, other)
-    pool, (w, _) = state.separators[pair].pool, state.weights(pair)
+    pool, (w, b) = state.separators[pair].pool, state.weights(pair)
     used = np.flatnonzero(pool.alpha > 0.0)
     origin, K, _ = state.frame.geometry
     z = x - origin
@@ -158,4 +168,6 @@ def explain(state: State, x: Floats) -> Explanation:
         rest,
         by_label,
         side * slopes(state.examples.expansion, w, given),
+        side * b,
+        by_column(state.examples.expansion, side * w * z, len(given)),
     )

@@ -172,8 +172,9 @@ def chosen(
     few, weights = different.first[found], different.weights[found]
     if len(np.unique(labels[few])) < 2:
         return None
-    X = given[rows.order[few]].astype(np.float64)
-    d = X.shape[1]
+    X, d = given[rows.order[few]].astype(np.float64), given.shape[1]
+    if settings.missing == "mean":
+        X = maths.expanded(maths.expansion(X, 0, weights, fills=True), X)
     shapes = _allowed(settings.shapes(count), d)
     options = Options(
         shapes, settings.strengths(), settings.region_counts(count), settings.hat_counts(d)
@@ -188,16 +189,16 @@ def chosen(
 
 
 def expansion_of(frame: Frame, examples: Examples, places: Ints) -> Expansion:
-    """Return the hat functions of the columns of the rows at some places."""
-    hats = frame.choice.hats
-    if not hats:
+    """Return the hat functions of the rows at some places, and values for missing ones."""
+    hats, fills = frame.choice.hats, len(examples.expansion.fill) > 0
+    if not hats and not fills:
         return NO_EXPANSION
     one_label = np.zeros(len(places), dtype=np.int64)
     rows = distinct(examples.digests[places], one_label, examples.weights[places])
     found = []
     for start, X in columns(examples.rows, places[rows.first]):
-        some = maths.expansion(X, hats, rows.weights)
-        found.append(some._replace(of=some.of + start))
+        some = maths.expansion(X, hats, rows.weights, fills=fills)
+        found.append(some._replace(of=some.of + start, missing=some.missing + start))
     return Expansion(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
 
 

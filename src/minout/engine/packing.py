@@ -36,9 +36,13 @@ from minout.engine.settings import Settings
 from minout.engine.state import State, Widths
 from minout.engine.validation import MEMORY, coded_with, validate
 from minout.kernels import Factor, Sums
-from minout.maths import Expansion, Geometry, Prior
+from minout.maths import NO_EXPANSION, Geometry, Prior
 
 Arrays = dict[str, NDArray[Any]]
+
+HATS = ("of", "left", "middle", "right", "height")
+MISSING = {"fill": "fill", "of": "missing", "mark": "mark"}
+"""Fields of an expansion: those of hat functions, and those of missing values by their names."""
 
 
 def packed(state: State) -> tuple[dict[str, Any], Arrays]:
@@ -111,7 +115,7 @@ SHARED_NAMES: dict[str, tuple[str, ...]] = {
     "sums": ("sums.shift", "sums.counts", "sums.rows", "sums.squares"),
     "scatter": ("sums.scatter", "sums.scatter.lower"),
     "metric": ("origin", "K", "K.lower", "precision", "precision.lower"),
-    "hats": tuple(f"hats.{name}" for name in Expansion._fields),
+    "hats": (*(f"hats.{name}" for name in HATS), *(f"missing.{name}" for name in MISSING)),
     "far": tuple(
         f"far.{name}"
         for name in (
@@ -137,14 +141,17 @@ def shared(state: State, part: str) -> Arrays:
         names = ("shift", "counts", "rows", "squares")
         arrays = {f"sums.{name}": each for name, each in zip(names, sums, strict=True)}
     elif part == "scatter" and moments.scatter is not None:
-        arrays = _square("sums.scatter", moments.scatter)
+        arrays = square("sums.scatter", moments.scatter)
     elif part == "metric":
-        arrays = {"origin": geometry.origin, **_square("K", geometry.K)}
+        arrays = {"origin": geometry.origin, **square("K", geometry.K)}
         if geometry.precision is not None:
-            arrays |= _square("precision", geometry.precision)
-    elif part == "hats" and len(state.examples.expansion.of):
-        hats = state.examples.expansion._asdict().items()
-        arrays = {f"hats.{name}": values for name, values in hats}
+            arrays |= square("precision", geometry.precision)
+    elif part == "hats":
+        expansion = state.examples.expansion._asdict()
+        if len(expansion["of"]):
+            arrays = {f"hats.{name}": expansion[name] for name in HATS}
+        if len(expansion["fill"]):
+            arrays |= {f"missing.{name}": expansion[field] for name, field in MISSING.items()}
     elif part == "far" and far is not None:
         arrays = _discriminants(far)
     elif part == "memory" and state.examples.codec is not None:
@@ -201,9 +208,14 @@ def unpacked(about: Any, arrays: Arrays, codec: ExactCodec | None = None) -> Sta
         codec=codec,
         dtype=dtype,
     )
+    expansion = NO_EXPANSION
     if "hats.of" in arrays:
-        hats = Expansion(*(arrays[f"hats.{name}"] for name in Expansion._fields))
-        examples = examples.expanded_by(hats)
+        hats = {name: arrays[f"hats.{name}"] for name in HATS}
+        expansion = expansion._replace(**hats)
+    if "missing.fill" in arrays:
+        missing = {field: arrays[f"missing.{name}"] for name, field in MISSING.items()}
+        expansion = expansion._replace(**missing)
+    examples = examples.expanded_by(expansion)
     state = State(Settings(**about["settings"]), examples.width, examples.dtype, codec)
     given, row = about["widths"]
     state.examples, state.ids, state.notes = examples, about["ids"], about["notes"]
@@ -226,15 +238,15 @@ def _frame(about: dict[str, Any], arrays: Arrays, examples: Examples) -> Frame:
         arrays["sums.counts"],
         arrays["sums.rows"],
         arrays["sums.squares"],
-        _squared("sums.scatter", arrays),
+        squared("sums.scatter", arrays),
         about["seen"],
         about["scattered"],
         about["exact_sums"],
         about.get("stale_sums", False),
     )
-    K = _squared("K", arrays)
+    K = squared("K", arrays)
     assert K is not None
-    geometry = Geometry(arrays["origin"], K, _squared("precision", arrays))
+    geometry = Geometry(arrays["origin"], K, squared("precision", arrays))
     images = Images(geometry, arrays["images"].dtype)
     images.restore(arrays["images"], arrays["images.of"])
     at = about["schedule"]
@@ -416,14 +428,15 @@ def _newton(arrays: Arrays, number: int) -> Sums | None:
     return Sums(U, q, arrays[f"newton.{number}.inside"])
 
 
-def _square(name: str, A: Floats) -> Arrays:
-    # One half of a symmetric matrix is enough.
+def square(name: str, A: Floats) -> Arrays:
+    """Return a matrix as a named array: of a symmetric one, the lower half is enough."""
     if A.ndim == 2 and np.array_equal(A, A.T):
         return {f"{name}.lower": _lower(A)}
     return {name: A}
 
 
-def _squared(name: str, arrays: Arrays) -> Floats | None:
+def squared(name: str, arrays: Arrays) -> Floats | None:
+    """Return the matrix of that name; None if there is none."""
     half = arrays.get(f"{name}.lower")
     if half is None:
         return arrays.get(name)

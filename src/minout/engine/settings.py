@@ -37,6 +37,7 @@ class Settings:
     regions: int | Auto = "auto"
     expand: int | Auto | None = "auto"
     keep: Keep = "all"
+    missing: Literal["error", "mean"] = "error"
 
     def __post_init__(self) -> None:
         """Check the settings; NumPy's numbers become Python's, which a file can hold."""
@@ -84,6 +85,8 @@ class Settings:
                 f'`expand` must be a whole number from 1, None or "auto", not {expand!r}.'
             )
 
+        if not isinstance(self.missing, str) or self.missing not in ("error", "mean"):
+            raise InvalidInputError(f'`missing` must be "error" or "mean", not {self.missing!r}.')
         self._check_keep()
 
     def _check_keep(self) -> None:

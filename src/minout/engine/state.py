@@ -100,6 +100,8 @@ class State:
     ) -> None:
         self.settings = settings
         self.examples = Examples(width, dtype, codec=codec)
+        if settings.missing == "mean":
+            self.examples = self.examples.expanded_by(maths.filling(width))
         self.ids: list[Id] = []
         self.place_of: dict[Id, int] = {}
         self.regions = Regions()
@@ -167,7 +169,8 @@ class State:
 
     def holds(self, place: int, x: NDArray[Any]) -> bool:
         """Return whether a row, or a code, is the one that is stored at a place."""
-        return np.array_equal(self.examples.given[place], self.examples.coded(x[None])[0])
+        row = self.examples.coded(x[None])[0]
+        return np.array_equal(self.examples.given[place], row, equal_nan=True)
 
     def expanded(self, X: NDArray[Any]) -> Floats:
         """Return rows (n, d) as the separators see them, with the hats of their columns.

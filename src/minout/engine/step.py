@@ -488,7 +488,7 @@ def _refresh(draft: Draft, *, begins_far: bool) -> Refresh:
         draft.frame = frame or draft.frame
     trim_heap()  # each of these steps needs much memory, not at the same time
     old = draft.supports()
-    if draft.frame.choice.hats or len(draft.examples.expansion.of):
+    if draft.frame.choice.hats or draft.examples.expansion.is_needed:
         draft.expand(expansion_of(draft.frame, draft.examples, rows.order))
         rows = draft.rows()
     draft.frame = measured(draft.frame, rows, owner)

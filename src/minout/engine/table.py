@@ -36,7 +36,7 @@ class CodedRows:
     def __init__(self, codes: Bytes, codec: ExactCodec, dtype: Any, expansion: Expansion) -> None:
         self._codes, self._codec, self._expansion = codes, codec, expansion
         self.dtype = np.dtype(dtype)
-        self.shape = len(codes), (codec.width or 0) + len(expansion.of)
+        self.shape = len(codes), (codec.width or 0) + expansion.columns
 
     def __len__(self) -> int:
         return len(self._codes)

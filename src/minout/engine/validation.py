@@ -116,6 +116,10 @@ def validate(about: Any, arrays: Arrays, codec: ExactCodec | None = None) -> Non
         given = 0 if about["widths"][1:] == [None] else codec.width or 0
         _codes(rows, arrays, codec, decoded)
     d = given + _hats(arrays, given, about["choice"])
+    fills = about["settings"].get("missing") == "mean"
+    _expect((fills and given > 0) == ("missing.fill" in arrays), "missing")
+    _expect(codec is None or not fills, "missing")
+    d += _missing(rows, arrays) if fills and given else 0
     classes = len(about["labels"])
     _regions(about, arrays)
     owner = order_of(about["labels"]).owner
@@ -144,7 +148,7 @@ def validate(about: Any, arrays: Arrays, codec: ExactCodec | None = None) -> Non
         is_optional = name in ("prior.W", "weight", "time", "serial") or (
             name == "prior.b" and "far.near" in arrays
         )
-        if name in arrays or not is_optional:
+        if (name in arrays or not is_optional) and not (name == "rows" and fills):
             _array(arrays, name, dtype, shape)
     for name in ("K", "precision", "sums.scatter"):
         _square(arrays, name, d, required=name == "K")
@@ -247,7 +251,7 @@ def _settings(settings: Any, choice: Any) -> None:
     # What the user set, and the choice: a shape, C as a user could set it, and a sharpness.
     switches = ("whiten", "lda_prior", "standardize")
     names = {"C", *switches, "refresh"}
-    later = {"near_classes", "regions", "expand", "keep"}
+    later = {"near_classes", "regions", "expand", "keep", "missing"}
     _expect(names <= set(settings) <= names | later, "settings")
     names = {"C", "sharpness", *switches}
     _expect(names <= set(choice) <= {*names, "regions", "hats"}, "choice")
@@ -262,6 +266,21 @@ def _settings(settings: Any, choice: Any) -> None:
         Settings(C=choice["C"], regions=regions, expand=hats or None)
     except InvalidInputError as error:
         raise MalformedError("settings") from error
+
+
+def _missing(rows: NDArray[Any], arrays: Arrays) -> int:
+    # How many columns have a mark for missing values. Rows are finite numbers but for NaN.
+    words, largest = rows.view(f"u{rows.dtype.itemsize}"), LARGEST[rows.dtype]
+    nan = np.array(np.nan, dtype=rows.dtype).view(words.dtype)
+    _expect(bool(((np.abs(rows) <= largest) | (words == nan)).all()), "rows")
+    fill = _array(arrays, "missing.fill", REAL, (rows.shape[1],))
+    of = _array(arrays, "missing.of", INT, (None,))
+    mark = _array(arrays, "missing.mark", REAL, (len(of),))
+    _within(of, rows.shape[1], "missing.of")
+    _expect(bool((np.diff(of) > 0).all()), "missing.of")
+    _expect(bool((np.abs(fill) <= largest).all()), "missing.fill")
+    _expect(bool(((mark > 0.0) & (mark <= largest)).all()), "missing.mark")
+    return len(of)
 
 
 def _ids(about: Any, stored: NDArray[Any], n: int, d: int) -> None:

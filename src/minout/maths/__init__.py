@@ -1,7 +1,15 @@
 """The paper in plain NumPy: the specification that everything else must agree with."""
 
 from minout.maths.clusters import centres, nearest
-from minout.maths.expansion import NO_EXPANSION, Expansion, expanded, expansion, slopes
+from minout.maths.expansion import (
+    NO_EXPANSION,
+    Expansion,
+    by_column,
+    expanded,
+    expansion,
+    filling,
+    slopes,
+)
 from minout.maths.geometry import (
     NOISE,
     RIDGE,
@@ -70,6 +78,7 @@ __all__ = [
     "Trace",
     "Training",
     "activations",
+    "by_column",
     "centres",
     "choose_closed",
     "choose_conditional",
@@ -81,6 +90,7 @@ __all__ = [
     "cross_entropy",
     "expanded",
     "expansion",
+    "filling",
     "gate",
     "images",
     "initial_layer",

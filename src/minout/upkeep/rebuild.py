@@ -136,7 +136,7 @@ class _Rebuilt:
             )
         summary: dict[str, Any] = {} if about is None else about["state"]
         settings = self._settings(summary)
-        kind = _kind(folder, found, records, own)
+        kind = _kind(folder, found, records, own, fills=settings.missing == "mean")
         usable = _usable(found, records, kind)
         self.lost = [*found.damaged.values(), *(each for each in records if each not in usable)]
         used = list(usable)
@@ -215,6 +215,7 @@ class _RowKind(NamedTuple):
     dtype: str
     stored: str
     codec: ExactCodec | None
+    fills: bool
 
     @property
     def entries(self) -> int:
@@ -230,11 +231,18 @@ class _RowKind(NamedTuple):
             return False
         if self.codec is not None:
             stored = self.codec.decode(stored[None], self.dtype)[0]
+        if self.fills:
+            stored = np.nan_to_num(stored, nan=0.0, posinf=np.inf, neginf=-np.inf)
         return _is_within(stored)
 
 
 def _kind(
-    folder: Path, found: Salvaged, records: list[ExampleRecord], own: ExactCodec | None
+    folder: Path,
+    found: Salvaged,
+    records: list[ExampleRecord],
+    own: ExactCodec | None,
+    *,
+    fills: bool,
 ) -> _RowKind:
     # As stated, or that of the first row.
     if found.about is None:
@@ -243,7 +251,7 @@ def _kind(
     else:
         width, dtype = found.about["width"], found.about["dtype"]
     if dtype != "uint8":
-        return _RowKind(width, dtype, dtype, None)
+        return _RowKind(width, dtype, dtype, None, fills)
     summary = {} if found.about is None else found.about["state"]
     try:
         codec = engine.coded_with(summary, found.memory or {}, own)
@@ -254,7 +262,7 @@ def _kind(
             f"The rows in {folder / DATABASE} are codes, and their codec cannot be read; the model "
             "is left as it is."
         )
-    return _RowKind(codec.width or 0, summary["memory"]["dtype"], dtype, codec)
+    return _RowKind(codec.width or 0, summary["memory"]["dtype"], dtype, codec, fills=False)
 
 
 def _widths(summary: dict[str, Any], width: int, about: dict[str, Any] | None) -> Widths:
