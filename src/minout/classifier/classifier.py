@@ -102,13 +102,15 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         (height, width, channels). By default a row whose length is a square is a grey image.
     class_weight : dict, "balanced" or None, default=None
         Factors for the weights of the rows of each label. A dict of label to factor; labels that
-        are missing have 1. "balanced", for `fit` only, computes factors that give all labels the
+        are missing have 1. `fit` refuses a dict that has a label which is not in y, unless all
+        labels of y are in it. "balanced", for `fit` only, computes factors that give all labels the
         same total weight: n_samples / (n_classes * count of the label).
     store : str or Path, optional
         A folder to which all changes are committed, and which other processes can use at the same
         time: see `Learner.open`. By default the model is in RAM only. `fit` needs a folder without
-        a model; `partial_fit`, `predict` and the other methods continue with the model that is
-        there. A copy or a pickle is not connected with the folder.
+        a model; `partial_fit`, `predict`, the other methods and the attributes continue with the
+        model that is there, which must have been made with the same parameters. A copy or a pickle
+        is not connected with the folder.
     durability : {"batch", "example"}, default="batch"
         With `store`: whether the changes of several calls are committed together, about twice a
         second, or each call commits its changes before it returns; see `Learner.open`.
@@ -265,7 +267,8 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Their labels: strings or whole numbers.
         classes : array-like, optional
             Labels to announce: they are in `classes_` from now on, with probability 0 until they
-            have an example. Labels that were not announced may still appear.
+            have an example, and until `forget` or `forget_class` removes their last one. Labels
+            that were not announced may still appear.
         sample_weight : array-like of shape (n_samples,), optional
             How much each row counts; by default 1. Rows of weight 0 are left out.
         ids : sequence of int or str, optional
