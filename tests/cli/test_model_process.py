@@ -97,7 +97,7 @@ def fed(tmp_path, lines):
 
 
 def test_ctrl_c_while_it_waits_keeps_every_whole_example(fed, tmp_path, lines):
-    assert fed.sees(r"[1-9]\d* examples?, .* per second, moved \d+, misfits \d+")
+    assert fed.sees(r"[1-9]\d* examples?, .*\d/s, misfits \d+")
     for count in range(31, 100):  # the bar shows a count now and then: until it shows the last one
         fed.write(lines[30:31])
         if fed.sees(rf"\b{count} examples", seconds=1.0):
@@ -106,7 +106,8 @@ def test_ctrl_c_while_it_waits_keeps_every_whole_example(fed, tmp_path, lines):
     code, told = fed.end()
     assert code == 130
     assert "Traceback" not in fed.seen
-    assert f"Continue with --from-line {count + 1}." in fed.seen
+    assert "Start it again to continue" in fed.seen
+    assert "--from-line" not in fed.seen
     assert (told["taught"], told["known"]) == (31, count - 31)
     kept = Learner.open(tmp_path / "m", read_only=True)
     again = Learner()
