@@ -35,7 +35,7 @@ def finish(*words, **options):
 class Fed:
     """A `minout learn MODEL -` whose standard input stays open, and whose bar we can see."""
 
-    def __init__(self, model, lines):
+    def __init__(self, model, lines, columns=200):
         self._ours, theirs = pty.openpty()
         self.process = start(
             "learn",
@@ -47,7 +47,7 @@ class Fed:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=theirs,
-            env={**os.environ, "TERM": "xterm", "COLUMNS": "200"},
+            env={**os.environ, "TERM": "xterm", "COLUMNS": str(columns)},
         )
         os.close(theirs)
         self._patience = threading.Timer(PATIENCE, self.process.kill)  # so that nothing hangs
@@ -118,6 +118,13 @@ def test_ctrl_c_while_it_waits_keeps_every_whole_example(fed, tmp_path, lines):
     assert (kept.scores(rows) == again.scores(rows)).all()
     rest = finish("learn", tmp_path / "m", "-", "--json", input="".join(lines))
     assert json.loads(rest.stdout)["examples"] == 40
+
+
+def test_a_bar_of_80_columns_shows_the_share_and_the_misfits(tmp_path, lines):
+    fed = Fed(tmp_path / "m", lines, columns=80)
+    assert fed.sees(r"examples, \d+\.\d% right, [\d,]+/s, misfits \d+ ", seconds=60.0)
+    fed.process.send_signal(signal.SIGINT)
+    assert fed.end()[0] == 130
 
 
 def test_a_reader_that_leaves_ends_it_quietly(tmp_path, lines):

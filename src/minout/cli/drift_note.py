@@ -1,4 +1,4 @@
-"""The state of the drift monitor in a model's notes: the next run of `minout learn` continues it."""
+"""The drift monitor in a model's notes: the next run of `minout learn` continues it."""
 
 from datetime import datetime
 from typing import Any, NamedTuple, Self
