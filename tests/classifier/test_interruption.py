@@ -25,6 +25,7 @@ CALLS = {
     "announce": lambda each: each.partial_fit([[3.0, 3.0]], [1], classes=[1, 2000]),
     "forget": lambda each: each.forget(IDS[1]),
     "forget_class": lambda each: each.forget_class(3),
+    "forget a label": lambda each: each.forget([IDS[4]]),
     "fit": lambda each: each.fit(ROWS[1:], LABELS[1:]),
 }
 
@@ -93,3 +94,39 @@ def test_a_pickle_does_not_hold_an_id_that_was_forgotten(how):
     assert classifier.ids_ == IDS
     assert b"the sixth" not in pickle.dumps(classifier)
     assert b"identifier 4" in pickle.dumps(classifier)
+
+
+class InterruptedCodec:
+    """A codec that is interrupted when it has decoded so many times."""
+
+    width, bytes_per_row, fingerprint = 2, 2, "interrupted"
+    left = None
+
+    def encode(self, rows):
+        return np.clip(np.rint(rows * 10 + 100), 0, 255).astype(np.uint8)
+
+    def decode(self, codes):
+        if self.left is not None:
+            self.left -= 1
+            if self.left < 0:
+                self.left = None
+                raise KeyboardInterrupt
+        return (codes.astype(float) - 100) / 10
+
+
+def test_an_interrupted_call_with_a_full_window_keeps_its_labels():
+    rows = np.random.default_rng(0).normal(size=(20, 2))
+    happened = 0
+    for left in range(5, 60, 10):
+        codec = InterruptedCodec()
+        classifier = MinoutClassifier(memory=codec, keep=6)
+        classifier.partial_fit(rows[:6], np.array([1, 2] * 3, dtype=np.int8))
+        codec.left = left
+        with pytest.raises(KeyboardInterrupt):
+            classifier.partial_fit(rows[6:] + 5, np.array([1000, 1001] * 7))
+        codec.left = None
+        assert classifier.classes_.tolist() == classifier.learner_.classes.tolist()
+        new = [each for each in classifier.all_ids_ if each >= 6]
+        assert classifier.ids_ == (new or [*range(6)])
+        happened += bool(new)
+    assert 0 < happened < 6

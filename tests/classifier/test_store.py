@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_wine
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
 from minout import InvalidInputError, Learner, MinoutClassifier
 from minout.errors import UnwritableError
@@ -86,3 +88,186 @@ def test_a_pickle_is_not_connected_with_the_folder(folder):
     with pytest.raises(UnwritableError, match="has been closed; open it again"):
         kept.forget(1)
     assert kept.predict(X[:1]).shape == (1,)
+
+
+ROWS = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [2.0, 0.0]])
+
+
+def two_on(folder, labels):
+    """Return two classifiers on one folder, which has four rows."""
+    one, other = (MinoutClassifier(store=folder, durability="example") for _ in range(2))
+    one.partial_fit(ROWS, labels)
+    other.predict(ROWS)
+    return one, other
+
+
+def test_a_wider_label_of_one_classifier_is_not_narrowed_by_another(folder):
+    one, other = two_on(folder, np.array([1, 2, 1, 2], dtype=np.int8))
+    one.partial_fit([[50.0, -50.0]], np.array([1000]))
+    other.partial_fit([[6.0, 5.0]], np.array([2], dtype=np.int8), sample_weight=[1.0])
+    for each in (one, other, MinoutClassifier(store=folder)):
+        assert each.predict([[50.0, -50.0]]).tolist() == [1000]
+
+
+def test_classes_that_two_classifiers_announce_are_all_kept(folder):
+    one, other = two_on(folder, ["a", "b", "a", "b"])
+    one.partial_fit([[5.0, 5.0]], ["a"], classes=["x"])
+    other.partial_fit([[6.0, 5.0]], ["a"], classes=["y"])
+    other.correct(0, "b")
+    one.forget(1)
+    assert one.classes_.tolist() == other.classes_.tolist() == ["a", "b", "x", "y"]
+
+
+def test_a_change_that_is_not_committed_does_not_announce(folder, monkeypatch):
+    one, other = two_on(folder, ["a", "b", "a", "b"])
+
+    def full(*_):
+        raise UnwritableError("The disk is full.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("minout.store.Database.commit", full)
+        with pytest.raises(UnwritableError, match="full"):
+            one.partial_fit([[5.0, 5.0]], ["a"], classes=["x"])
+    other.partial_fit([[6.0, 5.0]], ["a"], classes=["y"])
+    one.partial_fit([[7.0, 5.0]], ["a"])
+    assert one.classes_.tolist() == ["a", "b", "y"]
+
+
+ATTRIBUTES = {
+    "classes_": [0, 1, 2],
+    "n_features_in_": 13,
+    "ids_": [],
+    "all_ids_": [*range(178)],
+    "certificates_": [],
+}
+
+
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_a_fitted_attribute_opens_the_folder(folder, name):
+    MinoutClassifier(store=folder).fit(X, y).learner_.close()
+    fresh = MinoutClassifier(store=folder)
+    assert np.array_equal(getattr(fresh, name), ATTRIBUTES[name])
+
+
+def test_a_classifier_is_fitted_if_its_folder_holds_a_model(folder):
+    with pytest.raises(NotFittedError):
+        check_is_fitted(MinoutClassifier(store=folder))
+    assert not hasattr(MinoutClassifier(store=folder), "classes_")
+    assert not folder.exists()
+    MinoutClassifier(store=folder).fit(X, y).learner_.close()
+    fresh = MinoutClassifier(store=folder)
+    check_is_fitted(fresh)
+    assert fresh.misfits_ == fresh.learner_.misfits
+
+
+def test_clone_and_get_params_do_not_open_the_folder(folder, monkeypatch):
+    MinoutClassifier(store=folder).fit(X, y).learner_.close()
+    fresh = MinoutClassifier(store=folder)
+    monkeypatch.setattr("minout.classifier._model.Learner", None)
+    assert clone(fresh).get_params() == fresh.get_params()
+    assert pickle.loads(pickle.dumps(fresh)).store == folder
+    with pytest.raises(TypeError):
+        fresh.classes_  # noqa: B018
+
+
+def test_a_classifier_that_only_predicts_writes_nothing(folder):
+    with Learner.open(folder) as learner:
+        learner.teach_many(ROWS, ["a", "b", "a", "b"])
+    reader = MinoutClassifier(store=folder)
+    reader.predict(ROWS)
+    with Learner.open(folder) as learner:
+        learner.teach([3.0, 3.0], "a")
+    reader.learner_.close()
+    assert Learner.open(folder, read_only=True).notes == {}
+
+
+def test_a_folder_that_cannot_be_written_to_can_be_predicted_from(folder, monkeypatch):
+    MinoutClassifier(store=folder).fit(X, y).learner_.close()
+    real = Learner.open
+
+    def forbidden(*args, read_only=False, **settings):
+        if not read_only:
+            raise UnwritableError("It is read-only.")
+        return real(*args, read_only=read_only, **settings)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Learner, "open", forbidden)
+        reader = MinoutClassifier(store=folder)
+        assert reader.score(X, y) > 0.9
+        changes = (
+            lambda: reader.partial_fit(X[:1], y[:1], ids=["new"]),
+            lambda: reader.correct(0, 1),
+            lambda: reader.forget(0),
+            reader.consolidate,
+        )
+        for change in changes:
+            with pytest.raises(UnwritableError, match="It is read-only"):
+                change()
+    reader.partial_fit(X[:1], y[:1], ids=["new"])
+    assert "new" in reader.all_ids_
+
+
+def test_other_class_weights_than_those_of_the_model_are_refused(folder):
+    weights = {"a": 2.0}
+    labels = ["a", "b", "a", "b"]
+    MinoutClassifier(store=folder, class_weight=weights).partial_fit(ROWS, labels).learner_.close()
+    for other in ({"a": 5.0, "b": 7.0}, "balanced", None):
+        with pytest.raises(InvalidInputError, match=r"was made with class_weight={'a': 2\.0}, not"):
+            MinoutClassifier(store=folder, class_weight=other).predict(ROWS)
+    same = MinoutClassifier(store=folder, class_weight=weights)
+    same.partial_fit([[9.0, 9.0]], ["a"], ids=["z"])
+    assert same.learner_.weight("z") == 2.0
+
+
+def test_balanced_class_weights_are_those_of_a_balanced_model(folder):
+    balanced = MinoutClassifier(store=folder, class_weight="balanced").fit(X, y)
+    balanced.forget_class(2)
+    balanced.learner_.close()
+    assert MinoutClassifier(store=folder, class_weight="balanced").classes_.tolist() == [0, 1]
+
+
+def test_durability_without_a_folder_is_refused():
+    for way in ("fit", "partial_fit"):
+        with pytest.raises(InvalidInputError, match="name the folder as `store`"):
+            getattr(MinoutClassifier(durability="example"), way)(X, y)
+
+
+FORGET = {
+    "forget": lambda each: each.forget("secret id"),
+    "forget_class": lambda each: each.forget_class("a secret label"),
+    "corrected": lambda each: (each.correct("secret id", "cat"), each.forget("secret id")),
+}
+SECRET = {
+    "announced": lambda folder: MinoutClassifier(store=folder).partial_fit(
+        ROWS,
+        ["cat", "dog", "cat", "a secret label"],
+        classes=["a secret label", "emu"],
+        ids=[1, 2, 3, "secret id"],
+    ),
+    "balanced": lambda folder: MinoutClassifier(store=folder, class_weight="balanced").fit(
+        ROWS, ["cat", "dog", "cat", "a secret label"], ids=[1, 2, 3, "secret id"]
+    ),
+}
+
+
+@pytest.mark.parametrize("how", FORGET)
+@pytest.mark.parametrize("way", SECRET)
+def test_a_forgotten_label_is_in_no_file_after_compact(folder, way, how):
+    classifier = SECRET[way](folder)
+    FORGET[how](classifier)
+    others = ["cat", "dog", *(["emu"] if way == "announced" else [])]
+    assert classifier.classes_.tolist() == others
+    classifier.learner_.compact()
+    classifier.learner_.close()
+    assert [each.name for each in folder.iterdir() if b"secret" in each.read_bytes()] == []
+
+
+def test_a_label_with_another_example_stays_announced(folder):
+    classifier = SECRET["announced"](folder)
+    classifier.partial_fit([[4.0, 4.0]], ["a secret label"], ids=["other"])
+    classifier.forget(["secret id"])
+    noted = classifier.learner_.notes["classifier"]["announced"]
+    assert noted == ["a secret label", "emu"]
+    with pytest.raises(InvalidInputError, match="no example"):
+        classifier.forget(["other", "nowhere"])
+    assert classifier.learner_.notes["classifier"]["announced"] == noted

@@ -157,6 +157,17 @@ def test_bad_class_weights_are_refused_in_one_sentence(way, setting, expected):
     assert not hasattr(classifier, "classes_")
 
 
+def test_fit_refuses_a_class_weight_for_a_label_that_is_misspelt():
+    misspelt = MinoutClassifier(class_weight={"cat": 2.0, "dgo": 3.0})
+    with pytest.raises(InvalidInputError, match="'dgo', which is not in y, and none for 'dog'"):
+        misspelt.fit([[0.0], [1.0]], ["cat", "dog"])
+    assert not hasattr(misspelt, "classes_")
+    misspelt.partial_fit([[0.0], [1.0]], ["cat", "dog"])  # it may come later
+    others = MinoutClassifier(class_weight={"cat": 2.0, "dog": 3.0, "emu": 4.0})
+    others.fit([[0.0], [1.0]], ["cat", "dog"])  # every label has one: as in scikit-learn
+    assert [others.learner_.weight(each) for each in others.all_ids_] == [2.0, 3.0]
+
+
 def test_partial_fit_refuses_balanced_class_weights():
     new, fitted = (MinoutClassifier(class_weight="balanced") for _ in range(2))
     fitted.fit(X, Y)

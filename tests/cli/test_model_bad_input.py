@@ -254,3 +254,18 @@ def test_a_damaged_file_is_not_imported(tmp_path, refused):
         told = refused("import", tmp_path / "f.minout", tmp_path / "new")
         assert told.rstrip().endswith("is not a minout model, or it was truncated or changed.")
         assert not (tmp_path / "new").exists()
+
+
+def test_the_last_column_is_shown_when_the_label_is_not_named(tmp_path, write_csv, refused):
+    names = [f"c{n}" for n in range(30)]
+    file = write_csv("wide.csv", [[*names, "kind"], [*range(30), "cat"]])
+    said = refused("learn", tmp_path / "m", file)
+    assert said.endswith("c19 and 11 more, the last of which is 'kind'.")
+    assert refused("learn", tmp_path / "m", file, "--id", "c3").endswith(" which is 'kind'.")
+
+
+def test_a_memory_that_is_none_is_refused_in_the_words_of_the_option(tmp_path, refused, wine):
+    assert refused("learn", tmp_path / "m", wine, "--label", "kind", "--memory", "uint4x") == (
+        "--memory is auto, uint8, uint4 or uint2, not 'uint4x'."
+    )
+    assert not (tmp_path / "m").exists()

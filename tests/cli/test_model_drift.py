@@ -162,3 +162,80 @@ def test_a_window_and_a_feature_map_go_together(tmp_path, write_csv, flipped):
     file = write_csv("f.csv", [HEADER, *flipped[:50]])
     told, _ = learn(tmp_path / "m", file, *NAMED, "--keep", "20", "--features", "random_fourier")
     assert told["examples"] == 20
+
+
+def five_kept(tmp_path, write_csv, flipped):
+    """A model with a window of 5 examples, and a file with 3 more rows."""
+    learn(tmp_path / "m", write_csv("1.csv", [HEADER, *flipped[:8]]), *NAMED, "--keep", "5")
+    return tmp_path / "m", write_csv("2.csv", [HEADER, *flipped[8:11]])
+
+
+@pytest.mark.parametrize("text", ["all", "8", "per-label:20", "per_label:20"])
+def test_a_wider_window_loses_no_stored_example(tmp_path, write_csv, flipped, text):
+    model, more = five_kept(tmp_path, write_csv, flipped)
+    told, said = learn(model, more, "--keep", text)
+    assert (told["examples"], told["forgotten"]) == (8, 0)
+    assert "0 examples forgotten." in said
+    assert Learner.open(model, read_only=True).ids == [row[3] for row in flipped[3:11]]
+
+
+def test_a_longer_time_loses_no_stored_example(tmp_path, write_csv, flipped):
+    learn(tmp_path / "m", write_csv("1.csv", [HEADER, *flipped[:3]]), *NAMED, "--keep", "1h")
+    with Learner.open(tmp_path / "m") as learner:
+        kept = learner.ids
+    told, _ = learn(tmp_path / "m", write_csv("2.csv", [HEADER, flipped[3]]), "--keep", "2h")
+    assert (told["examples"], kept) == (4, ["r0", "r1", "r2"])
+
+
+def test_a_first_row_that_is_refused_leaves_the_window(tmp_path, write_csv, flipped, refused):
+    model, _ = five_kept(tmp_path, write_csv, flipped)
+    other = write_csv("bad.csv", [HEADER, [1.0, 2.0, "fox", "r7"]])  # stored with another label
+    refused("learn", model, other, "--keep", "all")
+    with Learner.open(model, read_only=True) as learner:
+        assert (learner.settings.keep, len(learner)) == (5, 5)
+
+
+def test_info_shows_the_share_and_the_last_drift(tmp_path, run, run_json, write_csv, flipped):
+    file = write_csv("f.csv", [HEADER, *flipped])
+    told, said = learn(tmp_path / "m", file, *NAMED)
+    shown = run_json("info", tmp_path / "m")
+    assert shown["right_before_taught"] == told["right_before_taught"]
+    last = shown["last_drift"]
+    where, seconds = last.pop("where"), last.pop("time")
+    assert last == told["drifts"][-1]
+    assert re.fullmatch(rf"{re.escape(str(file))}, line \d+", where)
+    assert f"{where}: of the last" in said
+    assert seconds > 1.7e9
+    text = run("info", tmp_path / "m")
+    assert f"prequential:  {told['right_before_taught']:.1%} of the last 698 examples" in text
+    assert re.search(rf"^last drift: +\d{{4}}-.*, at {re.escape(where)}: ", text, flags=re.M)
+    again, _ = learn(tmp_path / "m", write_csv("g.csv", [HEADER, [1.0, 2.0, "k1", "new"]]))
+    assert again["taught"] == 1
+    assert run_json("info", tmp_path / "m")["last_drift"]["where"] == where
+
+
+def test_a_note_without_a_last_drift_is_read(tmp_path, run, run_json, wines, wine_rows, write_csv):
+    with Learner.open(wines) as learner:
+        learner.notes["drift"] = DriftMonitor().to_json()
+    assert run_json("info", wines)["last_drift"] is None
+    assert "last drift" not in run("info", wines)
+    assert re.search("^prequential: +none$", run("info", wines), flags=re.M)
+    run("learn", wines, write_csv("one.csv", [wine_rows[0], [*wine_rows[1][:14], "new"]]))
+
+
+@pytest.mark.parametrize("last", [3, {"label": "a"}, {"before": 1, "now": 0, "rows": 3}])
+def test_a_last_drift_that_is_none_is_refused(refused, run_json, wines, wine, last):
+    with Learner.open(wines) as learner:
+        learner.notes["drift"] = {**learner.notes["drift"], "last_drift": last}
+    assert refused("learn", wines, wine).startswith("The model's note 'drift' was not written by")
+    assert run_json("info", wines)["last_drift"] is None
+
+
+def test_the_summary_says_how_many_are_not_counted(tmp_path, run, write_csv, flipped):
+    first, more = (
+        write_csv(f"{name}.csv", [HEADER, *rows])
+        for name, rows in (("1", flipped[:50]), ("2", flipped[50:60]))
+    )
+    said = run("learn", tmp_path / "m", first, *NAMED)
+    assert "before being taught (2 examples whose label was new are not counted)." in said
+    assert "not counted" not in run("learn", tmp_path / "m", more)

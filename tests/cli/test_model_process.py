@@ -35,7 +35,7 @@ def finish(*words, **options):
 class Fed:
     """A `minout learn MODEL -` whose standard input stays open, and whose bar we can see."""
 
-    def __init__(self, model, lines):
+    def __init__(self, model, lines, columns=200):
         self._ours, theirs = pty.openpty()
         self.process = start(
             "learn",
@@ -47,7 +47,7 @@ class Fed:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=theirs,
-            env={**os.environ, "TERM": "xterm", "COLUMNS": "200"},
+            env={**os.environ, "TERM": "xterm", "COLUMNS": str(columns)},
         )
         os.close(theirs)
         self._patience = threading.Timer(PATIENCE, self.process.kill)  # so that nothing hangs
@@ -97,7 +97,7 @@ def fed(tmp_path, lines):
 
 
 def test_ctrl_c_while_it_waits_keeps_every_whole_example(fed, tmp_path, lines):
-    assert fed.sees(r"[1-9]\d* examples?, .* per second, moved \d+, misfits \d+")
+    assert fed.sees(r"[1-9]\d* examples?, .*\d/s, misfits \d+")
     for count in range(31, 100):  # the bar shows a count now and then: until it shows the last one
         fed.write(lines[30:31])
         if fed.sees(rf"\b{count} examples", seconds=1.0):
@@ -106,7 +106,8 @@ def test_ctrl_c_while_it_waits_keeps_every_whole_example(fed, tmp_path, lines):
     code, told = fed.end()
     assert code == 130
     assert "Traceback" not in fed.seen
-    assert f"Continue with --from-line {count + 1}." in fed.seen
+    assert "Start it again to continue" in fed.seen
+    assert "--from-line" not in fed.seen
     assert (told["taught"], told["known"]) == (31, count - 31)
     kept = Learner.open(tmp_path / "m", read_only=True)
     again = Learner()
@@ -117,6 +118,13 @@ def test_ctrl_c_while_it_waits_keeps_every_whole_example(fed, tmp_path, lines):
     assert (kept.scores(rows) == again.scores(rows)).all()
     rest = finish("learn", tmp_path / "m", "-", "--json", input="".join(lines))
     assert json.loads(rest.stdout)["examples"] == 40
+
+
+def test_a_bar_of_80_columns_shows_the_share_and_the_misfits(tmp_path, lines):
+    fed = Fed(tmp_path / "m", lines, columns=80)
+    assert fed.sees(r"examples, \d+\.\d% right, [\d,]+/s, misfits \d+ ", seconds=60.0)
+    fed.process.send_signal(signal.SIGINT)
+    assert fed.end()[0] == 130
 
 
 def test_a_reader_that_leaves_ends_it_quietly(tmp_path, lines, run):

@@ -13,6 +13,8 @@ from typer.testing import CliRunner
 
 from minout import DriftMonitor, Learner
 from minout.cli import app as cli
+from minout.cli import upkeep
+from minout.upkeep import Entry, Repair
 
 MAIN = "from minout.cli import main; main()"
 COMMANDS = ["repair", "compact", "backup", "log"]
@@ -150,3 +152,36 @@ def test_the_log_follows_until_ctrl_c(model):
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
         assert process.returncode == 130
+
+
+@pytest.mark.parametrize("words", [["info"], ["log"], ["suspects"]])
+def test_a_damaged_model_leads_to_the_repair(refused, model, words):
+    (model / "model.sqlite").write_bytes(b"SQLite format 3\0" + b"x" * 5000)
+    assert f"`minout repair {model}` rebuilds" in refused(*words, model)
+
+
+def test_an_audit_names_the_repair_only_if_something_is_wrong(model):
+    assert "minout repair" not in CliRunner().invoke(cli.app, ["audit", str(model)]).stdout
+    damage(model)
+    said = CliRunner().invoke(cli.app, ["audit", str(model)]).stdout
+    assert f"`minout repair {model}` rebuilds" in said
+
+
+def test_a_repair_lists_twenty_problems_and_counts_the_others(monkeypatch, run, model, tmp_path):
+    problems = tuple(f"Problem {n}." for n in range(50))
+    lost = tuple(f"r{n}" for n in range(1000))
+    done = Repair(problems, 6, 3000, lost, (), tmp_path / "old")
+    monkeypatch.setattr(upkeep, "make_repair", lambda *_, **__: done)
+    lines = run("repair", model).splitlines()
+    assert lines[:20] == list(problems[:20])
+    assert lines[20] == "30 more problems (--json lists all)."
+    assert "3,000 examples could not be rescued: 'r0', " in lines[-2]
+    assert "and 2,990 more." in lines[-2]
+    assert lines[-1].startswith("The damaged file is kept as")
+
+
+def test_a_line_of_the_log_has_its_labels_in_one_order_and_names_a_refresh():
+    moved = (("dog", "cat"), (None, "ant"), ("cat", "bee"))
+    entry = Entry(1, 0.0, "teach", "b", moved, 3, {"refresh_seconds": 0.004})
+    said = upkeep.entry_line(entry)
+    assert said.endswith("moved (forgotten)|ant, bee|cat, cat|dog; refresh in 0.004 s")

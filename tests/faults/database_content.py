@@ -78,7 +78,8 @@ def _read(connection):
     rows = b"".join(column("rows", "row"))
     arrays["rows"] = np.frombuffer(rows, about["dtype"]).reshape(-1, about["width"])
     images = column("images", "value")
-    kind = np.float64 if "far" in parts else about["dtype"]
+    decoded = about["state"].get("memory", about)["dtype"]
+    kind = np.float64 if "far" in parts else decoded
     arrays["images"] = np.frombuffer(b"".join(images), kind).reshape(len(images), -1)
     for key, value in connection.execute("SELECT key, value FROM separators ORDER BY key"):
         arrays |= {f"separators.{key}.{name}": each for name, each in decode_arrays(value).items()}
@@ -191,7 +192,7 @@ def _values(arrays, keys, values):
 def _digests(about, arrays):
     found = {}
     for place, row in _values(arrays, "rows.place", "rows"):
-        size = 4 if about.get("dtype") == "float32" else 8
+        size = {"float32": 4, "uint8": 1}.get(str(about.get("dtype")), 8)
         words = np.frombuffer(row[: len(row) // size * size], f"u{size}").copy()
         found[place] = int(np.uint64(kernels.digest(words)).view(np.int64))
     return found

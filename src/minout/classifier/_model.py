@@ -1,10 +1,11 @@
 """A learner together with the classifier's own state: columns, labels, the last call."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from itertools import compress
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,12 +32,10 @@ from minout.classifier._weights import (
 )
 from minout.codecs import memory_name
 from minout.engine import Certificate, StepReport
-from minout.errors import InvalidInputError
+from minout.errors import InvalidInputError, UnwritableError
 from minout.features import FeatureMap, Identity, RandomFourier, Scattering, refuse_masked
 from minout.learner import Learner
 from minout.store import holds_model
-
-T = TypeVar("T")
 
 SETTINGS = (
     "C",
@@ -85,6 +84,28 @@ class Batch(NamedTuple):
     codec: LabelCodec
 
 
+class Noted(NamedTuple):
+    """The codec and the class weights, and the entry in the learner's notes that describes them.
+
+    The entry is None if the learner was never used by a classifier.
+    """
+
+    entry: dict[str, Any] | None
+    codec: LabelCodec
+    class_weights: ClassWeights
+
+
+class Mark(NamedTuple):
+    """What changes when an example is taught or forgotten, or a label is new or leaves.
+
+    `ids` are the stored ones, if there is a window; otherwise their number tells enough.
+    """
+
+    stored: int
+    ids: list[Id] | None
+    labels: list[Label]
+
+
 class Model:
     """One learner, the columns of its tables, and the codec of its labels.
 
@@ -92,35 +113,26 @@ class Model:
     replaces `codec` before the learner changes, and predicting reads it after the scores.
     """
 
-    def __init__(
-        self,
-        learner: Learner,
-        columns: InputColumns,
-        codec: LabelCodec,
-        class_weights: ClassWeights = NO_CLASS_WEIGHTS,
-    ) -> None:
+    def __init__(self, learner: Learner, columns: InputColumns, noted: Noted) -> None:
         self.learner = learner
         self.columns = columns
-        self.class_weights = class_weights
+        self.is_read_only = False
+        """Whether the learner's folder could be opened to be read only."""
         self.takes_numbers = takes_numbers(learner.features)
         self.plain_width: int | None = None
         """The width of arrays that need no further checks; None if all need them."""
         if self.takes_numbers and not hasattr(columns, "feature_names_in_"):
             self.plain_width = getattr(columns, "n_features_in_", None)
         self.last = LastCall([], [])
-        self._codec, self._entry = codec, learner.notes.get(NOTES)
-        self.set_codec(codec)
+        self._noted = noted
 
     @classmethod
     def from_learner(cls, learner: Learner) -> "Model":
         """Return a model around a learner that was saved by any part of minout."""
-        notes, files = learner.notes.get(NOTES, {}), learner.notes.get(FILES, {})
-        for key, are_valid in ((NOTES, _are_ours(notes)), (FILES, _are_columns(files))):
-            if not are_valid:
-                raise InvalidInputError(
-                    f"The model's note {key!r} was not written by minout; "
-                    "remove it from `Learner.notes` and save the model again."
-                )
+        noted = _read_notes(learner, learner.notes.get(NOTES))
+        notes, files = noted.entry or {}, learner.notes.get(FILES, {})
+        if not _are_columns(files):
+            raise _not_ours(FILES)
         names = (notes or {"names": files.get("columns")}).get("names")
         columns = InputColumns()
         width = notes.get("width") if names is None else len(names)
@@ -130,9 +142,7 @@ class Model:
             columns.n_features_in_ = width
         if names is not None:
             columns.feature_names_in_ = np.array(names, dtype=object)
-        codec = _noted_codec(learner)
-        class_weights = ClassWeights.from_notes(notes.get("class_weight"))
-        return cls(learner, columns, codec, class_weights)
+        return cls(learner, columns, noted)
 
     def get_state(self) -> dict[str, Any]:
         """Return plain values for a pickle; the notes of the learner hold columns and codec."""
@@ -153,42 +163,107 @@ class Model:
         return model
 
     @property
+    def noted(self) -> Noted:
+        """The codec and the class weights; read again if another process replaced the notes."""
+        learner, noted = self.learner, self._noted
+        entry = learner.notes.get(NOTES)
+        if entry is None:  # also for a moment while another thread reads the newest notes
+            with learner.reading():
+                entry = learner.notes.get(NOTES)
+        if entry is not noted.entry:
+            self._noted = noted = _read_notes(learner, entry)
+        return noted
+
+    @property
     def codec(self) -> LabelCodec:
-        """The codec of the labels; read again if another process has replaced the notes."""
-        entry = self.learner.notes.get(NOTES)
-        if entry is not self._entry:
-            self._codec, self._entry = _noted_codec(self.learner), entry
-        return self._codec
+        """The codec of the labels."""
+        return self.noted.codec
 
-    def set_codec(self, codec: LabelCodec) -> None:
-        """Replace the codec, and store it in the notes of the learner, so that it is saved."""
-        names = getattr(self.columns, "feature_names_in_", None)
-        entry = {
-            "width": getattr(self.columns, "n_features_in_", None),
-            "names": None if names is None else names.tolist(),
-            "dtype": codec.dtype.str,
-            "announced": list(codec.announced),
-        }
-        if (noted := self.class_weights.to_notes()) is not None:
-            entry["class_weight"] = noted
-        self._codec, self._entry = codec, entry
-        self.learner.notes[NOTES] = entry
+    @property
+    def class_weights(self) -> ClassWeights:
+        """The class weights in effect."""
+        return self.noted.class_weights
 
-    def with_codec(
-        self, codec: LabelCodec, call: Callable[[], T], has_happened: Callable[[], bool]
-    ) -> T:
-        """Return the result of a call that changes the learner and needs another codec.
+    def note(self, codec: LabelCodec, class_weights: ClassWeights) -> None:
+        """Replace codec and class weights, also in the notes of the learner, which are saved."""
+        known, *before = self.noted
+        if known is None:
+            names = getattr(self.columns, "feature_names_in_", None)
+            width = getattr(self.columns, "n_features_in_", None)
+            known = {"width": width, "names": None if names is None else names.tolist()}
+        elif before == [codec, class_weights]:
+            return
+        entry = {**known, "dtype": codec.dtype.str, "announced": list(codec.announced)}
+        entry.pop("class_weight", None)
+        if (weights := class_weights.to_notes()) is not None:
+            entry["class_weight"] = weights
+        self._put(Noted(entry, codec, class_weights))
 
-        If the call raises an error or is interrupted before it has happened, the codec stays.
+    def note_without(self, ids: list[Id], label: Label | None = None) -> None:
+        """Drop labels that leave the model with these examples from what is noted.
+
+        They are no longer announced, and have no balanced weight. `label` leaves in any case.
         """
-        before = self.codec
+        codec, weights = self.codec, self.class_weights
+        if not len(self.learner) or not (codec.announced or weights.are_balanced):
+            return
+        gone = {each for each in ids if each in self.learner}
+        had, left = set[Label](), set[Label]()
+        for name, regions in self.learner.regions().items():
+            had.add(name)
+            if not all(gone.issuperset(each) for each in regions):
+                left.add(name)
+        for each, earlier in self.learner.corrected.items():
+            had.update(earlier)
+            if each not in gone:
+                left.update(earlier)
+        dropped = (had - left) | {label}
+        announced = tuple(each for each in codec.announced if each not in dropped)
+        if weights.are_balanced:
+            of = {name: each for name, each in weights.of.items() if name not in dropped}
+            weights = weights._replace(of=of)
+        self.note(codec._replace(announced=announced), weights)
+
+    def ids_of(self, label: Label) -> list[Id]:
+        """Return the ids of the examples of a label."""
+        return [id for region in self.learner.regions().get(label, []) for id in region]
+
+    def _put(self, noted: Noted) -> None:
+        self._noted = noted
+        if noted.entry is None:
+            self.learner.notes.pop(NOTES, None)
+        else:
+            self.learner.notes[NOTES] = noted.entry
+
+    @contextmanager
+    def turn(self) -> Iterator[Mark]:
+        """Hold the write lock of the learner's folder during one change of the learner.
+
+        The block begins with the newest state and notes. If it raises an error or is interrupted
+        before the learner has changed, or if the change cannot be committed, the notes stay.
+        """
+        before: tuple[Noted, Mark] | None = None
         try:
-            self.set_codec(codec)
-            return call()
+            with self.learner.turn():
+                before = self.noted, self._mark()
+                yield before[1]
         except BaseException:
-            if not has_happened():
-                self.set_codec(before)
+            if before is not None and before[1] == self._mark():
+                self._put(before[0])
             raise
+
+    def _mark(self) -> Mark:
+        learner = self.learner
+        ids = None if learner.settings.keep == "all" else learner.ids
+        return Mark(len(learner), ids, learner.classes.tolist())
+
+    def taught_since(self, mark: Mark) -> list[Id]:
+        """Return the ids taught since a turn began, without those forgotten since."""
+        ids = self.learner.ids
+        if mark.ids is None:
+            return ids[mark.stored :]
+        known = set(mark.ids)
+        return [each for each in ids if each not in known]
 
     def drop_forgotten(self) -> None:
         """Drop the ids of examples that are no longer stored."""
@@ -269,10 +344,10 @@ class Model:
 
     def teach_plain(self, X: Any, y: Any, facts: RowFacts) -> bool:
         """Teach one plain row and return True; otherwise change nothing and return False."""
-        sample_weight, ids, at = facts
-        if sample_weight is not None or at is not None or self.class_weights.of:
+        (sample_weight, ids, at), (_, codec, class_weights) = facts, self.noted
+        if sample_weight is not None or at is not None or class_weights != NO_CLASS_WEIGHTS:
             return False
-        label, id = single_label(y, self.codec.dtype), single_id(ids)
+        label, id = single_label(y, codec.dtype), single_id(ids)
         if label is None or (id is None and ids is not None):
             return False
         if not is_plain_array(X, self.plain_width) or len(X) != 1:
@@ -320,30 +395,73 @@ class Model:
         return wide
 
 
-def _noted_codec(learner: Learner) -> LabelCodec:
-    notes = learner.notes.get(NOTES, {})
-    default = STRINGS if learner.classes.dtype.kind == "U" else INT64
-    dtype = np.dtype(notes["dtype"]) if notes else default
-    return LabelCodec(dtype, tuple(notes.get("announced", ())))
+def _read_notes(learner: Learner, entry: Any) -> Noted:
+    if entry is None:
+        strings = learner.classes.dtype.kind == "U"
+        return Noted(None, LabelCodec(STRINGS if strings else INT64), NO_CLASS_WEIGHTS)
+    if not _are_ours(entry):
+        raise _not_ours(NOTES)
+    codec = LabelCodec(np.dtype(entry["dtype"]), tuple(entry.get("announced", ())))
+    return Noted(entry, codec, ClassWeights.from_notes(entry.get("class_weight")))
 
 
-def stored_model(parameters: dict[str, Any]) -> Model | None:
-    """Return the model in the folder of a classifier; None if it has no folder, or no model."""
+def _not_ours(key: str) -> InvalidInputError:
+    return InvalidInputError(
+        f"The model's note {key!r} was not written by minout; "
+        "remove it from `Learner.notes` and save the model again."
+    )
+
+
+def stored_model(parameters: dict[str, Any], *, to_change: bool = False) -> Model | None:
+    """Return the model in the folder of a classifier; None if it has no folder, or no model.
+
+    Unless it is `to_change`, a folder that cannot be written to is opened to be read only.
+    """
     folder = parameters["store"]
     if folder is None or not holds_model(Path(folder)):
         return None
+    try:
+        return _opened_model(parameters, read_only=False)
+    except UnwritableError:
+        if to_change:
+            raise
+        return _opened_model(parameters, read_only=True)
+
+
+def _opened_model(parameters: dict[str, Any], *, read_only: bool) -> Model | None:
     wanted = new_learner(parameters)
     learner = Learner.open(
-        folder,
+        parameters["store"],
         durability=parameters["durability"],
+        read_only=read_only,
         features=wanted.features,
         memory=wanted.memory,
         **{name: parameters[name] for name in SETTINGS},
     )
-    if learner.is_new:
+    try:
+        if learner.is_new:
+            learner.close()
+            return None
+        model = Model.from_learner(learner)
+        model.is_read_only = read_only
+        _require_class_weight(model, parameters)
+    except BaseException:
         learner.close()
-        return None
-    return Model.from_learner(learner)
+        raise
+    return model
+
+
+def _require_class_weight(model: Model, parameters: dict[str, Any]) -> None:
+    wanted, has = parameters["class_weight"], model.class_weights
+    if isinstance(wanted, str) and wanted == BALANCED:
+        is_same = has.are_balanced
+    else:
+        is_same = check_class_weight(wanted, model.codec) == has
+    if not is_same:
+        raise InvalidInputError(
+            f"The model in {parameters['store']} was made with "
+            f"class_weight={model.class_weight()!r}, not {wanted!r}; pass the same."
+        )
 
 
 def new_model(
@@ -353,12 +471,18 @@ def new_model(
     classes: Any,
     facts: RowFacts,
     *,
-    may_balance: bool,
+    has_all_labels: bool,
 ) -> tuple[Model, Batch]:
     """Return an empty model for the columns of X, and the checked input of the first call.
 
-    `may_balance` says whether class weights may be computed from these labels.
+    `has_all_labels` says that class weights may be computed from these labels, and that others
+    among the class weights are mistakes.
     """
+    if parameters["store"] is None and parameters["durability"] != "batch":
+        raise InvalidInputError(
+            "`durability` is for a model in a folder; name the folder as `store`, or leave "
+            "`durability` out."
+        )
     learner, columns = new_learner(parameters), InputColumns()
     if takes_numbers(learner.features):
         rows, array = columns.check_table_and_labels(X, y, first=True)
@@ -367,12 +491,15 @@ def new_model(
     labels, dtype = encode_labels(array, None)
     codec, setting = LabelCodec(dtype), parameters["class_weight"]
     weight = check_sample_weight(facts.sample_weight, len(labels))
-    if may_balance and isinstance(setting, str) and setting == BALANCED:
+    if has_all_labels and isinstance(setting, str) and setting == BALANCED:
         class_weights = balanced(labels, weight)
     else:
         class_weights = check_class_weight(setting, codec)
+        if has_all_labels:
+            class_weights.require_labels(labels)
     weights = class_weights.of_rows(labels, weight)
-    model = Model(learner, columns, codec, class_weights)
+    model = Model(learner, columns, Noted(None, codec, class_weights))
+    model.note(codec, class_weights)
     return model, _batch(rows, labels, codec, classes, weights, facts)
 
 
@@ -453,7 +580,7 @@ def _not_empty(seen: NDArray[Any]) -> NDArray[Any]:
 
 
 def _are_ours(notes: Any) -> bool:
-    # Whether `set_codec` could have written them: a file may have been changed by someone else.
+    # Whether `Model.note` could have written them: a file may have been changed by someone else.
     if not isinstance(notes, dict):
         return False
     width, announced = notes.get("width"), notes.get("announced", [])

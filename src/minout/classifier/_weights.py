@@ -47,9 +47,20 @@ class ClassWeights(NamedTuple):
             )
         return weights
 
+    def require_labels(self, labels: list[Label]) -> None:
+        """Refuse weights of other labels, if a label has none: as in scikit-learn, a mistake."""
+        known = set(labels)
+        other = [each for each in self.of if each not in known]
+        lacking = sorted(known.difference(self.of))
+        if other and lacking:
+            raise InvalidInputError(
+                f"`class_weight` has a weight for {other[0]!r}, which is not in y, and none for "
+                f"{lacking[0]!r}; correct the label, or leave it out."
+            )
+
     def to_notes(self) -> dict[str, Any] | None:
         """Return plain values for the notes of a learner."""
-        if not self.of:
+        if not self.of and not self.are_balanced:
             return None
         return {"balanced": self.are_balanced, "weights": [[*each] for each in self.of.items()]}
 

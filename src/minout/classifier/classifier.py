@@ -15,6 +15,7 @@ from minout.classifier._labels import with_unknown
 from minout.classifier._model import (
     Batch,
     LastCall,
+    Mark,
     Model,
     RowFacts,
     new_model,
@@ -37,6 +38,7 @@ from minout.engine import (
 from minout.engine.settings import Keep
 from minout.errors import InvalidInputError
 from minout.features import FeatureMap, Identity
+from minout.inputs import listed_ids
 from minout.learner import Learner
 from minout.model_store import Durability
 from minout.readwrite import ReadWriteLock
@@ -100,13 +102,15 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         (height, width, channels). By default a row whose length is a square is a grey image.
     class_weight : dict, "balanced" or None, default=None
         Factors for the weights of the rows of each label. A dict of label to factor; labels that
-        are missing have 1. "balanced", for `fit` only, computes factors that give all labels the
+        are missing have 1. `fit` refuses a dict that has a label which is not in y, unless all
+        labels of y are in it. "balanced", for `fit` only, computes factors that give all labels the
         same total weight: n_samples / (n_classes * count of the label).
     store : str or Path, optional
         A folder to which all changes are committed, and which other processes can use at the same
         time: see `Learner.open`. By default the model is in RAM only. `fit` needs a folder without
-        a model; `partial_fit`, `predict` and the other methods continue with the model that is
-        there. A copy or a pickle is not connected with the folder.
+        a model; `partial_fit`, `predict`, the other methods and the attributes continue with the
+        model that is there, which must have been made with the same parameters. A copy or a pickle
+        is not connected with the folder.
     durability : {"batch", "example"}, default="batch"
         With `store`: whether the changes of several calls are committed together, about twice a
         second, or each call commits its changes before it returns; see `Learner.open`.
@@ -233,7 +237,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with self._changing():
             facts = RowFacts(sample_weight, ids, at)
             self._require_empty_store()
-            model, batch = self._new_model(X, y, None, facts, may_balance=True)
+            model, batch = self._new_model(X, y, None, facts, has_all_labels=True)
             taught = model.teach(batch)
             certificate = model.learner.consolidate().certificate
             model.last = taught._replace(certificates=[certificate])
@@ -263,7 +267,8 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Their labels: strings or whole numbers.
         classes : array-like, optional
             Labels to announce: they are in `classes_` from now on, with probability 0 until they
-            have an example. Labels that were not announced may still appear.
+            have an example, and until `forget` or `forget_class` removes their last one. Labels
+            that were not announced may still appear.
         sample_weight : array-like of shape (n_samples,), optional
             How much each row counts; by default 1. Rows of weight 0 are left out.
         ids : sequence of int or str, optional
@@ -278,11 +283,12 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The classifier.
         """
         with self._changing():
-            model, facts = self._model_or_stored(), RowFacts(sample_weight, ids, at)
+            model, facts = self._model_or_stored(to_change=True), RowFacts(sample_weight, ids, at)
             if model is None:
-                self._teach(*self._new_model(X, y, classes, facts, may_balance=False))
+                model, batch = self._new_model(X, y, classes, facts, has_all_labels=False)
+                self._teach(model, lambda _: batch)
             elif classes is not None or not model.teach_plain(X, y, facts):
-                self._teach(model, model.check_call(X, y, classes, facts))
+                self._teach(model, lambda newest: newest.check_call(X, y, classes, facts))
         return self
 
     def predict(self, X: Any, unknown: Any = None) -> NDArray[Any]:
@@ -466,14 +472,12 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             What the change moved.
         """
         with self._changing():
-            model = self._fitted()
-            learner = model.learner
-            label, codec = model.codec.encode_one(y)
-            report = model.with_codec(
-                codec,
-                lambda: learner.correct(id, label, model.corrected_weight(id, label)),
-                lambda: label in learner.classes.tolist(),  # only a new label needs a new codec
-            )
+            model = self._fitted(to_change=True)
+            with model.turn():
+                label, codec = model.codec.encode_one(y)
+                model.note(codec, model.class_weights)
+                weight = model.corrected_weight(id, label)
+                report = model.learner.correct(id, label, weight)
             model.set_certificate(report.certificate)
         return report
 
@@ -494,9 +498,14 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Which separators moved, and how many margins were checked.
         """
         with self._changing():
-            model = self._fitted()
+            model = self._fitted(to_change=True)
+            if isinstance(ids, str) or not isinstance(ids, Iterable):
+                ids = [ids]
+            asked = listed_ids(ids, "one id or a list of ids")
             try:
-                certificate = model.learner.forget(ids)
+                with model.turn():
+                    model.note_without(asked)
+                    certificate = model.learner.forget(asked)
                 model.set_certificate(certificate)
             finally:
                 model.drop_forgotten()
@@ -516,16 +525,12 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Which separators moved, and how many margins were checked.
         """
         with self._changing():
-            model = self._fitted()
-            learner, stored = model.learner, len(model.learner)
-            label, _ = model.codec.encode_one(y)
-            others = tuple(each for each in model.codec.announced if each != label)
+            model = self._fitted(to_change=True)
             try:
-                certificate = model.with_codec(
-                    model.codec._replace(announced=others),
-                    lambda: learner.forget_class(label),
-                    lambda: len(learner) < stored,
-                )
+                with model.turn():
+                    label, _ = model.codec.encode_one(y)
+                    model.note_without(model.ids_of(label), label)
+                    certificate = model.learner.forget_class(label)
                 model.set_certificate(certificate)
             finally:
                 model.drop_forgotten()
@@ -540,7 +545,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Which separators moved, and how the list of misfits changed.
         """
         with self._changing():
-            model = self._fitted()
+            model = self._fitted(to_change=True)
             certificate = model.learner.settle()
             model.set_certificate(certificate)
         return certificate
@@ -556,7 +561,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             A certificate, and the settings that were chosen.
         """
         with self._changing():
-            model = self._fitted()
+            model = self._fitted(to_change=True)
             done = model.learner.consolidate()
             model.set_certificate(done.certificate)
         return done
@@ -634,6 +639,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         learner = Learner.load(file, features, memory)
         model = Model.from_learner(learner)
+        model.note(model.codec, model.class_weights)
         parameters = parameters_of(learner, features)
         classifier = cls(**parameters, class_weight=model.class_weight())
         classifier._model = model
@@ -699,8 +705,8 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return certificates[-1]
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Return whether there is a model."""
-        return "_model" in vars(self)
+        """Return whether there is a model, here or in the folder."""
+        return self._opened() is not None
 
     def __getstate__(self) -> dict[str, Any]:
         """Return plain values and arrays that later teaching does not change, without the lock.
@@ -726,26 +732,25 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return lock.preparing()  # made anew in a forked child
 
     def _new_model(
-        self, X: Any, y: Any, classes: Any, facts: RowFacts, *, may_balance: bool
+        self, X: Any, y: Any, classes: Any, facts: RowFacts, *, has_all_labels: bool
     ) -> tuple[Model, Batch]:
         parameters = self.get_params(deep=False)
-        return new_model(parameters, X, y, classes, facts, may_balance=may_balance)
+        return new_model(parameters, X, y, classes, facts, has_all_labels=has_all_labels)
 
-    def _teach(self, model: Model, batch: Batch) -> None:
-        learner = model.learner
-        with learner.turn():
-            stored = len(learner)
-
-            def has_happened() -> bool:
-                return len(learner) > stored
-
-            try:
-                model.last = model.with_codec(batch.codec, lambda: model.teach(batch), has_happened)
-            except BaseException:
-                if has_happened():  # an interruption
-                    model.last = LastCall(learner.ids[stored:], [])
-                    self._keep(model)
-                raise
+    def _teach(self, model: Model, checked: Callable[[Model], Batch]) -> None:
+        # The input is checked inside the turn, where the model has the newest labels.
+        mark: Mark | None = None
+        try:
+            with model.turn() as mark:
+                batch = checked(model)
+                model.note(batch.codec, model.class_weights)
+                last = model.teach(batch)
+            model.last = last
+        except BaseException:
+            if mark is not None and (ids := model.taught_since(mark)):  # an interruption
+                model.last = LastCall(ids, [])
+                self._keep(model)
+            raise
         self._keep(model)
 
     def _require_empty_store(self) -> None:
@@ -756,8 +761,8 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "`partial_fit` to teach it more, or name another folder."
             )
 
-    def _stored(self) -> Model | None:
-        return stored_model(self.get_params(deep=False))
+    def _stored(self, *, to_change: bool = False) -> Model | None:
+        return stored_model(self.get_params(deep=False), to_change=to_change)
 
     def _keep(self, model: Model) -> None:
         # Make a model that of this classifier, and keep it in the folder, if there is one.
@@ -765,10 +770,11 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             model.learner.store_in(self.store, durability=self.durability)
         self._model = model
 
-    def _model_or_stored(self) -> Model | None:
+    def _model_or_stored(self, *, to_change: bool = False) -> Model | None:
         # The model of this classifier, or the one in its folder; call it under the lock.
         model = self._model_or_none()
-        if model is None and (model := self._stored()) is not None:
+        is_missing = model is None or (to_change and model.is_read_only)
+        if is_missing and (model := self._stored(to_change=to_change)) is not None:
             self._model = model
         return model
 
@@ -776,18 +782,22 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         model: Model | None = vars(self).get("_model")
         return model
 
-    def _fitted(self) -> Model:
+    def _opened(self, *, to_change: bool = False) -> Model | None:
         model = self._model_or_none()
-        if model is None and self.store is not None:
-            with self._changing():
-                model = self._model_or_stored()
+        if self.store is None or (model is not None and not to_change):
+            return model
+        with self._changing():
+            return self._model_or_stored(to_change=to_change)
+
+    def _fitted(self, *, to_change: bool = False) -> Model:
+        model = self._opened(to_change=to_change)
         if model is None:
             check_is_fitted(self)  # raises scikit-learn's NotFittedError
             raise AssertionError
         return model
 
     def _has(self, attribute: str) -> Model:
-        model = self._model_or_none()
+        model = self._opened()
         if model is None:
             raise AttributeError(f"This classifier has not been fitted; it has no `{attribute}`.")
         return model

@@ -8,12 +8,12 @@ import typer
 
 from minout._typing import Id
 from minout.cli import options
+from minout.cli.drift_note import NOTES as DRIFT
 from minout.cli.file_notes import convert_label, label_type, require_id
 from minout.cli.output import command, print_facts, print_json, print_note
 from minout.cli.progress import ProgressBar
 from minout.cli.queries import open_model
 from minout.cli.stop import Stop
-from minout.cli.teaching import NOTES as DRIFT
 from minout.cli.waiting import Waiting
 from minout.engine import Certificate
 from minout.errors import InvalidInputError

@@ -7,6 +7,7 @@ from minout._typing import Id
 from minout.errors import InvalidInputError
 from minout.learner import Learner
 from minout.streams.files import BadRowError, Label, Reader, join_names, read
+from minout.streams.files.columns import SHOWN
 
 NOTES = "files"
 """The key of this entry in a learner's notes."""
@@ -21,6 +22,8 @@ class FileOptions(NamedTuple):
     ignore: list[str] | None = None
     from_line: int = 1
     on_bad_line: Callable[[BadRowError], None] | None = None
+    needs_label: bool = False
+    """Whether each line of standard input needs the label, and the id, that the model has."""
 
 
 class FileNotes(NamedTuple):
@@ -107,6 +110,7 @@ def open_reader(learner: Learner, options: FileOptions) -> Reader:
         from_line=options.from_line,
         image_shape=notes.image_shape,
         on_bad_line=options.on_bad_line,
+        required=[each for each in (notes.label, notes.id) if each and options.needs_label],
     )
 
 
@@ -121,10 +125,12 @@ def require_label(learner: Learner, reader: Reader) -> Reader:
             f"{reader.source} has no column {noted!r}, from which this model takes its labels; "
             "name another one with --label."
         )
-    names = [*reader.columns, *reader.unused, *filter(None, [reader.id])]
+    names = [*filter(None, [reader.id]), *reader.unused, *reader.columns]
+    shown = join_names(names)
+    # The label is often the last column.
+    last = f", the last of which is {names[-1]!r}" if len(names) > SHOWN else ""
     raise InvalidInputError(
-        f"Name the label column of {reader.source} with --label; "
-        f"its columns are: {join_names(names)}."
+        f"Name the label column of {reader.source} with --label; its columns are: {shown}{last}."
     )
 
 

@@ -9,8 +9,17 @@ from typing import Annotated
 import typer
 
 from minout.cli import options
+from minout.cli.drift_note import DriftNote
 from minout.cli.file_notes import read_notes
-from minout.cli.output import command, keep_text, print_facts, print_json, print_table, print_text
+from minout.cli.output import (
+    command,
+    keep_text,
+    plural,
+    print_facts,
+    print_json,
+    print_table,
+    print_text,
+)
 from minout.cli.queries import (
     expected_accuracy,
     expected_for_json,
@@ -20,9 +29,11 @@ from minout.cli.queries import (
 from minout.cli.upkeep import shown_progress
 from minout.codecs import memory_text
 from minout.engine import Audit
+from minout.errors import InvalidInputError
 from minout.learner import Learner
 from minout.store import size_of_model
 from minout.store.folder import MODEL
+from minout.store.schema import DATABASE
 from minout.streams.files import join_names
 from minout.upkeep import Health, check
 
@@ -90,6 +101,10 @@ def audit(model: options.Model, as_json: options.Json = False) -> None:
         )
         for difference in wrong:
             print_text(difference)
+        if not health.ok and (model / DATABASE).exists():
+            print_text(
+                f"`minout repair {model}` rebuilds the model from the examples that are intact."
+            )
     if not health.ok:
         raise typer.Exit(1)
 
@@ -116,6 +131,10 @@ def info(model: options.Model, as_json: options.Json = False) -> None:
     they are left out, in all and per class. It is for rows like those stored. The only example of
     a class counts as wrong; with few examples per class the estimate is rough.
 
+    The prequential accuracy is the share of the last 1,000 examples of `minout learn` that were
+    predicted correctly before they were taught; those whose label was new are not counted. The last
+    drift is the last significant fall of this share.
+
     The window is what --keep of `minout learn` set: which examples stay stored. Memory is what
     --memory set: how rows are stored.
 
@@ -127,6 +146,7 @@ def info(model: options.Model, as_json: options.Json = False) -> None:
     misfits, pending = (learner.misfits, learner.pending) if len(learner) else ([], [])
     choice = learner.choice if len(learner) else None
     expected = expected_accuracy(learner)
+    drift = _drift_note(learner)
     if as_json:
         print_json(
             {
@@ -135,6 +155,8 @@ def info(model: options.Model, as_json: options.Json = False) -> None:
                 "misfits": misfits,
                 "pending": pending,
                 "expected_accuracy": expected_for_json(expected),
+                "right_before_taught": drift.monitor.share,
+                "last_drift": None if drift.last is None else drift.last.to_json(),
                 "consolidated": learner.is_consolidated,
                 "keep": learner.settings.keep,
                 "features": learner.features.fingerprint,
@@ -161,6 +183,8 @@ def info(model: options.Model, as_json: options.Json = False) -> None:
             "pending": len(pending),
             "accuracy": "none" if expected is None else expected_text(expected),
             "per class": join_names(per_class) or "none",
+            "prequential": _prequential_text(drift),
+            **({} if drift.last is None else {"last drift": drift.last.text}),
             "consolidated": "yes" if learner.is_consolidated else "no",
             "window": keep_text(learner.settings.keep),
             "label column": notes.label or "none",
@@ -174,6 +198,22 @@ def info(model: options.Model, as_json: options.Json = False) -> None:
             "hats": "none" if choice is None else choice.hats,
             "bytes": size,
         }
+    )
+
+
+def _drift_note(learner: Learner) -> DriftNote:
+    try:
+        return DriftNote.of(learner)
+    except InvalidInputError:  # another program wrote it; `minout learn` says so
+        return DriftNote()
+
+
+def _prequential_text(note: DriftNote) -> str:
+    if note.monitor.share is None:
+        return "none"
+    examples = plural(note.monitor.recent, "example")
+    return (
+        f"{note.monitor.share:.1%} of the last {examples} predicted correctly before being taught"
     )
 
 

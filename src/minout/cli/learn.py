@@ -11,8 +11,9 @@ from minout.cli import options
 from minout.cli.file_notes import FileOptions, open_reader, read_notes, require_label
 from minout.cli.output import command, plural, print_json, print_note, print_text
 from minout.cli.queries import expected_accuracy, expected_for_json, expected_text, open_model
+from minout.cli.skipped import SkippedLines
 from minout.cli.stop import Stop
-from minout.cli.teaching import SkippedLines, Teaching
+from minout.cli.teaching import Teaching
 from minout.cli.waiting import Waiting
 from minout.codecs import codec_of, memory_text
 from minout.engine.settings import Keep
@@ -80,18 +81,22 @@ def learn(
     Run it again to teach more. With an id column, rows that are already stored change nothing, even
     if their label was corrected since. Ctrl-C stops after the current example and keeps everything
     taught. A bad row stops it too: the rows before it are kept, and --from-line continues after it.
-    A bad line on standard input is reported and skipped.
+    A bad line on standard input is reported and skipped; but for a new model the first line decides
+    which columns there are, so if it is bad, the command ends.
 
     What was taught is on the disk within a second, also while the command waits for more rows.
     Other commands see it, and may change the model too; changes are made one after the other.
 
     --keep sets a window: when it is full, the oldest examples are forgotten as new ones are taught.
-    For an existing model it takes effect with the first row.
+    For an existing model it takes effect with the first row: before it is taught if no stored
+    example is outside the new window, otherwise after it, so that a command that fails forgets
+    none.
 
     The command shows which share of the last 1,000 examples the model predicted correctly before
-    they were taught. If this share falls significantly, compared label by label, a note says so:
-    the data may have changed. Then --keep, `minout forget` or `minout suspects` may help. Later
-    runs continue the count.
+    they were taught; an example whose label was new is not counted. If this share falls
+    significantly, compared label by label, a note says so: the data may have changed. Then --keep,
+    `minout forget` or `minout suspects` may help. Later runs continue the count; `minout info`
+    shows it, and the last such fall.
 
     Ids are strings in every kind of file: 7 is "7". Labels are strings in CSV; in JSON, Parquet and
     NPZ whole numbers stay numbers. All labels of a model get the type of its first one. The label
@@ -100,7 +105,7 @@ def learn(
     Example: minout learn wines wine.csv --label kind --id bottle
     """
     stop, skipped = Stop(), SkippedLines()
-    file = FileOptions(data, label, id, ignore, from_line, skipped)
+    file = FileOptions(data, label, id, ignore, from_line, skipped, needs_label=True)
     window = None if keep is None else _parse_keep(keep)
     with ExitStack() as opened:
         learner, waiting = Learner(), Waiting(model, stop)
@@ -133,13 +138,18 @@ def learn(
     if refusal is not None:
         raise refusal
     if stop.signal:
-        print_note(f"Stopped; all of this is kept. Continue with --from-line {teaching.last + 1}.")
+        go_on = f"Continue with --from-line {teaching.last + 1}."
+        if reader.is_live:
+            go_on = "Start it again to continue."
+            if reader.id is not None:
+                go_on = "Start it again to continue; rows with known ids change nothing."
+        print_note(f"Stopped; all of this is kept. {go_on}")
         raise typer.Exit(stop.exit_code)
 
 
 def _parse_keep(text: str) -> Keep:
     """Return the setting `keep` that a text stands for."""
-    per_label = re.fullmatch(r"per-label:(\d{1,18})", text, re.ASCII)
+    per_label = re.fullmatch(r"per[-_]label:(\d{1,18})", text, re.ASCII)
     keep: Keep = text
     if per_label:
         keep = {"per_label": int(per_label[1])}
@@ -169,7 +179,7 @@ def _settings(
     """Return the settings of a new model; raise an error if an existing model has others."""
     settings: dict[str, Any] = {} if window is None else {"keep": window}
     if memory is not None:
-        codec_of(memory)
+        _require_memory(memory)
         has = memory_text(learner.memory)
         if not _is_new(learner) and memory != has:
             raise InvalidInputError(
@@ -187,6 +197,13 @@ def _settings(
             f"This model was made with {learner.features}; --features is for new models."
         )
     return {**settings, "features": wanted}
+
+
+def _require_memory(name: str) -> None:
+    try:
+        codec_of(name)
+    except InvalidInputError:
+        raise InvalidInputError(f"--memory is auto, uint8, uint4 or uint2, not {name!r}.") from None
 
 
 def _require_images(reader: Reader) -> None:

@@ -9,6 +9,7 @@ from minout.cli import options
 from minout.cli.file_notes import FileOptions
 from minout.cli.output import command, print_json, print_rows
 from minout.cli.queries import answer_batches, open_query, require_examples
+from minout.cli.skipped import SkippedLines
 from minout.learner import Learner
 from minout.streams.files import Example, Label
 
@@ -48,12 +49,15 @@ def predict(
     that the model was not taught are ignored. Numbers are rounded on a terminal; piped output is
     CSV with all digits.
 
-    Rows on standard input are answered one by one, each with what has been learned by then. With
+    Rows on standard input are answered one by one, each with what has been learned by then; a bad
+    line is reported and skipped, also the first one, if the model knows the names of columns. With
     --json every class has a score; the columns of a table are those of the classes at the start.
 
     Example: minout predict wines new.csv --unknown none > labels.csv
     """
-    with open_query(model, FileOptions(data, label, id, ignore, from_line)) as (learner, reader):
+    skipped = SkippedLines(has_examples=True)
+    file = FileOptions(data, label, id, ignore, from_line, skipped)
+    with open_query(model, file) as (learner, reader):
         classes = require_examples(learner).classes.tolist()
 
         def ask(rows: Floats) -> list[_Answer]:
@@ -61,7 +65,7 @@ def predict(
                 learner.reload()
             return _ask(require_examples(learner), rows, unknown)
 
-        answered = answer_batches(reader, ask)
+        answered = answer_batches(reader, ask, skipped)
         if as_json:
             for batch, answers in answered:
                 for example, answer in zip(batch, answers, strict=True):

@@ -25,7 +25,7 @@ class ProgressBar:
         self.console = console = Console(stderr=True, highlight=False)
         self._progress = Progress(
             TextColumn("{task.description}"),
-            BarColumn(bar_width=20),
+            BarColumn(bar_width=10),
             TextColumn("{task.fields[text]}"),
             TimeElapsedColumn(),
             console=console,

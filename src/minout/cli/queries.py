@@ -9,6 +9,7 @@ import numpy as np
 
 from minout._typing import Floats
 from minout.cli.file_notes import FileOptions, open_reader, read_notes
+from minout.cli.skipped import SkippedLines
 from minout.engine import ExpectedAccuracy
 from minout.errors import InvalidInputError, MissingDataError
 from minout.learner import Learner
@@ -92,18 +93,30 @@ def open_query(model: Path, options: FileOptions) -> Iterator[tuple[Learner, Rea
         ) from None
 
 
-def answer_batches(reader: Reader, ask: Callable[[Floats], T]) -> Iterator[tuple[list[Example], T]]:
+def answer_batches(
+    reader: Reader, ask: Callable[[Floats], T], skipped: SkippedLines | None = None
+) -> Iterator[tuple[list[Example], T]]:
     """Yield each batch of examples together with the answer to a query on its rows (n, d).
 
     The message about a refused row names its place in the file; the rows before it are answered
-    first.
+    first. On standard input it is skipped if `skipped` is given.
     """
     for batch in _batches(reader, 1 if reader.is_live else BATCH):
         try:
             answers = [(batch, ask(np.array([example.row for example in batch])))]
         except InvalidInputError:
             answers = []
-        yield from answers or _one_by_one(batch, reader.source, ask)
+        try:
+            yield from answers or _one_by_one(batch, reader.source, ask)
+        except BadRowError as error:
+            if skipped is None or not reader.is_live:
+                raise
+            skipped(error)
+        else:
+            if skipped is not None:
+                skipped.end_run()
+    if skipped is not None:
+        skipped.end_run()
 
 
 def _one_by_one(

@@ -1,43 +1,23 @@
 """Teach a model the rows of a file one by one; other processes may change it meanwhile."""
 
 import time
+from collections import Counter
 from typing import Any
 
-from rich.console import Console
-
+from minout.cli.drift_note import NOTES as DRIFT
+from minout.cli.drift_note import DriftNote, LastDrift
 from minout.cli.file_notes import NOTES as FILES
 from minout.cli.file_notes import RowConverter, notes_with, read_notes
 from minout.cli.output import keep_text, plural, print_note
 from minout.cli.progress import ProgressBar
+from minout.cli.skipped import SkippedLines
 from minout.cli.stop import Stop
 from minout.drift import Drift, DriftMonitor
 from minout.engine.settings import Keep
+from minout.engine.window import window
 from minout.errors import InvalidInputError, MinoutError, MissingDataError, system_reason
 from minout.learner import Learner
 from minout.streams.files import BadRowError, Example, Label, Reader
-
-NOTES = "drift"
-"""The key of the drift monitor in a learner's notes: the next run continues with it."""
-
-
-class SkippedLines:
-    """Report and count the lines of a live stream that cannot be learned.
-
-    As long as a model has no examples, such a line ends the command, as in a file: if the first
-    row is bad, the others will be too.
-    """
-
-    def __init__(self) -> None:
-        self.count = 0
-        self.has_examples = False
-        self.console: Console | None = None
-
-    def __call__(self, error: BadRowError) -> None:
-        """Report an error and count it, or raise it."""
-        if not self.has_examples:
-            raise error
-        self.count += 1
-        print_note(f"{error} This line is skipped.", self.console)
 
 
 class Teaching:
@@ -57,22 +37,38 @@ class Teaching:
         self.seconds = 0.0
         self.taught = self.known = self.corrected = self.moved = self.last = self.forgotten = 0
         self.drifts: list[Drift] = []
+        self.not_counted = 0  # their label was new, so it could not have been predicted
         self._has_consolidated = self._has_noted = False
         self._keep = keep
 
     def _take_over(self) -> None:
         # Compute anew what depends on the state: another process may have changed it.
         learner = self._learner
-        self._monitor = _read_monitor(learner)
+        self._note = DriftNote.of(learner)
         self._converter = RowConverter(learner)
         self.misfits = len(learner.misfits)
 
-    def _set_keep(self) -> None:
+    @property
+    def _monitor(self) -> DriftMonitor:
+        return self._note.monitor
+
+    def _widen(self) -> Keep | None:
+        # Set a window that forgets no stored example before the first row, which would be taught
+        # under the old one otherwise. Return the old one, for the case that the row is refused.
+        learner, keep = self._learner, self._keep
+        if keep is None or keep == learner.settings.keep or not _forgets_none(learner, keep):
+            return None
+        before = learner.settings.keep
+        learner.set_keep(keep)
+        return before
+
+    def _set_keep(self, before: Keep | None = None) -> None:
         # Give an existing model another window, once: when a row of the file has been taught.
+        # `before` is the old window if the new one is already set.
         keep, self._keep = self._keep, None
-        if keep is None or keep == self._learner.settings.keep:
+        if keep is None or (before is None and keep == self._learner.settings.keep):
             return
-        count = len(self._learner.set_keep(keep).forgotten)
+        count = len(self._learner.set_keep(keep).forgotten) if before is None else 0
         self.forgotten += count
         self.misfits = len(self._learner.misfits)
         print_note(f"The window is now {keep_text(keep)}; {plural(count, 'example')} forgotten.")
@@ -88,8 +84,10 @@ class Teaching:
                 for example in stop.each(iter(reader)):
                     drift = self._teach_or_skip(example, reader)
                     if drift is not None:
-                        print_note(_drift_sentence(drift, self._learner), bar.console)
+                        place = f"{reader.source}, {example.where}"
+                        print_note(_drift_sentence(drift, place, self._learner), bar.console)
                     bar.update(reader.fraction_read, self._progress_text)
+                self._skipped.end_run()
             self._set_keep()
         except KeyboardInterrupt:  # while it waited for another process
             if not stop.signal:
@@ -137,6 +135,7 @@ class Teaching:
             "forgotten": self.forgotten,
             "skipped": self._skipped.count,
             "right_before_taught": self._monitor.share,
+            "not_counted": self.not_counted,
             "drifts": [each._asdict() for each in self.drifts],
             "seconds": self.seconds,
             "last": self.last,
@@ -183,8 +182,15 @@ class Teaching:
             return ""
         return (
             f" Of the last {plural(recent, 'example')}, {share:.1%} {_were(recent)} predicted "
-            "correctly before being taught."
+            f"correctly before being taught{self._not_counted_text()}."
         )
+
+    def _not_counted_text(self) -> str:
+        count = self.not_counted
+        if not count:
+            return ""
+        is_are = "is" if count == 1 else "are"
+        return f" ({plural(count, 'example')} whose label was new {is_are} not counted)"
 
     def _teach_or_skip(self, example: Example, reader: Reader) -> Drift | None:
         try:
@@ -192,14 +198,21 @@ class Teaching:
                 if has_changed:
                     self._take_over()
                     _require_columns(self._learner, reader)
-                drift = self._teach_row(example, reader)
-                self._set_keep()
+                before = self._widen()
+                try:
+                    drift = self._teach_row(example, reader)
+                except BadRowError:
+                    if before is not None:
+                        self._learner.set_keep(before)
+                    raise
+                self._set_keep(before)
         except BadRowError as error:
             if not reader.is_live:
                 raise
             self._skipped(error)
             return None
         self._skipped.has_examples = True
+        self._skipped.end_run()
         return drift
 
     def _teach_row(self, example: Example, reader: Reader) -> Drift | None:
@@ -226,13 +239,15 @@ class Teaching:
         # The notes are committed together with the example; by then the monitor has counted it.
         if not self._has_noted:
             learner.notes[FILES], self._has_noted = files, True
-        learner.notes[NOTES] = self._monitor
-        return self._count(row.label, report.was_right)
+        learner.notes[DRIFT] = self._note
+        return self._count(row.label, report.was_right, f"{reader.source}, {example.where}")
 
-    def _count(self, label: Label, was_right: bool | None) -> Drift | None:
+    def _count(self, label: Label, was_right: bool | None, place: str) -> Drift | None:
         drift = self._monitor.update(label, was_right)
+        self.not_counted += was_right is None
         if drift is not None:
             self.drifts.append(drift)
+            self._note.last = LastDrift(drift, time.time(), place)
         return drift
 
     def _speed(self, examples: int) -> float:
@@ -241,10 +256,10 @@ class Teaching:
 
     def _progress_text(self) -> str:
         read, share = self.taught + self.known, self._monitor.share
-        right = "" if share is None else f", right before taught {share:.1%}"
+        right = "" if share is None else f"{share:.1%} right, "
         return (
-            f"{plural(read, 'example')}, {self._speed(read):,.0f} per second, "
-            f"moved {self.moved:,}, misfits {self.misfits:,}{right}"
+            f"{plural(read, 'example')}, {right}{self._speed(read):,.0f}/s, "
+            f"misfits {self.misfits:,}"
         )
 
     def _how_to_go_on(self, error: BadRowError) -> str:
@@ -256,17 +271,17 @@ class Teaching:
         return f"{kept} To continue after it, add --from-line {error.following}."
 
 
-def _read_monitor(learner: Learner) -> DriftMonitor:
-    """Return the monitor in a model's notes, or a new one."""
-    if NOTES not in learner.notes:
-        return DriftMonitor()
-    try:
-        return DriftMonitor.from_json(learner.notes[NOTES])
-    except InvalidInputError as error:
-        raise InvalidInputError(
-            f"The model's note {NOTES!r} was not written by `minout learn`; "
-            "remove it from `Learner.notes` and save the model again."
-        ) from error
+def _forgets_none(learner: Learner, keep: Keep) -> bool:
+    """Return whether a window surely contains all stored examples."""
+    if isinstance(keep, int):
+        return keep >= len(learner)
+    if isinstance(keep, dict):
+        counts = Counter(learner.example(each)[1] for each in learner.ids)
+        return keep["per_label"] >= max(counts.values(), default=0)
+    new, old = window(keep), learner.settings.window
+    if new is None or old is None or new.seconds is None or old.seconds is None:
+        return new is None
+    return new.seconds >= old.seconds
 
 
 def _require_columns(learner: Learner, reader: Reader) -> None:
@@ -278,15 +293,15 @@ def _require_columns(learner: Learner, reader: Reader) -> None:
         )
 
 
-def _drift_sentence(drift: Drift, learner: Learner) -> str:
-    window = "keep the newest examples only (--keep 1000)"
+def _drift_sentence(drift: Drift, place: str, learner: Learner) -> str:
+    fewer = "keep the newest examples only (--keep 1000)"
     if learner.settings.keep != "all":
-        window = "keep fewer examples (--keep)"
+        fewer = "keep fewer examples (--keep)"
     return (
-        f"Of the last {plural(drift.rows, 'example')}, {drift.now:.1%} were predicted correctly "
-        f"before being taught; with the earlier share of each label it would be "
+        f"{place}: of the last {plural(drift.rows, 'example')}, {drift.now:.1%} were predicted "
+        f"correctly before being taught; with the earlier share of each label it would be "
         f"{drift.before:.1%}. The largest fall is that of {str(drift.label)!r}. If the data have "
-        f"changed, {window} or `minout forget` old ones; "
+        f"changed, {fewer} or `minout forget` old ones; "
         "`minout suspects` lists examples that may have a wrong label."
     )
 

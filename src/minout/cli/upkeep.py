@@ -10,9 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from minout.cli import options
+from minout.cli.drift_note import NOTES as DRIFT
 from minout.cli.output import command, plural, print_json, print_note, print_text
 from minout.cli.progress import ProgressBar
-from minout.cli.teaching import NOTES as DRIFT
 from minout.learner import Learner
 from minout.upkeep import Entry, Repair, damaged_files, read_log, require_database
 from minout.upkeep import backup as make_backup
@@ -22,6 +22,8 @@ POLL = 0.5
 """Seconds between two checks for new entries of the log."""
 MOST_SHOWN = 10
 """At most so many ids or pairs are shown on one line."""
+MOST_PROBLEMS = 20
+"""At most so many problems are printed by a repair, one per line."""
 
 Copy = Annotated[
     Path, typer.Argument(metavar="COPY", help="The new folder to write.", show_default=False)
@@ -56,10 +58,12 @@ def _repair_lines(model: Path, done: Repair) -> Iterator[str]:
     if done.was_sound:
         yield f"{model} is sound: nothing to repair. It holds {examples}."
         return
-    yield from done.problems
+    yield from done.problems[:MOST_PROBLEMS]
+    if len(done.problems) > MOST_PROBLEMS:
+        yield f"{plural(len(done.problems) - MOST_PROBLEMS, 'more problem')} (--json lists all)."
     yield f"{model} was built again from {examples} and consolidated."
     if done.lost:
-        named = _listed([repr(each) for each in done.lost_ids], len(done.lost_ids))
+        named = _listed([repr(each) for each in done.lost_ids], done.lost)
         known = f": {named}" if done.lost_ids else ", whose ids cannot be read"
         yield f"{plural(done.lost, 'example')} could not be rescued{known}."
     else:
@@ -184,7 +188,7 @@ def entry_line(entry: Entry) -> str:
     """
     when = datetime.fromtimestamp(entry.time).strftime("%Y-%m-%d %H:%M:%S")
     what = entry.action if entry.id is None else f"{entry.action} {entry.id!r}"
-    pairs = [f"{_label(a)}|{_label(b)}" for a, b in entry.moved]
+    pairs = sorted("|".join(sorted(map(_label, pair))) for pair in entry.moved)
     parts = [f"moved {_listed(pairs, entry.moved_in_all)}"] if pairs else []
     parts += _counts(entry.details)
     return f"{when} {what}: {'; '.join(parts)}" if parts else f"{when} {what}"
@@ -197,7 +201,7 @@ def _counts(details: dict[str, Any]) -> list[str]:
         "cleared": lambda n: f"{n:,} no longer misfit{'' if n == 1 else 's'}",
         "forgotten": lambda n: f"{plural(n, 'example')} forgotten",
         "forgotten_ids": lambda ids: f"namely {_listed([repr(each) for each in ids], len(ids))}",
-        "refresh_seconds": lambda seconds: f"computed anew in {seconds:.2g} s",
+        "refresh_seconds": lambda seconds: f"refresh in {seconds:.2g} s",
     }
     return [say(details[name]) for name, say in sayings.items() if details.get(name)]
 

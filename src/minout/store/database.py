@@ -214,7 +214,10 @@ class Database:
 
     def damaged(self) -> MissingDataError:
         """Return the error for a file that is damaged."""
-        return MissingDataError(damaged_message(self.file))
+        return MissingDataError(
+            f"{damaged_message(self.file)} `minout repair {self.file.parent}` rebuilds a model "
+            "from the examples that are intact."
+        )
 
     def _log_size(self) -> int:
         log = self.file.with_name(f"{DATABASE}-wal")

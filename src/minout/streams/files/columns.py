@@ -21,7 +21,8 @@ class ReadOptions:
 
     `columns` are the features of a model, in its order, and `image_shape` is that of its images.
     Columns of label and id that are `optional` may be missing. `on_bad_line` is called with the
-    error for a line of standard input that cannot be read; if it returns, the line is skipped.
+    error for a line of standard input that cannot be read; if it returns, the line is skipped. The
+    columns of label and id that are `required` must be in each such line, the first one too.
     """
 
     label: str | None = None
@@ -32,6 +33,7 @@ class ReadOptions:
     from_line: int = 1
     image_shape: tuple[int, ...] | None = None
     on_bad_line: Callable[[BadRowError], None] | None = None
+    required: frozenset[str] = frozenset()
 
     def refuse(self, error: BadRowError) -> None:
         """Raise the error for a line of standard input, unless `on_bad_line` lets it be skipped."""

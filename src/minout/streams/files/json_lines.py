@@ -1,6 +1,7 @@
 """Read JSON lines: an object per line, in a file or on standard input."""
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -27,13 +28,14 @@ from minout.streams.files.values import describe_fault, parse_id, parse_label
 
 Object = dict[str, Any]
 NUMBERS = frozenset({int, float})
+STANDARD_INPUT = "standard input"
 
 
 def open_standard_input(options: ReadOptions) -> Reader:
-    """Read standard input line by line; the first object names the columns."""
+    """Read standard input line by line; without a model the first object names the columns."""
     if sys.stdin is None:
         raise MissingDataError("Standard input is closed; pass a file, or pipe JSON lines in.")
-    reader = _reader(sys.stdin.buffer, "standard input", options, lambda: None, lambda: None)
+    reader = _reader(sys.stdin.buffer, STANDARD_INPUT, options, lambda: None, lambda: None)
     return replace(reader, is_live=True)
 
 
@@ -58,30 +60,71 @@ def _reader(
     fraction_read: Callable[[], float | None],
 ) -> Reader:
     objects = _objects(lines, source, options)
-    first = next(objects, None)
+    first = _first(objects, source, options)
     if first is None:
         if options.from_line > 1:
             return Reader(
                 source, iter(()), close, fraction_read, options.columns, options.label, options.id
             )
-        raise InvalidInputError(f"{source} is empty; it needs a JSON object per line.")
+        raise InvalidInputError(_nothing_read(source, options))
     found = assign_roles(source, list(_flat(first[1], options)), options)
+    if options.on_bad_line is not None and options.label in options.optional - options.required:
+        found = replace(found, label=None)  # a line without it is not bad
     examples = _examples(chain([first], objects), source, options, found)
     label = None if found.label is None else options.label
     id = None if found.id is None else options.id
     return Reader(source, examples, close, fraction_read, found.names, label, id, found.unused)
 
 
+def _first(
+    objects: Iterator[tuple[int, Object]], source: str, options: ReadOptions
+) -> tuple[int, Object] | None:
+    """Return the first object; if bad lines are skipped, the first that has a model's columns."""
+    if options.columns is None or options.on_bad_line is None:
+        return next(objects, None)
+    label, id = (0 if name in options.required else None for name in (options.label, options.id))
+    roles = ColumnRoles(options.columns, (), label, id, ())
+    lengths = lengths_of_lists(roles.names)
+    for number, values in objects:
+        if _example(number, values, source, options, roles, lengths) is not None:
+            return number, values
+    return None
+
+
+def _nothing_read(source: str, options: ReadOptions) -> str:
+    if options.on_bad_line is None:
+        return f"{source} is empty; it needs a JSON object per line."
+    return (
+        f"{source} is empty, or none of its lines can be read; it takes JSON lines, an object per "
+        "line: pass a file of another kind by its name."
+    )
+
+
 def _objects(lines: BinaryIO, source: str, options: ReadOptions) -> Iterator[tuple[int, Object]]:
+    is_start = source == STANDARD_INPUT
     for number, line in enumerate(lines, start=1):
         if number < options.from_line or not line.strip():
             continue
         try:
             values = _object(line)
         except InvalidInputError as error:
+            if is_start and _is_csv(line, options.columns):
+                raise InvalidInputError(
+                    f"{source} looks like CSV, but it takes JSON lines, an object per line; pass "
+                    "the CSV file by its name, not -."
+                ) from None
             options.refuse(BadRowError(source, f"line {number}", str(error), number + 1))
             continue
+        is_start = False
         yield number, values
+
+
+def _is_csv(line: bytes, columns: Sequence[str] | None) -> bool:
+    """Return whether a line that is not JSON is like the header of a CSV with these columns."""
+    fields = re.split(r"[,;\t]", line.decode("utf-8-sig", errors="replace").strip())
+    if columns is None:
+        return len(fields) > 1 and not line.lstrip().startswith((b"{", b"["))
+    return set(columns) <= {field.strip().strip('"') for field in fields}
 
 
 def _object(line: bytes) -> Object:
@@ -115,15 +158,29 @@ def _examples(
 ) -> Iterator[Example]:
     lengths = lengths_of_lists(found.names)
     for number, values in objects:
-        where = f"line {number}"
-        try:
-            row = _numbers(_flat(values, options, lengths), found.names)
-            label = None if found.label is None else parse_label(values.get(str(options.label)))
-            id = None if found.id is None else parse_id(values.get(str(options.id)))
-        except InvalidInputError as error:
-            options.refuse(BadRowError(source, where, str(error), number + 1))
-            continue
-        yield Example(row, label, id, number, where)
+        example = _example(number, values, source, options, found, lengths)
+        if example is not None:
+            yield example
+
+
+def _example(
+    number: int,
+    values: Object,
+    source: str,
+    options: ReadOptions,
+    found: ColumnRoles,
+    lengths: Mapping[str, int],
+) -> Example | None:
+    """Return the example of a line; None if it is bad and skipped."""
+    where = f"line {number}"
+    try:
+        row = _numbers(_flat(values, options, lengths), found.names)
+        label = None if found.label is None else parse_label(values.get(str(options.label)))
+        id = None if found.id is None else parse_id(values.get(str(options.id)))
+    except InvalidInputError as error:
+        options.refuse(BadRowError(source, where, str(error), number + 1))
+        return None
+    return Example(row, label, id, number, where)
 
 
 def _numbers(fields: Object, names: Sequence[str]) -> Floats:

@@ -35,6 +35,7 @@ def read(
     from_line: int = 1,
     image_shape: Sequence[int] | None = None,
     on_bad_line: Callable[[BadRowError], None] | None = None,
+    required: Collection[str] = (),
 ) -> Reader:
     """Open a file to read its examples one at a time.
 
@@ -58,7 +59,11 @@ def read(
         The shape of a model's images; by default that of the first image.
     on_bad_line : callable, optional
         Called with the error for a line of standard input that cannot be read; if it returns, the
-        line is skipped. By default the error is raised. In a file it always is.
+        line is skipped. By default the error is raised. In a file it always is. Without `columns`
+        the first object decides which columns there are, so it is not skipped for its columns.
+    required : collection of str
+        Columns of label or id without which a line of standard input is bad. They are known from a
+        model, so that the first line can be bad too.
 
     Returns
     -------
@@ -82,7 +87,9 @@ def read(
         None if image_shape is None else tuple(image_shape),
     )
     if str(source) == "-":
-        return open_standard_input(replace(options, on_bad_line=on_bad_line))
+        return open_standard_input(
+            replace(options, on_bad_line=on_bad_line, required=frozenset(required))
+        )
     path = Path(source)
     if path.is_dir():
         return open_images(path, str(source), options)
