@@ -11,10 +11,13 @@ from minout.errors import InvalidInputError, MissingDataError
 from minout.features import (
     LARGEST,
     FeatureMap,
+    HashedText,
     Identity,
+    Projection,
     RandomFourier,
     Scattering,
     largest_absolute,
+    takes_rows,
 )
 from minout.first_version import imported
 from minout.store import damaged_message, read_archive, too_large_message, write_archive
@@ -24,10 +27,12 @@ VERSION = 2
 LONGEST = 200
 """Longer descriptions of feature maps are not shown."""
 
-_MAPS: dict[str, type[Identity | Scattering | RandomFourier]] = {
+_MAPS: dict[str, type[Identity | Scattering | RandomFourier | Projection | HashedText]] = {
     "identity": Identity,
     "scattering": Scattering,
     "random_fourier": RandomFourier,
+    "projection": Projection,
+    "text": HashedText,
 }
 
 
@@ -148,9 +153,11 @@ def expect_rows_of(features: FeatureMap, state: State) -> None:
     rows = state.examples.given
     if state.examples.dtype != features.dtype:
         raise MalformedError("rows")
-    if (given is None) != (row is None or not isinstance(features, tuple(_MAPS.values()))):
+    if (given is None) != (row is None or not takes_rows(features)):
         raise MalformedError("widths")
     if isinstance(features, Identity) and given != row:
+        raise MalformedError("widths")
+    if isinstance(features, Projection | HashedText) and row not in (None, features.width):
         raise MalformedError("widths")
     if isinstance(features, RandomFourier) and row not in (None, features.features):
         raise MalformedError("widths")  # it would draw as many waves as it says it has

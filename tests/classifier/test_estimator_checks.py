@@ -13,6 +13,7 @@ VARIANTS = [
     MinoutClassifier(refresh="manual"),
     MinoutClassifier(C=5.0, whiten=False, lda_prior=False, standardize=True),
     MinoutClassifier(features="random_fourier"),
+    MinoutClassifier(features="projection"),
 ]
 
 

@@ -1,6 +1,6 @@
 """A feature map from any function: a frozen network, a text model, word counts."""
 
-from collections.abc import Callable, Sized
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from minout.errors import InvalidInputError
-from minout.features._checks import check_dtype, largest_absolute, refuse_masked, to_dtype
+from minout.features._checks import (
+    batch_size,
+    check_dtype,
+    largest_absolute,
+    refuse_masked,
+    to_dtype,
+)
 from minout.features._fingerprint import describe_function, fingerprint
 
 
@@ -69,7 +75,7 @@ class Encoder:
 
         Parameters
         ----------
-        X : sequence or array of length n
+        X : sequence or array of length n, or sparse matrix of n rows
             A batch of examples, of any kind that the function takes.
 
         Returns
@@ -82,11 +88,12 @@ class Encoder:
         InvalidInputError
             If the function does not return n rows of finite numbers.
         """
-        if not isinstance(X, Sized):
+        count = batch_size(X)
+        if count is None:
             raise InvalidInputError(
                 f"A batch has a length, but got {type(X).__name__}; pass a list or an array."
             )
-        return to_dtype(_checked(self.function(X), len(X)), self.dtype)
+        return to_dtype(_checked(self.function(X), count), self.dtype)
 
 
 def _checked(encoded: Any, count: int) -> NDArray[Any]:
