@@ -43,7 +43,8 @@ class InputRows:
         if is_sparse(x):
             return np.asarray(self.rows(_one_sparse(x), widths)[0])
         if not self.takes_numbers:
-            return np.asarray(self._mapped([x], widths)[0])
+            batch = x[None] if isinstance(x, np.ndarray) else [x]
+            return np.asarray(self._mapped(batch, widths)[0])
         if isinstance(self.features, Identity):
             return self._as_they_are(one_row(x, widths.given, self.features.dtype))
         numbers = one_row(x, widths.given)

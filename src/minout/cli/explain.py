@@ -3,15 +3,16 @@
 import io
 from math import isqrt
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from minout._typing import Floats, Id, Label
 from minout.cli import options
 from minout.cli.file_notes import FileOptions, find_id, open_reader, read_notes, require_id
+from minout.cli.named_map import named_map
 from minout.cli.output import command, print_facts, print_json, print_table
-from minout.cli.queries import load_model
+from minout.cli.queries import load_model, require_features
 from minout.engine import Explanation
 from minout.errors import InvalidInputError
 from minout.features import Identity
@@ -46,7 +47,7 @@ PictureFile = Annotated[
 
 class _Row(NamedTuple):
     where: str
-    row: Floats
+    row: Any
     id: Id | None
     label: Label | None = None
 
@@ -64,6 +65,7 @@ def explain(
     count: Count = None,
     picture: PictureFile = None,
     ignore: options.Ignore = None,
+    features: options.Function = None,
     as_json: options.Json = False,
 ) -> None:
     """Explain a prediction: the separator that decides, the margin, and the support vectors.
@@ -77,8 +79,9 @@ def explain(
     """
     if sum(each is not None for each in (row, line, id)) != 1:
         raise typer.BadParameter("Name one example: --row N, --line N or --id ID.")
-    learner = load_model(model)
-    file = None if data is None else FileOptions(data, ignore=ignore)
+    own = named_map(features)
+    learner = load_model(model, own)
+    file = None if data is None else FileOptions(data, ignore=ignore, features=own)
     found = _stored(learner, id) if file is None else _in_file(learner, file, row, line, id)
     explanation = learner.explain(found.row)
     if picture is not None:
@@ -107,7 +110,7 @@ def _stored(learner: Learner, id: str | None) -> _Row:
 def _in_file(
     learner: Learner, file: FileOptions, row: int | None, line: int | None, id: str | None
 ) -> _Row:
-    with open_reader(learner, file) as reader:
+    with open_reader(require_features(learner), file) as reader:
         if id is not None and reader.id is None and reader.columns is not None:
             raise InvalidInputError(
                 f"{reader.source} has no id column that this model knows; use --row or --line."
@@ -175,7 +178,7 @@ def _print(learner: Learner, found: _Row, explanation: Explanation, count: int) 
 def _draw(
     learner: Learner,
     explanation: Explanation,
-    row: Floats,
+    row: Any,
     picture: Path,
     file: FileOptions | None,
 ) -> None:
@@ -184,6 +187,8 @@ def _draw(
         raise InvalidInputError(f"A picture is one of {', '.join(PICTURES)}, not {picture.name!r}.")
     from minout.classifier import draw
 
+    if isinstance(row, str):
+        raise InvalidInputError("--picture is for models of images, not of text.")
     shape = read_notes(learner).image_shape
     if shape is None and isqrt(len(row)) ** 2 != len(row):
         raise InvalidInputError(

@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 
 from minout._typing import Id
 from minout.errors import InvalidInputError
+from minout.features import FeatureMap, HashedText, Projection, takes_rows
 from minout.learner import Learner
-from minout.streams.files import BadRowError, Label, Reader, join_names, read
+from minout.streams.files import BadRowError, Label, Reader, Text, join_names, read
 
 NOTES = "files"
 """The key of this entry in a learner's notes."""
@@ -21,6 +22,8 @@ class FileOptions(NamedTuple):
     ignore: list[str] | None = None
     from_line: int = 1
     on_bad_line: Callable[[BadRowError], None] | None = None
+    features: FeatureMap | None = None
+    """The map of a new model, or the function of your own that made the rows of the model."""
 
 
 class FileNotes(NamedTuple):
@@ -107,7 +110,15 @@ def open_reader(learner: Learner, options: FileOptions) -> Reader:
         from_line=options.from_line,
         image_shape=notes.image_shape,
         on_bad_line=options.on_bad_line,
+        text=_text_for(options.features or learner.features),
     )
+
+
+def _text_for(features: FeatureMap) -> Text:
+    """Return whether a map takes text; a function of one column does."""
+    if isinstance(features, HashedText):
+        return "yes"
+    return "no" if takes_rows(features) or isinstance(features, Projection) else "if one"
 
 
 def require_label(learner: Learner, reader: Reader) -> Reader:

@@ -12,6 +12,7 @@ import typer
 from minout.cli import options
 from minout.cli.output import command, plural, print_json, print_note, print_text
 from minout.cli.progress import ProgressBar
+from minout.cli.queries import open_model
 from minout.cli.teaching import NOTES as DRIFT
 from minout.learner import Learner
 from minout.upkeep import Entry, Repair, damaged_files, read_log, require_database
@@ -84,7 +85,7 @@ def compact(model: options.Model, as_json: options.Json = False) -> None:
     """
     require_database(model)
     before = _size(model)
-    with Learner.open(model) as learner:
+    with open_model(model) as learner:
         _drop_old_labels(learner)
         with ProgressBar("compacting"):
             learner.compact()

@@ -8,7 +8,7 @@ from minout.features._checks import (
     largest_absolute,
     refuse_masked,
 )
-from minout.features.encoder import Encoder
+from minout.features.encoder import Encoder, UnknownMap
 from minout.features.feature_map import FeatureMap
 from minout.features.identity import Identity
 from minout.features.named import named, takes_rows
@@ -26,6 +26,7 @@ __all__ = [
     "Projection",
     "RandomFourier",
     "Scattering",
+    "UnknownMap",
     "batch_size",
     "dense_if_narrow",
     "is_sparse",

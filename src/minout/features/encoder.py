@@ -1,7 +1,7 @@
 """A feature map from any function: a frozen network, a text model, word counts."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -94,6 +94,24 @@ class Encoder:
                 f"A batch has a length, but got {type(X).__name__}; pass a list or an array."
             )
         return to_dtype(_checked(self.function(X), count), self.dtype)
+
+
+@dataclass(frozen=True)
+class UnknownMap:
+    """Stands for the map of a saved model where no row is mapped, if the map itself is not saved.
+
+    Without a fingerprint it stands for that of any model that is opened with it.
+    """
+
+    fingerprint: str = ""
+    dtype: np.dtype[Any] = field(default_factory=lambda: np.dtype(np.float32))
+
+    def transform(self, X: Any) -> NDArray[Any]:  # noqa: ARG002
+        """Raise InvalidInputError: there is no map."""
+        raise InvalidInputError(
+            f"The rows of this model were made by {self.fingerprint}, which is not saved; "
+            "pass it as `features`."
+        )
 
 
 def _checked(encoded: Any, count: int) -> NDArray[Any]:

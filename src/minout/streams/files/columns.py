@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Literal
 
 from minout.errors import InvalidInputError
 from minout.streams.files.example import BadRowError
@@ -15,12 +16,17 @@ SHOWN = 20
 _ELEMENT = re.compile(r"(.*)\[\d+\]")
 
 
+Text = Literal["no", "yes", "if one"]
+
+
 @dataclass(frozen=True)
 class ReadOptions:
     """The options for reading a file.
 
     `columns` are the features of a model, in its order, and `image_shape` is that of its images.
-    Columns of label and id that are `optional` may be missing. `on_bad_line` is called with the
+    Columns of label and id that are `optional` may be missing. `text` says whether rows are the
+    text of one column ("yes"), numbers ("no"), or text if there is one column only ("if one").
+    `on_bad_line` is called with the
     error for a line of standard input that cannot be read; if it returns, the line is skipped.
     """
 
@@ -32,6 +38,7 @@ class ReadOptions:
     from_line: int = 1
     image_shape: tuple[int, ...] | None = None
     on_bad_line: Callable[[BadRowError], None] | None = None
+    text: Text = "no"
 
     def refuse(self, error: BadRowError) -> None:
         """Raise the error for a line of standard input, unless `on_bad_line` lets it be skipped."""
@@ -47,13 +54,17 @@ class ReadOptions:
 
 @dataclass(frozen=True)
 class ColumnRoles:
-    """The positions of features, label and id in a row, and the names of unused columns."""
+    """The positions of features, label and id in a row, and the names of unused columns.
+
+    `is_text` says whether the only feature is text.
+    """
 
     names: tuple[str, ...]
     features: tuple[int, ...]
     label: int | None
     id: int | None
     unused: tuple[str, ...]
+    is_text: bool = False
 
 
 def assign_roles(source: str, names: Sequence[str], options: ReadOptions) -> ColumnRoles:
@@ -89,11 +100,17 @@ def assign_roles(source: str, names: Sequence[str], options: ReadOptions) -> Col
         raise InvalidInputError(
             f"{source} has no columns to learn from besides the label, the id and ignored ones."
         )
+    if options.text == "yes" and len(chosen) != 1:
+        raise InvalidInputError(
+            f"Text is read from one column, but {source} has {len(chosen)}: {join_names(chosen)}; "
+            "leave the others out (--ignore), or name label and id."
+        )
     places = {name: place for place, name in enumerate(names)}
     features = tuple(places[name] for name in chosen)
     used = {*features, label, id}
     unused = tuple(name for place, name in enumerate(names) if place not in used)
-    return ColumnRoles(chosen, features, label, id, unused)
+    is_text = options.text != "no" and len(chosen) == 1
+    return ColumnRoles(chosen, features, label, id, unused, is_text)
 
 
 def join_names(names: Sequence[str]) -> str:

@@ -23,7 +23,7 @@ from minout.streams.files.columns import (
 )
 from minout.streams.files.example import BadRowError, Example, Reader
 from minout.streams.files.opening import fraction_of, unreadable
-from minout.streams.files.values import describe_fault, parse_id, parse_label
+from minout.streams.files.values import check_text, describe_fault, parse_id, parse_label
 
 Object = dict[str, Any]
 NUMBERS = frozenset({int, float})
@@ -69,7 +69,17 @@ def _reader(
     examples = _examples(chain([first], objects), source, options, found)
     label = None if found.label is None else options.label
     id = None if found.id is None else options.id
-    return Reader(source, examples, close, fraction_read, found.names, label, id, found.unused)
+    return Reader(
+        source,
+        examples,
+        close,
+        fraction_read,
+        found.names,
+        label,
+        id,
+        found.unused,
+        is_text=found.is_text,
+    )
 
 
 def _objects(lines: BinaryIO, source: str, options: ReadOptions) -> Iterator[tuple[int, Object]]:
@@ -117,7 +127,11 @@ def _examples(
     for number, values in objects:
         where = f"line {number}"
         try:
-            row = _numbers(_flat(values, options, lengths), found.names)
+            row: Any
+            if found.is_text:
+                row = check_text(values.get(found.names[0]), found.names[0])
+            else:
+                row = _numbers(_flat(values, options, lengths), found.names)
             label = None if found.label is None else parse_label(values.get(str(options.label)))
             id = None if found.id is None else parse_id(values.get(str(options.id)))
         except InvalidInputError as error:

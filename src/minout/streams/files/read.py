@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from minout.errors import InvalidInputError, MissingDataError
-from minout.streams.files.columns import ReadOptions
+from minout.streams.files.columns import ReadOptions, Text
 from minout.streams.files.csv_text import open_csv
 from minout.streams.files.example import BadRowError, Reader
 from minout.streams.files.images import open_images
@@ -35,6 +35,7 @@ def read(
     from_line: int = 1,
     image_shape: Sequence[int] | None = None,
     on_bad_line: Callable[[BadRowError], None] | None = None,
+    text: Text = "no",
 ) -> Reader:
     """Open a file to read its examples one at a time.
 
@@ -59,6 +60,9 @@ def read(
     on_bad_line : callable, optional
         Called with the error for a line of standard input that cannot be read; if it returns, the
         line is skipped. By default the error is raised. In a file it always is.
+    text : {"no", "yes", "if one"}, default="no"
+        Whether rows are the text of the one feature column, or numbers; with "if one", text if
+        there is one column only.
 
     Returns
     -------
@@ -80,10 +84,15 @@ def read(
         frozenset(optional),
         from_line,
         None if image_shape is None else tuple(image_shape),
+        text=text,
     )
     if str(source) == "-":
         return open_standard_input(replace(options, on_bad_line=on_bad_line))
     path = Path(source)
+    if text == "yes" and (path.is_dir() or path.suffix.lower() == ".npz"):
+        raise InvalidInputError(
+            f"{source} holds no text; pass a CSV, JSON lines or Parquet with one column of it."
+        )
     if path.is_dir():
         return open_images(path, str(source), options)
     if not path.exists():
