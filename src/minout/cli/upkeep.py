@@ -14,6 +14,7 @@ from minout.cli.output import command, plural, print_json, print_note, print_tex
 from minout.cli.progress import ProgressBar
 from minout.cli.queries import open_model
 from minout.cli.teaching import NOTES as DRIFT
+from minout.features import UnknownMap
 from minout.learner import Learner
 from minout.upkeep import Entry, Repair, damaged_files, read_log, require_database
 from minout.upkeep import backup as make_backup
@@ -43,7 +44,7 @@ def repair(model: options.Model, as_json: options.Json = False) -> None:
     Example: minout repair wines
     """
     with shown_progress("reading") as progress:
-        done = make_repair(model, progress=progress)
+        done = make_repair(model, features=UnknownMap(), progress=progress)
     if as_json:
         kept = None if done.kept is None else str(done.kept)
         print_json({**done._asdict(), "kept": kept, "was_sound": done.was_sound})

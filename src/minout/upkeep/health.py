@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from minout.engine import Audit
 from minout.errors import InvalidInputError, MinoutError, MissingDataError
-from minout.features import FeatureMap, UnknownMap
+from minout.features import FeatureMap
 from minout.learner import Learner
 from minout.store.folder import prepare_folder
 from minout.store.schema import DATABASE
@@ -108,7 +108,7 @@ def check_found(folder: Path, found: Salvaged, features: Any = None) -> Health:
 
 
 def _audit(folder: Path, features: Any) -> Audit | None:
-    learner = Learner.open(folder, read_only=True, features=features or UnknownMap())
+    learner = Learner.open(folder, read_only=True, features=features)
     try:
         return learner.audit() if len(learner) else None
     finally:
