@@ -81,7 +81,7 @@ class Projection:
         rows = _from_sparse(X) if is_sparse(X) else _from_dense(check_rows(X))
         out = np.empty((len(rows.starts) - 1, self.width), dtype=np.float32)
         project(rows, self.seed, out)
-        if not largest_absolute(out) <= LARGEST[self.dtype]:
+        if largest_absolute(out) > LARGEST[self.dtype]:
             raise InvalidInputError(
                 f"A sum beyond {LARGEST[self.dtype]:g} is too large for rows of {self.dtype}; "
                 "scale the features first."
