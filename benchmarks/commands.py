@@ -1,4 +1,4 @@
-"""The commands `engine`, `classifier`, `store` and `paper` of `python -m benchmarks`."""
+"""The commands `engine`, `classifier`, `text`, `store` and `paper` of `python -m benchmarks`."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -96,6 +96,25 @@ def classifier(
     _check_writable(out)
     goals = _run_and_print(lambda progress: run(parts, progress=progress), out, console)
     _print_table(goals_table(goals), console)
+
+
+@app.command()
+def text(
+    data: Annotated[Path, typer.Option(help="A folder of mails; benchmarks/README.md says which.")],
+    wordllama: Annotated[
+        Path | None, typer.Option(help="wordllama's wheel, unpacked; needs `tokenizers`.")
+    ] = None,
+    out: Out = None,
+) -> None:
+    """Measure text: held-out accuracy and seconds on mails, beside TF-IDF with linear models.
+
+    Example: python -m benchmarks text --data package/data
+    """
+    from benchmarks.text import load_mails, run  # imports scikit-learn, which takes a second
+
+    mails = load_mails(data, wordllama)
+    _check_writable(out)
+    _run_and_print(lambda progress: run(mails, progress), out, Console())
 
 
 @app.command()

@@ -11,7 +11,14 @@ if TYPE_CHECKING:
     from minout.codecs import Codes, FloatCodec, ProductCodec, RowCodec, ScalarCodec
     from minout.drift import Drift, DriftMonitor
     from minout.engine import Audit, Certificate, StepReport
-    from minout.features import Encoder, Identity, RandomFourier, Scattering
+    from minout.features import (
+        Encoder,
+        HashedText,
+        Identity,
+        Projection,
+        RandomFourier,
+        Scattering,
+    )
     from minout.learner import Learner
 
 __all__ = [
@@ -22,12 +29,14 @@ __all__ = [
     "DriftMonitor",
     "Encoder",
     "FloatCodec",
+    "HashedText",
     "Identity",
     "InvalidInputError",
     "Learner",
     "MinoutClassifier",
     "MinoutError",
     "ProductCodec",
+    "Projection",
     "RandomFourier",
     "RowCodec",
     "ScalarCodec",
@@ -44,10 +53,12 @@ _MODULES = {
     "DriftMonitor": "minout.drift",
     "Encoder": "minout.features",
     "FloatCodec": "minout.codecs",
+    "HashedText": "minout.features",
     "Identity": "minout.features",
     "Learner": "minout.learner",
     "MinoutClassifier": "minout.classifier",
     "ProductCodec": "minout.codecs",
+    "Projection": "minout.features",
     "RandomFourier": "minout.features",
     "RowCodec": "minout.codecs",
     "ScalarCodec": "minout.codecs",

@@ -1,6 +1,6 @@
 """Check arguments once, at the boundary: rows, labels, ids, weights and times."""
 
-from collections.abc import Iterable, Sequence, Sized
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -11,7 +11,15 @@ from minout._typing import Floats, Id, Label
 from minout.codecs import Codes, ExactCodec
 from minout.engine import LARGEST_WEIGHT, LEAST_WEIGHT, LONGEST_LABEL, Widths
 from minout.errors import InvalidInputError
-from minout.features import FeatureMap, Identity, RandomFourier, Scattering, refuse_masked
+from minout.features import (
+    FeatureMap,
+    Identity,
+    batch_size,
+    dense_if_narrow,
+    is_sparse,
+    refuse_masked,
+    takes_rows,
+)
 
 LARGEST = 1e100
 """The largest absolute value for which sums of many inner products stay finite."""
@@ -36,14 +44,17 @@ class InputRows:
                 '`missing="mean"` is for rows that are stored as they were given: leave `features` '
                 'at "identity" and `memory` at "auto".'
             )
-        self.takes_numbers = isinstance(features, Identity | Scattering | RandomFourier)
+        self.takes_numbers = takes_rows(features)
 
     def row(self, x: Any, widths: Widths) -> Floats:
         """Return one row (width,), or one code."""
         if isinstance(x, Codes):
             return self._codes(x, widths, 1)
+        if is_sparse(x):
+            return np.asarray(self.rows(_one_sparse(x), widths)[0])
         if not self.takes_numbers:
-            return np.asarray(self._mapped([x], widths)[0])
+            batch = x[None] if isinstance(x, np.ndarray) else [x]
+            return np.asarray(self._mapped(batch, widths)[0])
         if isinstance(self.features, Identity):
             dtype = self.features.dtype
             return self._as_they_are(one_row(x, widths.given, dtype, fills=self.fills))
@@ -56,7 +67,8 @@ class InputRows:
             return self._codes(X, widths, 2)
         nothing = np.empty((0, widths.row or 1), dtype=self.features.dtype)
         if not self.takes_numbers:
-            return nothing if isinstance(X, Sized) and not len(X) else self._mapped(X, widths)
+            return nothing if batch_size(X) == 0 else self._mapped(X, widths)
+        X = dense_if_narrow(X)
         if isinstance(self.features, Identity):
             dtype = self.features.dtype
             return self._as_they_are(many_rows(X, widths.given, dtype, fills=self.fills))
@@ -107,6 +119,15 @@ class InputRows:
                 f"{widths.row}. Use the same map for every example."
             )
         return _plain_zeros(rows, self.features.dtype)
+
+
+def _one_sparse(x: Any) -> Any:
+    """Return a sparse row, shape (d,) or (1, d), as a matrix of one row."""
+    if x.ndim == 1:
+        return x.reshape(1, -1)
+    if x.shape[0] != 1:
+        raise InvalidInputError(f"Expected one row, but the sparse x has shape {x.shape}.")
+    return x
 
 
 def one_row(

@@ -38,7 +38,7 @@ from minout.engine import (
 from minout.engine.settings import Keep
 from minout.engine.state import Move
 from minout.errors import InvalidInputError, MinoutError
-from minout.features import FeatureMap, Identity, named
+from minout.features import FeatureMap, Identity, UnknownMap, named
 from minout.group_commit import keep_committing
 from minout.inputs import (
     InputRows,
@@ -137,8 +137,8 @@ class Learner:
         None adds none. "auto" is none, 3 (up to 50 columns) or 9 (up to 20 columns).
     features : str, FeatureMap or callable, default="identity"
         The fixed map that turns examples into rows of numbers: "identity", "scattering" (images),
-        "random_fourier", a map such as `Scattering(...)`, or a function of a batch that returns
-        one row per example.
+        "random_fourier", "projection" (wide or sparse rows), "text" (strings), a map such as
+        `Scattering(...)`, or a function of a batch that returns one row per example.
     refresh : {"auto", "manual"}, default="auto"
         With "auto", scale, covariance, discriminants and the settings that are "auto" are computed
         again from time to time while examples are taught; with "manual", by `consolidate()` only.
@@ -918,15 +918,16 @@ class Learner:
         >>> Learner.open(folder, read_only=True).ids
         ['a']
         """
+        unknown = features if isinstance(features, UnknownMap) else None
         new = cls(
-            features="identity" if features is None else features,
+            features="identity" if features is None or unknown else features,
             memory="auto" if memory is None else memory,
             **settings,
         )
         store = open_store(
             Path(folder), durability=durability, read_only=read_only, on_wait=on_wait
         )
-        given = None if features is None else new.features
+        given = unknown if unknown or features is None else new.features
         new._open(store, given, settings)
         return new
 
@@ -942,8 +943,8 @@ class Learner:
             if isinstance(store, FolderStore) and not store.read_only:
                 import_file(store, features, self._state.examples.codec)
             if isinstance(store, FolderStore) and store.is_new:
-                is_given = features is not None
-                store.start(self._state, self.features, is_given=is_given, settings=wanted)
+                is_known = features is not None and not isinstance(features, UnknownMap)
+                store.start(self._state, self.features, is_given=is_known, settings=wanted)
             else:
                 loaded = store.load(features, self._state.examples.codec)
                 expect_settings(store.folder, loaded.state.settings, wanted)

@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from minout._version import __version__
 from minout.codecs import ExactCodec
 from minout.engine import MalformedError, State, packed, unpacked
@@ -11,10 +13,14 @@ from minout.errors import InvalidInputError, MissingDataError
 from minout.features import (
     LARGEST,
     FeatureMap,
+    HashedText,
     Identity,
+    Projection,
     RandomFourier,
     Scattering,
+    UnknownMap,
     largest_absolute,
+    takes_rows,
 )
 from minout.first_version import imported
 from minout.store import damaged_message, read_archive, too_large_message, write_archive
@@ -24,10 +30,12 @@ VERSION = 2
 LONGEST = 200
 """Longer descriptions of feature maps are not shown."""
 
-_MAPS: dict[str, type[Identity | Scattering | RandomFourier]] = {
+_MAPS: dict[str, type[Identity | Scattering | RandomFourier | Projection | HashedText]] = {
     "identity": Identity,
     "scattering": Scattering,
     "random_fourier": RandomFourier,
+    "projection": Projection,
+    "text": HashedText,
 }
 
 
@@ -91,7 +99,7 @@ def read(
 
 
 def describe_features(features: FeatureMap) -> dict[str, Any]:
-    """Return the fingerprint of a map; for built-in maps, its name and settings too."""
+    """Return the fingerprint of a map, and its dtype or, if it is built in, name and settings."""
     described: dict[str, Any] = {"fingerprint": features.fingerprint}
     for name, kind in _MAPS.items():
         if type(features) is kind:
@@ -99,7 +107,14 @@ def describe_features(features: FeatureMap) -> dict[str, Any]:
             if "dtype" in settings:
                 settings["dtype"] = settings["dtype"].name
             described |= {"name": name, "settings": settings}
+    if "name" not in described:
+        described["dtype"] = features.dtype.name
     return described
+
+
+def is_saved(features: FeatureMap) -> bool:
+    """Return whether a map is restored from files, so that it need not be given again."""
+    return type(features) in _MAPS.values()
 
 
 def make_features(described: dict[str, Any]) -> FeatureMap:
@@ -148,11 +163,13 @@ def expect_rows_of(features: FeatureMap, state: State) -> None:
     rows = state.examples.given
     if state.examples.dtype != features.dtype:
         raise MalformedError("rows")
-    if (given is None) != (row is None or not isinstance(features, tuple(_MAPS.values()))):
+    if (given is None) != (row is None or not takes_rows(features)):
         raise MalformedError("widths")
     if state.settings.missing == "mean" and not isinstance(features, Identity):
         raise MalformedError("missing")
     if isinstance(features, Identity) and given != row:
+        raise MalformedError("widths")
+    if isinstance(features, Projection | HashedText) and row not in (None, features.width):
         raise MalformedError("widths")
     if isinstance(features, RandomFourier) and row not in (None, features.features):
         raise MalformedError("widths")  # it would draw as many waves as it says it has
@@ -161,11 +178,18 @@ def expect_rows_of(features: FeatureMap, state: State) -> None:
 
 
 def found_features(path: Path, described: Any, given: FeatureMap | None) -> FeatureMap:
-    """Return the feature map of a model: the given one, which must be it, or as described."""
+    """Return the feature map of a model: the given one, which must be it, or as described.
+
+    With an `UnknownMap` a map that is not saved is not needed.
+    """
     if not isinstance(described, dict) or not isinstance(described.get("fingerprint"), str):
         raise MalformedError("features")
     wanted = described["fingerprint"]
     shown = wanted if len(wanted) < LONGEST and wanted.isprintable() else "of another file"
+    if isinstance(given, UnknownMap) and not given.fingerprint:
+        if "name" not in described and described.get("dtype") in ("float32", "float64"):
+            return UnknownMap(wanted, np.dtype(described["dtype"]))
+        given = None
     if given is None:
         if "name" not in described:
             raise InvalidInputError(

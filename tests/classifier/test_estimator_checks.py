@@ -13,6 +13,7 @@ VARIANTS = [
     MinoutClassifier(refresh="manual", regions=1, expand=None),
     MinoutClassifier(C=5.0, whiten=False, lda_prior=False, standardize=True),
     MinoutClassifier(features="random_fourier", regions=1, expand=None),
+    MinoutClassifier(features="projection", regions=1, expand=None),
 ]
 
 

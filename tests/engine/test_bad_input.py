@@ -70,11 +70,12 @@ def assert_sound(learner):
 
 
 @pytest.mark.parametrize("call", ["teach_many", "predict", "scores"])
-def test_sparse_rows_are_named_as_such(call):
+def test_wide_sparse_rows_are_named_as_such(call):
     learner = Learner()
     learner.teach_many([[1.0, 0.0], [0.0, 1.0]], [0, 1])
-    args = (csr_array(np.eye(2)), [0, 1]) if call == "teach_many" else (csr_array(np.eye(2)),)
-    assert "x is sparse; pass a dense array" in refused(learner, call, *args)
+    wide = csr_array(np.eye(2, 1_025))
+    args = (wide, [0, 1]) if call == "teach_many" else (wide,)
+    assert "X is sparse and has 1,025 columns" in refused(learner, call, *args)
 
 
 ROWS = {

@@ -12,7 +12,7 @@ from minout import InvalidInputError, Learner, engine
 from minout.codecs import ProductCodec, ScalarCodec
 from minout.engine import frame, packing, step
 from minout.errors import MinoutError, MissingDataError, NotConverged
-from minout.features import RandomFourier
+from minout.features import HashedText, RandomFourier
 from minout.store import read_archive, write_archive
 from oracle.margin import clusters, stream
 
@@ -544,6 +544,16 @@ def test_waves_that_the_rows_do_not_have_are_refused(tmp_path):
     many = RandomFourier(10**11)  # 800 GB for one column
     about["features"]["settings"]["features"] = 10**11
     about["features"]["fingerprint"] = many.fingerprint
+    refuse(tmp_path / "forged", about, arrays)
+
+
+def test_another_width_than_that_of_the_rows_is_refused(tmp_path):
+    learner = Learner(features=HashedText(8))
+    learner.teach_many(["one", "two"], ["a", "b"])
+    learner.save(tmp_path / "model")
+    about, arrays = read_archive(tmp_path / "model", "minout model", 2)
+    about["features"]["settings"]["width"] = 16
+    about["features"]["fingerprint"] = HashedText(16).fingerprint
     refuse(tmp_path / "forged", about, arrays)
 
 

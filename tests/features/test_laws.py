@@ -13,7 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minout.errors import InvalidInputError
-from minout.features import Encoder, FeatureMap, Identity, RandomFourier, Scattering, _wavelets
+from minout.features import (
+    Encoder,
+    FeatureMap,
+    HashedText,
+    Identity,
+    Projection,
+    RandomFourier,
+    Scattering,
+    _wavelets,
+)
 
 
 def halves(batch):
@@ -28,20 +37,27 @@ MAPS = {
     "scattering of few, odd maps": Scattering((12, 12), scales=3, orientations=1),
     "random_fourier": RandomFourier(),
     "random_fourier of few": RandomFourier(7, bandwidth=3.0, seed=5),
+    "projection": Projection(),
+    "projection to few": Projection(7, seed=5),
+    "text": HashedText(),
+    "text in few": HashedText(7, seed=5),
     "encoder": Encoder(halves),
     "encoder in float64": Encoder(halves, dtype="float64"),
 }
 every_map = pytest.mark.parametrize("features", MAPS.values(), ids=MAPS)
 every_map_of_numbers = pytest.mark.parametrize(
     "features",
-    [each for each in MAPS.values() if not isinstance(each, Encoder)],
-    ids=[name for name in MAPS if "encoder" not in name],
+    [each for each in MAPS.values() if not isinstance(each, Encoder | HashedText)],
+    ids=[name for name in MAPS if "encoder" not in name and "text" not in name],
 )
 
 
 def batch(features, count, seed=0):
-    """Draws rows with many zeros, as images have them, and with numbers of every size."""
+    """Draws rows with many zeros, as images have them, and with numbers of every size; or texts."""
     rng = np.random.default_rng(seed)
+    if isinstance(features, HashedText):
+        letters = [*"aäbcdeE .!\n中文字😀"]
+        return np.array(["".join(rng.choice(letters, rng.integers(5, 60))) for _ in range(count)])
     width = int(np.prod(getattr(features, "image_shape", None) or (12, 12)))
     sizes = 10.0 ** rng.integers(-3, 4, (count, 1))
     return rng.normal(size=(count, width)) * (rng.random((count, width)) < 0.5) * sizes
@@ -141,6 +157,8 @@ def settings_that_differ():
     yield from (Scattering(scales=2), Scattering(orientations=3), Scattering((28, 28), scales=2))
     yield from (RandomFourier(), RandomFourier(512), RandomFourier(seed=1))
     yield from (RandomFourier(bandwidth=1), RandomFourier(bandwidth=2.5))
+    yield from (Projection(), Projection(512), Projection(seed=1))
+    yield from (HashedText(), HashedText(512), HashedText(seed=1))
     yield from (Encoder(halves), Encoder(halves, dtype="float64"), Encoder(halves, "a name"))
 
 
@@ -158,6 +176,8 @@ def test_other_settings_have_another_fingerprint_and_the_same_have_the_same():
         (Identity("float32"), Identity(np.dtype(np.float32))),
         (Scattering((28, 28)), Scattering([np.int64(28), 28])),
         (Scattering(scales=np.int8(2)), Scattering(scales=2)),
+        (Projection(np.int64(9), seed=np.int8(3)), Projection(9, seed=3)),
+        (HashedText(np.int64(9)), HashedText(9)),
         (RandomFourier(np.int64(9), bandwidth=2), RandomFourier(9, bandwidth=np.float64(2.0))),
     ],
 )

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 from minout._typing import Id, Label
 from minout.classifier._labels import INT64, DType, to_array
 from minout.errors import InvalidInputError
-from minout.features import refuse_masked
+from minout.features import batch_size, dense_if_narrow, refuse_masked
 from minout.inputs import checked_id, checked_time, listed_ids, listed_times
 
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
@@ -29,21 +29,24 @@ class InputColumns(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     The first table sets both; later tables must match.
     """
 
-    def check_table(self, X: Any, *, first: bool = False) -> NDArray[Any]:
-        """Return X as rows (n, columns) of finite numbers, n at least 1."""
+    def check_table(self, X: Any, *, keep_sparse: bool, first: bool = False) -> Any:
+        """Return X as rows (n, columns) of finite numbers, n at least 1.
+
+        A sparse matrix stays one (CSR) with `keep_sparse`, and is made dense without.
+        """
         refuse_masked(X)
         with _report_overflow():
-            rows: NDArray[Any] = validate_data(self, X, reset=first)
-        return rows
+            rows = validate_data(self, X, reset=first, accept_sparse="csr")
+        return rows if keep_sparse else dense_if_narrow(rows)
 
     def check_table_and_labels(
-        self, X: Any, y: Any, *, first: bool = False
-    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        self, X: Any, y: Any, *, keep_sparse: bool, first: bool = False
+    ) -> tuple[Any, NDArray[Any]]:
         """Return X likewise, and y (n,) without missing values."""
         refuse_masked(X)
         with _report_overflow():
-            rows, labels = validate_data(self, X, to_array(y), reset=first)
-        return rows, labels
+            rows, labels = validate_data(self, X, to_array(y), reset=first, accept_sparse="csr")
+        return rows if keep_sparse else dense_if_narrow(rows), labels
 
     def check_batch_and_labels(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
         """Return X as `check_batch` does, and y (n,) without missing values."""
@@ -72,7 +75,7 @@ def check_batch(X: Any) -> Any:
         raise InvalidInputError(
             f"A batch has a length, but got {type(rows).__name__}; pass a list or an array."
         )
-    if len(rows) == 0:
+    if batch_size(rows) == 0:
         raise InvalidInputError("X has no rows; pass at least one.")
     return rows
 

@@ -33,7 +33,17 @@ from minout.classifier._weights import (
 from minout.codecs import memory_name
 from minout.engine import Certificate, StepReport
 from minout.errors import InvalidInputError, UnwritableError
-from minout.features import FeatureMap, Identity, RandomFourier, Scattering, refuse_masked
+from minout.features import (
+    FeatureMap,
+    HashedText,
+    Identity,
+    Projection,
+    RandomFourier,
+    Scattering,
+    is_sparse,
+    refuse_masked,
+    takes_rows,
+)
 from minout.learner import Learner
 from minout.store import holds_model
 
@@ -53,6 +63,13 @@ NOTES = "classifier"
 """The key of the classifier's entry in a learner's notes."""
 FILES = "files"
 """The key under which the command line notes the columns that it taught."""
+_DEFAULTS: dict[str, FeatureMap] = {
+    "identity": Identity(),
+    "random_fourier": RandomFourier(),
+    "projection": Projection(),
+    "text": HashedText(),
+}
+"""The maps that are given by name."""
 
 
 class LastCall(NamedTuple):
@@ -118,7 +135,8 @@ class Model:
         self.columns = columns
         self.is_read_only = False
         """Whether the learner's folder could be opened to be read only."""
-        self.takes_numbers = takes_numbers(learner.features)
+        self.takes_numbers = takes_tables(learner.features)
+        self._keep_sparse = isinstance(learner.features, Projection)
         self.plain_width: int | None = None
         """The width of arrays that need no further checks; None if all need them."""
         if self.takes_numbers and not hasattr(columns, "feature_names_in_"):
@@ -288,13 +306,17 @@ class Model:
         """Return checked rows to predict."""
         if is_plain_array(X, self.plain_width):
             return X
-        return self.columns.check_table(X) if self.takes_numbers else check_batch(X)
+        if not self.takes_numbers:
+            return check_batch(X)
+        return self.columns.check_table(X, keep_sparse=self._keep_sparse)
 
     def check_row(self, x: Any) -> Any:
         """Return one row from a row (columns,) or from a table with one row."""
         if not self.takes_numbers:
             return x
         refuse_masked(x, "x holds")
+        if is_sparse(x) and x.ndim == 1:
+            x = x.reshape(1, -1)
         if isinstance(x, list | tuple):
             try:
                 x = np.asarray(x)
@@ -305,14 +327,14 @@ class Model:
         if len(getattr(x, "shape", (1,))) == 1:
             return np.asarray(x)
         rows = self.check_rows(x)
-        if len(rows) != 1:
-            raise InvalidInputError(f"One row was expected, but x has {len(rows)}.")
-        return rows[0]
+        if rows.shape[0] != 1:
+            raise InvalidInputError(f"One row was expected, but x has {rows.shape[0]}.")
+        return rows if is_sparse(rows) else rows[0]
 
     def check_rows_and_labels(self, X: Any, y: Any) -> tuple[Any, list[Label], LabelCodec]:
         """Return rows, their labels, and a codec that can decode the labels."""
         if self.takes_numbers:
-            rows, labels = self.columns.check_table_and_labels(X, y)
+            rows, labels = self.columns.check_table_and_labels(X, y, keep_sparse=self._keep_sparse)
         else:
             rows, labels = self.columns.check_batch_and_labels(X, y)
         return rows, *self.codec.encode(labels)
@@ -484,8 +506,9 @@ def new_model(
             "`durability` out."
         )
     learner, columns = new_learner(parameters), InputColumns()
-    if takes_numbers(learner.features):
-        rows, array = columns.check_table_and_labels(X, y, first=True)
+    if takes_tables(learner.features):
+        keep_sparse = isinstance(learner.features, Projection)
+        rows, array = columns.check_table_and_labels(X, y, keep_sparse=keep_sparse, first=True)
     else:
         rows, array = columns.check_batch_and_labels(X, y)
     labels, dtype = encode_labels(array, None)
@@ -522,16 +545,15 @@ def parameters_of(learner: Learner, features: Any = None) -> dict[str, Any]:
     return settings | (_named(learner.features) if features is None else {"features": features})
 
 
-def takes_numbers(features: FeatureMap) -> bool:
-    """Return whether a map is one of minout's, which take rows of numbers."""
-    return isinstance(features, Identity | RandomFourier | Scattering)
+def takes_tables(features: FeatureMap) -> bool:
+    """Return whether a map takes tables of numbers, which scikit-learn can check."""
+    return takes_rows(features) or isinstance(features, Projection)
 
 
 def _named(features: FeatureMap) -> dict[str, Any]:
-    if features == Identity():
-        return {"features": "identity"}
-    if features == RandomFourier():
-        return {"features": "random_fourier"}
+    for name, default in _DEFAULTS.items():
+        if features == default:
+            return {"features": name}
     if isinstance(features, Scattering) and features == Scattering(features.image_shape):
         return {"features": "scattering", "image_shape": features.image_shape}
     return {"features": features}
@@ -551,7 +573,8 @@ def _batch(
     kept, listed = kept_rows(weights), None if weights is None else weights.tolist()
     if kept is None:
         return Batch(rows, labels, ids, listed, at, codec)
-    rows = rows[kept] if isinstance(rows, np.ndarray) else list(compress(rows, kept))
+    can_index = isinstance(rows, np.ndarray) or is_sparse(rows)
+    rows = rows[kept] if can_index else list(compress(rows, kept))
     assert weights is not None
     ids, at = (each and list(compress(each, kept)) for each in (ids, at))
     labels = list(compress(labels, kept))

@@ -37,7 +37,7 @@ from minout.engine import (
 )
 from minout.engine.settings import Keep
 from minout.errors import InvalidInputError
-from minout.features import FeatureMap, Identity
+from minout.features import FeatureMap, HashedText, Identity, is_sparse
 from minout.inputs import listed_ids
 from minout.learner import Learner
 from minout.model_store import Durability
@@ -95,8 +95,9 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         `Learner`.
     features : str, FeatureMap or callable, default="identity"
         The fixed map that turns examples into rows of numbers: "identity", "scattering" (images),
-        "random_fourier", a map such as `Scattering(...)`, or a function of a batch that returns
-        one row per example. A function gets X as it was passed.
+        "random_fourier", "projection" (wide or sparse tables), "text" (strings), a map such as
+        `Scattering(...)`, or a function of a batch that returns one row per example. A function
+        gets X as it was passed.
     image_shape : tuple of int, optional
         For "scattering" and `picture`: the shape of the image in a row, (height, width) or
         (height, width, channels). By default a row whose length is a square is a grey image.
@@ -149,7 +150,9 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Settings that are "auto" are chosen by cross-validation on stored examples. The folds do not
     depend on the order of the examples.
 
-    X is an array or a pandas or polars data frame of numbers; y holds strings or whole numbers.
+    X is an array, a pandas or polars data frame or a SciPy sparse matrix of numbers; y holds
+    strings or whole numbers. A sparse matrix of more than 1,024 columns needs
+    `features="projection"`. With `features="text"`, X is a list, an array or a series of strings.
     In reports and certificates labels are as the learner stores them: True is 1, and 2.0 is 2.
 
     Examples
@@ -387,7 +390,8 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         model = self._fitted()
         rows, labels, _ = model.check_rows_and_labels(X, y)
-        return [model.learner.what_if(x, label) for x, label in zip(rows, labels, strict=True)]
+        each_row = (rows[[i]] for i in range(len(labels))) if is_sparse(rows) else rows
+        return [model.learner.what_if(x, label) for x, label in zip(each_row, labels, strict=True)]
 
     def explain(self, x: Any) -> Explanation:
         """Return the separator that decides the label of a row, and its support vectors.
@@ -703,6 +707,14 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "or nothing has changed since this classifier was loaded."
             )
         return certificates[-1]
+
+    def __sklearn_tags__(self) -> Any:
+        """Return what kinds of input this classifier takes."""
+        tags = super().__sklearn_tags__()
+        takes_text = self.features == "text" or isinstance(self.features, HashedText)
+        tags.input_tags.sparse = tags.input_tags.two_d_array = not takes_text
+        tags.input_tags.string = tags.input_tags.one_d_array = takes_text
+        return tags
 
     def __sklearn_is_fitted__(self) -> bool:
         """Return whether there is a model, here or in the folder."""

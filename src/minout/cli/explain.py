@@ -1,17 +1,19 @@
 """`minout explain`: why a row gets its label, as numbers and as a picture."""
 
 import io
+from collections.abc import Sequence
 from math import isqrt
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from minout._typing import Floats, Id, Label
 from minout.cli import options
 from minout.cli.file_notes import FileOptions, find_id, open_reader, read_notes, require_id
+from minout.cli.named_map import named_map
 from minout.cli.output import command, print_facts, print_json, print_table
-from minout.cli.queries import load_model
+from minout.cli.queries import load_model, require_features
 from minout.engine import Explanation
 from minout.errors import InvalidInputError
 from minout.features import Identity
@@ -48,7 +50,7 @@ PictureFile = Annotated[
 
 class _Row(NamedTuple):
     where: str
-    row: Floats
+    row: Any
     id: Id | None
     label: Label | None = None
 
@@ -66,6 +68,7 @@ def explain(
     count: Count = None,
     picture: PictureFile = None,
     ignore: options.Ignore = None,
+    features: options.Function = None,
     as_json: options.Json = False,
 ) -> None:
     """Explain a prediction: the separator that decides, the margin, and the support vectors.
@@ -83,8 +86,9 @@ def explain(
     """
     if sum(each is not None for each in (row, line, id)) != 1:
         raise typer.BadParameter("Name one example: --row N, --line N or --id ID.")
-    learner = load_model(model)
-    file = None if data is None else FileOptions(data, ignore=ignore)
+    own = named_map(features)
+    learner = load_model(model, own)
+    file = None if data is None else FileOptions(data, ignore=ignore, features=own)
     found = _stored(learner, id) if file is None else _in_file(learner, file, row, line, id)
     explanation = learner.explain(found.row)
     if picture is not None:
@@ -115,7 +119,7 @@ def _stored(learner: Learner, id: str | None) -> _Row:
 def _in_file(
     learner: Learner, file: FileOptions, row: int | None, line: int | None, id: str | None
 ) -> _Row:
-    with open_reader(learner, file) as reader:
+    with open_reader(require_features(learner), file) as reader:
         if id is not None and reader.id is None and reader.columns is not None:
             raise InvalidInputError(
                 f"{reader.source} has no id column that this model knows; use --row or --line."
@@ -195,17 +199,25 @@ class _Column(NamedTuple):
 
 def _columns(learner: Learner, found: _Row, explanation: Explanation) -> list[_Column]:
     # The columns of a table, the largest contribution first; none if columns have no names.
-    names = read_notes(learner).columns
-    if names is None or len(names) != len(explanation.columns):
+    names = _names(learner, explanation)
+    if names is None:
         return []
     parts = zip(names, found.row.tolist(), explanation.columns.tolist(), strict=True)
     return sorted((_Column(*part) for part in parts), key=lambda each: -abs(each.contribution))
 
 
+def _names(learner: Learner, explanation: Explanation) -> Sequence[str] | None:
+    # The names of the columns that the explanation has; what a feature map makes has no names.
+    names = read_notes(learner).columns
+    if names is None or not isinstance(learner.features, Identity):
+        return None
+    return names if len(names) == len(explanation.columns) else None
+
+
 def _draw(
     learner: Learner,
     explanation: Explanation,
-    row: Floats,
+    row: Any,
     picture: Path,
     file: FileOptions | None,
 ) -> None:
@@ -214,9 +226,10 @@ def _draw(
         raise InvalidInputError(f"A picture is one of {', '.join(PICTURES)}, not {picture.name!r}.")
     from minout.classifier import draw, draw_table
 
-    notes = read_notes(learner)
-    shape, names = notes.image_shape, notes.columns
-    if names is not None and len(names) == len(explanation.columns):
+    if isinstance(row, str):
+        raise InvalidInputError("--picture is for models of images and tables, not of text.")
+    shape, names = read_notes(learner).image_shape, _names(learner, explanation)
+    if names is not None:
         figure = draw_table(explanation, row, names)
     elif shape is None and isqrt(len(row)) ** 2 != len(row):
         raise InvalidInputError(

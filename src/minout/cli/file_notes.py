@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 
 from minout._typing import Id
 from minout.errors import InvalidInputError
+from minout.features import FeatureMap, HashedText, Projection, takes_rows
 from minout.learner import Learner
-from minout.streams.files import BadRowError, Label, Reader, join_names, read
+from minout.streams.files import BadRowError, Label, Reader, Text, join_names, read
 from minout.streams.files.columns import SHOWN
 
 NOTES = "files"
@@ -24,6 +25,8 @@ class FileOptions(NamedTuple):
     on_bad_line: Callable[[BadRowError], None] | None = None
     needs_label: bool = False
     """Whether each line of standard input needs the label, and the id, that the model has."""
+    features: FeatureMap | None = None
+    """The map of a new model, or the function of your own that made the rows of the model."""
 
 
 class FileNotes(NamedTuple):
@@ -111,7 +114,15 @@ def open_reader(learner: Learner, options: FileOptions) -> Reader:
         image_shape=notes.image_shape,
         on_bad_line=options.on_bad_line,
         required=[each for each in (notes.label, notes.id) if each and options.needs_label],
+        text=_text_for(options.features or learner.features),
     )
+
+
+def _text_for(features: FeatureMap) -> Text:
+    """Return whether a map takes text; a function of one column does."""
+    if isinstance(features, HashedText):
+        return "yes"
+    return "no" if takes_rows(features) or isinstance(features, Projection) else "if one"
 
 
 def require_label(learner: Learner, reader: Reader) -> Reader:

@@ -30,6 +30,7 @@ from minout.cli.upkeep import shown_progress
 from minout.codecs import memory_text
 from minout.engine import Audit
 from minout.errors import InvalidInputError
+from minout.features import UnknownMap
 from minout.learner import Learner
 from minout.store import size_of_model
 from minout.store.folder import MODEL
@@ -113,7 +114,7 @@ def _health(model: Path) -> Health:
     if (model / MODEL).exists():  # a folder of an earlier version
         return Health((), 0, 0, load_model(model).audit())
     with shown_progress("reading") as progress:
-        return check(model, progress=progress)
+        return check(model, features=UnknownMap(), progress=progress)
 
 
 @command

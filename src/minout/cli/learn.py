@@ -9,8 +9,15 @@ import typer
 
 from minout.cli import options
 from minout.cli.file_notes import FileOptions, open_reader, read_notes, require_label
+from minout.cli.named_map import named_map
 from minout.cli.output import command, plural, print_json, print_note, print_text
-from minout.cli.queries import expected_accuracy, expected_for_json, expected_text, open_model
+from minout.cli.queries import (
+    expected_accuracy,
+    expected_for_json,
+    expected_text,
+    open_model,
+    require_features,
+)
 from minout.cli.skipped import SkippedLines
 from minout.cli.stop import Stop
 from minout.cli.teaching import Teaching
@@ -18,9 +25,10 @@ from minout.cli.waiting import Waiting
 from minout.codecs import codec_of, memory_text
 from minout.engine.settings import Keep
 from minout.errors import InvalidInputError
-from minout.features import FeatureMap, Scattering, named
+from minout.features import FeatureMap, Scattering
 from minout.features.scattering import SMALLEST
 from minout.learner import Learner
+from minout.model_file import is_saved
 from minout.store import holds_model
 from minout.streams.files import Reader
 
@@ -31,8 +39,10 @@ MapName = Annotated[
     typer.Option(
         "--features",
         metavar="NAME",
-        help="The feature map of a new model: identity (the default), scattering (for images) or "
-        "random_fourier (scale the columns to a variance of about 1 first).",
+        help="The feature map of a new model: identity (the default), scattering (for images), "
+        "random_fourier (scale the columns to a variance of about 1 first), projection (very many "
+        "columns), text (one column of text), or package.module:function, a function of your own, "
+        "which later commands need again.",
     ),
 ]
 KeepText = Annotated[
@@ -105,22 +115,27 @@ def learn(
     Example: minout learn wines wine.csv --label kind --id bottle
     """
     stop, skipped = Stop(), SkippedLines()
-    file = FileOptions(data, label, id, ignore, from_line, skipped, needs_label=True)
+    wanted = named_map(features)
+    own = None if wanted is None or is_saved(wanted) else wanted
     window = None if keep is None else _parse_keep(keep)
     with ExitStack() as opened:
         learner, waiting = Learner(), Waiting(model, stop)
         if holds_model(model):
-            learner = opened.enter_context(open_model(model, on_wait=waiting))
+            learner = opened.enter_context(open_model(model, on_wait=waiting, features=own))
         skipped.has_examples = len(learner) > 0
+        mapped = wanted if _is_new(learner) else require_features(learner).features
+        file = FileOptions(
+            data, label, id, ignore, from_line, skipped, needs_label=True, features=mapped
+        )
         reader = opened.enter_context(require_label(learner, open_reader(learner, file)))
-        settings = _settings(learner, features, window, memory, reader)
+        settings = _settings(learner, wanted, window, memory, reader)
         _require_ids(learner, reader)
         if _is_new(learner):
             learner.close()
             learner = opened.enter_context(open_model(model, on_wait=waiting, **settings))
         teaching = Teaching(learner, skipped, window)
         if not len(learner) and reader.columns is not None:
-            print_note(_columns_note(reader, reader.columns))
+            print_note(_columns_note(reader, reader.columns, is_text=reader.is_text))
         if reader.unused:
             print_note(f"Not used: {', '.join(reader.unused)}.")
         with stop:
@@ -171,7 +186,7 @@ def _is_new(learner: Learner) -> bool:
 
 def _settings(
     learner: Learner,
-    features: str | None,
+    wanted: FeatureMap | None,
     window: Keep | None,
     memory: str | None,
     reader: Reader,
@@ -186,9 +201,8 @@ def _settings(
                 f"This model was made with --memory {has}; --memory is for new models."
             )
         settings["memory"] = memory
-    if features is None:
+    if wanted is None:
         return settings
-    wanted: FeatureMap = named(features)
     if isinstance(wanted, Scattering):
         _require_images(reader)
         wanted = Scattering(image_shape=reader.image_shape)
@@ -217,11 +231,13 @@ def _require_images(reader: Reader) -> None:
         )
 
 
-def _columns_note(reader: Reader, columns: tuple[str, ...]) -> str:
+def _columns_note(reader: Reader, columns: tuple[str, ...], *, is_text: bool) -> str:
     names = ", ".join(columns)
     if len(columns) > SHOWN:
         names = f"{', '.join(columns[:3])} … {columns[-1]}"
     id = reader.id or "none, so examples are numbered"
+    if is_text:
+        return f"Column of text: {names}; label: {reader.label}; id: {id}."
     return f"Columns of numbers: {names} ({len(columns):,}); label: {reader.label}; id: {id}."
 
 

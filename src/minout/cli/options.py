@@ -32,6 +32,15 @@ Ignore = Annotated[
     list[str] | None,
     typer.Option("--ignore", metavar="COLUMN", help="A column to leave out; may be repeated."),
 ]
+Function = Annotated[
+    str | None,
+    typer.Option(
+        "--features",
+        metavar="FUNCTION",
+        help="The function that made the model's rows, package.module:function, if it is your own; "
+        "minout does not import it by itself.",
+    ),
+]
 FromLine = Annotated[
     int, typer.Option("--from-line", min=1, help="Start at this line (or row, or image).")
 ]

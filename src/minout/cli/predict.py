@@ -1,12 +1,12 @@
 """`minout predict`: labels for the rows of a file."""
 
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from minout._typing import Floats
 from minout.cli import options
 from minout.cli.file_notes import FileOptions
+from minout.cli.named_map import named_map
 from minout.cli.output import command, print_json, print_rows
 from minout.cli.queries import answer_batches, open_query, require_examples
 from minout.cli.skipped import SkippedLines
@@ -39,6 +39,7 @@ def predict(
     label: options.LabelColumn = None,
     ignore: options.Ignore = None,
     from_line: options.FromLine = 1,
+    features: options.Function = None,
     as_json: options.Json = False,
 ) -> None:
     """Predict a label for each row of a file, with its probability and the score of each class.
@@ -56,11 +57,12 @@ def predict(
     Example: minout predict wines new.csv --unknown none > labels.csv
     """
     skipped = SkippedLines(has_examples=True)
-    file = FileOptions(data, label, id, ignore, from_line, skipped)
+    own = named_map(features)
+    file = FileOptions(data, label, id, ignore, from_line, skipped, features=own)
     with open_query(model, file) as (learner, reader):
         classes = require_examples(learner).classes.tolist()
 
-        def ask(rows: Floats) -> list[_Answer]:
+        def ask(rows: Any) -> list[_Answer]:
             if reader.is_live:
                 learner.reload()
             return _ask(require_examples(learner), rows, unknown)
@@ -79,7 +81,7 @@ def predict(
         print_rows(head, lines)
 
 
-def _ask(learner: Learner, rows: Floats, unknown: str | None) -> list[_Answer]:
+def _ask(learner: Learner, rows: Any, unknown: str | None) -> list[_Answer]:
     labels, scores = learner.predict(rows, unknown=unknown), learner.scores(rows)
     best = learner.probabilities(rows)[range(len(rows)), scores.argmax(axis=1)]
     classes = learner.classes.tolist()

@@ -7,11 +7,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from minout._typing import Floats
 from minout.cli.file_notes import FileOptions, open_reader, read_notes
 from minout.cli.skipped import SkippedLines
 from minout.engine import ExpectedAccuracy
 from minout.errors import InvalidInputError, MissingDataError
+from minout.features import FeatureMap, UnknownMap
 from minout.learner import Learner
 from minout.streams.files import BadRowError, Example, Reader
 
@@ -19,17 +19,19 @@ BATCH = 256
 T = TypeVar("T")
 
 
-def load_model(model: Path) -> Learner:
+def load_model(model: Path, features: FeatureMap | None = None) -> Learner:
     """Load the newest state of a model, also while another process teaches it."""
-    with open_model(model, read_only=True) as learner:
+    with open_model(model, read_only=True, features=features) as learner:
         return learner
 
 
 def open_model(model: Path, **options: Any) -> Learner:
     """Open a model with `Learner.open`; refuse one whose notes on files are malformed.
 
-    One that is only read must have been taught.
+    One that is only read must have been taught. A function that made its rows is not needed, until
+    rows are mapped: see `require_features`.
     """
+    options["features"] = options.get("features") or UnknownMap()
     learner = Learner.open(model, **options)
     try:
         if options.get("read_only") and learner.is_new and not learner.notes:
@@ -43,8 +45,19 @@ def open_model(model: Path, **options: Any) -> Learner:
 
 def load_file(file: Path) -> Learner:
     """Load a model's file; refuse one whose notes on files are malformed."""
-    learner = Learner.load(file)
+    learner = Learner.load(file, UnknownMap())
     read_notes(learner)
+    return learner
+
+
+def require_features(learner: Learner) -> Learner:
+    """Return the learner, or refuse one whose rows a function makes that was not named."""
+    if isinstance(learner.features, UnknownMap):
+        raise InvalidInputError(
+            f"The rows of this model were made by {learner.features.fingerprint}; name the "
+            "function with --features package.module:function, since a model's folder never "
+            "makes minout import code."
+        )
     return learner
 
 
@@ -81,8 +94,8 @@ def open_query(model: Path, options: FileOptions) -> Iterator[tuple[Learner, Rea
     """Open a model and a file; the message about a bad row says how to continue after it."""
     try:
         with (
-            open_model(model, read_only=True) as learner,
-            open_reader(learner, options) as reader,
+            open_model(model, read_only=True, features=options.features) as learner,
+            open_reader(require_features(learner), options) as reader,
         ):
             yield learner, reader
     except BadRowError as error:
@@ -94,16 +107,18 @@ def open_query(model: Path, options: FileOptions) -> Iterator[tuple[Learner, Rea
 
 
 def answer_batches(
-    reader: Reader, ask: Callable[[Floats], T], skipped: SkippedLines | None = None
+    reader: Reader, ask: Callable[[Any], T], skipped: SkippedLines | None = None
 ) -> Iterator[tuple[list[Example], T]]:
-    """Yield each batch of examples together with the answer to a query on its rows (n, d).
+    """Yield each batch of examples together with the answer to a query on its rows.
+
+    The rows are an array (n, d) or a list of texts.
 
     The message about a refused row names its place in the file; the rows before it are answered
     first. On standard input it is skipped if `skipped` is given.
     """
     for batch in _batches(reader, 1 if reader.is_live else BATCH):
         try:
-            answers = [(batch, ask(np.array([example.row for example in batch])))]
+            answers = [(batch, ask(_rows(batch)))]
         except InvalidInputError:
             answers = []
         try:
@@ -120,14 +135,19 @@ def answer_batches(
 
 
 def _one_by_one(
-    batch: list[Example], source: str, ask: Callable[[Floats], T]
+    batch: list[Example], source: str, ask: Callable[[Any], T]
 ) -> Iterator[tuple[list[Example], T]]:
     for example in batch:
         try:
-            answer = ask(example.row[None])
+            answer = ask(_rows([example]))
         except InvalidInputError as error:
             raise BadRowError(source, example.where, str(error), example.number + 1) from None
         yield [example], answer
+
+
+def _rows(batch: list[Example]) -> Any:
+    rows = [example.row for example in batch]
+    return rows if isinstance(rows[0], str) else np.array(rows)
 
 
 def _batches(reader: Reader, size: int) -> Iterator[list[Example]]:

@@ -4,6 +4,7 @@ from collections import Counter
 
 from minout.cli import options
 from minout.cli.file_notes import FileOptions, convert_label, label_type, require_label
+from minout.cli.named_map import named_map
 from minout.cli.output import command, print_json, print_table
 from minout.cli.queries import answer_batches, open_query, require_examples
 from minout.errors import InvalidInputError
@@ -18,6 +19,7 @@ def score(
     id: options.IdColumn = None,
     ignore: options.Ignore = None,
     from_line: options.FromLine = 1,
+    features: options.Function = None,
     as_json: options.Json = False,
 ) -> None:
     """Measure the accuracy on the rows of a file, overall and per class.
@@ -28,7 +30,8 @@ def score(
     """
     counts: Counter[Label] = Counter()
     right: Counter[Label] = Counter()
-    with open_query(model, FileOptions(data, label, id, ignore, from_line)) as (learner, reader):
+    file = FileOptions(data, label, id, ignore, from_line, features=named_map(features))
+    with open_query(model, file) as (learner, reader):
         known = require_examples(learner).classes.tolist()
         kind = label_type(learner)
         for batch, labels in answer_batches(require_label(learner, reader), learner.predict):

@@ -13,6 +13,8 @@ from minout.cli import options
 from minout.cli.drift_note import NOTES as DRIFT
 from minout.cli.output import command, plural, print_json, print_note, print_text
 from minout.cli.progress import ProgressBar
+from minout.cli.queries import open_model
+from minout.features import UnknownMap
 from minout.learner import Learner
 from minout.upkeep import Entry, Repair, damaged_files, read_log, require_database
 from minout.upkeep import backup as make_backup
@@ -44,7 +46,7 @@ def repair(model: options.Model, as_json: options.Json = False) -> None:
     Example: minout repair wines
     """
     with shown_progress("reading") as progress:
-        done = make_repair(model, progress=progress)
+        done = make_repair(model, features=UnknownMap(), progress=progress)
     if as_json:
         kept = None if done.kept is None else str(done.kept)
         print_json({**done._asdict(), "kept": kept, "was_sound": done.was_sound})
@@ -89,7 +91,7 @@ def compact(model: options.Model, as_json: options.Json = False) -> None:
     """
     require_database(model)
     before = _size(model)
-    with Learner.open(model) as learner:
+    with open_model(model) as learner:
         _drop_old_labels(learner)
         with ProgressBar("compacting"):
             learner.compact()

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from minout._typing import Id
 from minout.cli import options
 from minout.cli.file_notes import FileOptions, RowConverter, require_label
+from minout.cli.named_map import named_map
 from minout.cli.output import command, print_json, print_rows
 from minout.cli.queries import open_query
 from minout.errors import InvalidInputError
@@ -32,6 +33,7 @@ def what_if(
     id: options.IdColumn = None,
     ignore: options.Ignore = None,
     from_line: options.FromLine = 1,
+    features: options.Function = None,
     as_json: options.Json = False,
 ) -> None:
     """Show what teaching each row alone would disturb; teach nothing.
@@ -45,7 +47,8 @@ def what_if(
 
     Example: minout what_if wines new.csv --label kind
     """
-    with open_query(model, FileOptions(data, label, id, ignore, from_line)) as (learner, reader):
+    file = FileOptions(data, label, id, ignore, from_line, features=named_map(features))
+    with open_query(model, file) as (learner, reader):
         answers = _answers(learner, require_label(learner, reader))
         if as_json:
             for each in answers:

@@ -1,6 +1,7 @@
 """Check the arguments of feature maps."""
 
 import math
+from collections.abc import Sized
 from numbers import Real
 from typing import Any
 
@@ -11,6 +12,8 @@ from minout.errors import InvalidInputError
 
 LARGEST: dict[np.dtype[Any], float] = {np.dtype(np.float64): 1e100, np.dtype(np.float32): 1e15}
 """The largest absolute value for which sums of many inner products stay finite."""
+NARROW = 1024
+"""A sparse matrix of at most so many columns may be made dense."""
 _MASKED_TYPES = frozenset({np.ma.MaskedArray, type(np.ma.masked)})
 
 
@@ -31,6 +34,30 @@ def check_rows(X: ArrayLike) -> NDArray[Any]:
     if not math.isfinite(largest_absolute(array)):
         raise InvalidInputError("X holds NaN or infinity; fill or drop such values first.")
     return array
+
+
+def is_sparse(X: Any) -> bool:
+    """Return whether X is one of SciPy's sparse arrays or matrices."""
+    return hasattr(X, "tocsr")
+
+
+def dense_if_narrow(X: Any) -> Any:
+    """Return X; as an array, if it is sparse. Refuse a sparse matrix of many columns."""
+    if not is_sparse(X):
+        return X
+    if X.shape[-1] > NARROW:
+        raise InvalidInputError(
+            f"X is sparse and has {X.shape[-1]:,} columns; with more than {NARROW:,}, pass "
+            'features="projection".'
+        )
+    return X.toarray()
+
+
+def batch_size(X: Any) -> int | None:
+    """Return the number of examples in a batch; None if it has no length."""
+    if is_sparse(X):
+        return int(X.shape[0])
+    return len(X) if isinstance(X, Sized) else None
 
 
 def refuse_masked(values: Any, holder: str = "X holds") -> None:

@@ -1,14 +1,20 @@
 """A feature map from any function: a frozen network, a text model, word counts."""
 
-from collections.abc import Callable, Sized
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from minout.errors import InvalidInputError
-from minout.features._checks import check_dtype, largest_absolute, refuse_masked, to_dtype
+from minout.features._checks import (
+    batch_size,
+    check_dtype,
+    largest_absolute,
+    refuse_masked,
+    to_dtype,
+)
 from minout.features._fingerprint import describe_function, fingerprint
 
 
@@ -69,7 +75,7 @@ class Encoder:
 
         Parameters
         ----------
-        X : sequence or array of length n
+        X : sequence or array of length n, or sparse matrix of n rows
             A batch of examples, of any kind that the function takes.
 
         Returns
@@ -82,11 +88,30 @@ class Encoder:
         InvalidInputError
             If the function does not return n rows of finite numbers.
         """
-        if not isinstance(X, Sized):
+        count = batch_size(X)
+        if count is None:
             raise InvalidInputError(
                 f"A batch has a length, but got {type(X).__name__}; pass a list or an array."
             )
-        return to_dtype(_checked(self.function(X), len(X)), self.dtype)
+        return to_dtype(_checked(self.function(X), count), self.dtype)
+
+
+@dataclass(frozen=True)
+class UnknownMap:
+    """Stands for the map of a saved model where no row is mapped, if the map itself is not saved.
+
+    Without a fingerprint it stands for that of any model that is opened with it.
+    """
+
+    fingerprint: str = ""
+    dtype: np.dtype[Any] = field(default_factory=lambda: np.dtype(np.float32))
+
+    def transform(self, X: Any) -> NDArray[Any]:  # noqa: ARG002
+        """Raise InvalidInputError: there is no map."""
+        raise InvalidInputError(
+            f"The rows of this model were made by {self.fingerprint}, which is not saved; "
+            "pass it as `features`."
+        )
 
 
 def _checked(encoded: Any, count: int) -> NDArray[Any]:

@@ -35,6 +35,7 @@ from minout.kernels.newton import Factor, drop_members, empty_factor, newton
 from minout.kernels.pairs import ClassPriors, Divided, Products, pair_scores
 from minout.kernels.primal import Rows, Sums, newton_primal, no_sums, take_out
 from minout.kernels.products import add_multiples, products, products_by_column
+from minout.kernels.projecting import add_counts, character_grams, project, word_grams
 from minout.kernels.rows import count_wrong_digests, digest
 from minout.kernels.settling import (
     SETTLED,
@@ -82,11 +83,13 @@ __all__ = [
     "Tally",
     "Weights",
     "activations",
+    "add_counts",
     "add_multiples",
     "all_below",
     "ascending_below",
     "best_first",
     "bits",
+    "character_grams",
     "clipped",
     "combine",
     "count_wrong_digests",
@@ -120,6 +123,7 @@ __all__ = [
     "play_offs",
     "products",
     "products_by_column",
+    "project",
     "proposals",
     "region_margins",
     "replace",
@@ -128,5 +132,6 @@ __all__ = [
     "settle_pools",
     "take_out",
     "tally",
+    "word_grams",
     "write",
 ]

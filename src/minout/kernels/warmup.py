@@ -17,6 +17,7 @@ from minout.kernels import (
     pairs,
     pooling,
     primal,
+    projecting,
     rows,
     settling,
     training,
@@ -26,6 +27,7 @@ from minout.kernels.best_first import Order, best_first, play_offs, proposals
 from minout.kernels.newton import drop_members, empty_factor, newton
 from minout.kernels.products import add_multiples, products, products_by_column
 from minout.kernels.tally import Sets, Tally, tally
+from minout.maths import SparseRows
 
 
 class WarmUp(NamedTuple):
@@ -132,8 +134,13 @@ def _engine() -> list[tuple[Any, ...]]:
 def _features() -> list[tuple[Any, ...]]:
     v, A, ints = np.empty(1), np.empty((1, 1)), np.zeros(1, np.int64)
     A32, cube = np.empty((1, 1), np.float32), np.empty((2, 2, 2), np.float32)
+    words, points = np.zeros(1, np.uint64), np.zeros(1, np.uint32)
     return [
         (products_by_column, A, v, v),
+        (projecting.project, SparseRows(v, words, ints), 0, A32),
+        (projecting.add_counts, words, 0.0, 0, v),
+        (projecting.word_grams, points, words),
+        (projecting.character_grams, points, 0, 0, words),
         (pooling.filtered, cube, cube, cube[None]),
         (pooling.moduli, cube, cube),
         (pooling.pooled, cube, A32, A32, A32),

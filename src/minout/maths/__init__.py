@@ -35,6 +35,7 @@ from minout.maths.interference import (
 )
 from minout.maths.leave_one_out import margins_left_out, margins_left_out_by_w
 from minout.maths.loss import GRID, cross_entropy, slope, step
+from minout.maths.projection import ENTRIES, SparseRows
 from minout.maths.separator import Separator, margins, separator
 from minout.maths.training import (
     Layer,
@@ -61,6 +62,7 @@ from minout.maths.units import (
 )
 
 __all__ = [
+    "ENTRIES",
     "GRID",
     "HARD_CLIP",
     "NOISE",
@@ -75,6 +77,7 @@ __all__ = [
     "Partition",
     "Prior",
     "Separator",
+    "SparseRows",
     "Trace",
     "Training",
     "activations",

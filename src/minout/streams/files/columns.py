@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Literal
 
 from minout.errors import InvalidInputError
 from minout.streams.files.example import BadRowError
@@ -15,6 +16,9 @@ SHOWN = 20
 _ELEMENT = re.compile(r"(.*)\[\d+\]")
 
 
+Text = Literal["no", "yes", "if one"]
+
+
 @dataclass(frozen=True)
 class ReadOptions:
     """The options for reading a file.
@@ -23,6 +27,8 @@ class ReadOptions:
     Columns of label and id that are `optional` may be missing. `on_bad_line` is called with the
     error for a line of standard input that cannot be read; if it returns, the line is skipped. The
     columns of label and id that are `required` must be in each such line, the first one too.
+    `text` says whether rows are the text of one column ("yes"), numbers ("no"), or text if there is
+    one column only ("if one").
     """
 
     label: str | None = None
@@ -34,6 +40,7 @@ class ReadOptions:
     image_shape: tuple[int, ...] | None = None
     on_bad_line: Callable[[BadRowError], None] | None = None
     required: frozenset[str] = frozenset()
+    text: Text = "no"
 
     def refuse(self, error: BadRowError) -> None:
         """Raise the error for a line of standard input, unless `on_bad_line` lets it be skipped."""
@@ -49,13 +56,17 @@ class ReadOptions:
 
 @dataclass(frozen=True)
 class ColumnRoles:
-    """The positions of features, label and id in a row, and the names of unused columns."""
+    """The positions of features, label and id in a row, and the names of unused columns.
+
+    `is_text` says whether the only feature is text.
+    """
 
     names: tuple[str, ...]
     features: tuple[int, ...]
     label: int | None
     id: int | None
     unused: tuple[str, ...]
+    is_text: bool = False
 
 
 def assign_roles(source: str, names: Sequence[str], options: ReadOptions) -> ColumnRoles:
@@ -91,11 +102,17 @@ def assign_roles(source: str, names: Sequence[str], options: ReadOptions) -> Col
         raise InvalidInputError(
             f"{source} has no columns to learn from besides the label, the id and ignored ones."
         )
+    if options.text == "yes" and len(chosen) != 1:
+        raise InvalidInputError(
+            f"Text is read from one column, but {source} has {len(chosen)}: {join_names(chosen)}; "
+            "leave the others out (--ignore), or name label and id."
+        )
     places = {name: place for place, name in enumerate(names)}
     features = tuple(places[name] for name in chosen)
     used = {*features, label, id}
     unused = tuple(name for place, name in enumerate(names) if place not in used)
-    return ColumnRoles(chosen, features, label, id, unused)
+    is_text = options.text != "no" and len(chosen) == 1
+    return ColumnRoles(chosen, features, label, id, unused, is_text)
 
 
 def join_names(names: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from operator import itemgetter
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from minout.errors import InvalidInputError
 from minout.streams.files.columns import ColumnRoles, ReadOptions, assign_roles
 from minout.streams.files.example import BadRowError, Example, Reader
 from minout.streams.files.opening import fraction_of, open_text
-from minout.streams.files.values import describe_fault, is_utf8, parse_text
+from minout.streams.files.values import check_text, describe_fault, is_utf8, parse_text
 
 DELIMITERS = (",", ";", "\t")
 
@@ -41,6 +41,7 @@ def open_csv(path: Path, source: str, options: ReadOptions) -> Reader:
         None if found.label is None else options.label,
         None if found.id is None else options.id,
         found.unused,
+        is_text=found.is_text,
     )
 
 
@@ -100,7 +101,11 @@ def _examples(
                 continue
             if len(fields) != width:
                 raise InvalidInputError(_ragged(len(fields), width))
-            row = _numbers(take(fields), found.names)
+            row: Any = (
+                check_text(fields[found.features[0]], found.names[0])
+                if found.is_text
+                else _numbers(take(fields), found.names)
+            )
             its_label = None if label is None else parse_text(fields[label], "label")
             its_id = None if id is None else parse_text(fields[id], "id")
         except csv.Error as error:

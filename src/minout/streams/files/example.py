@@ -3,22 +3,21 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
-from minout._typing import Floats
 from minout.errors import InvalidInputError, MissingDataError, system_reason
 
 Label = int | str
 
 
 class Example(NamedTuple):
-    """One example of a file: row float64 (d,), and its label and id if the file has them.
+    """One example of a file: row float64 (d,) or a text, and its label and id if there are any.
 
     `number` is its line in a text file, otherwise its position, counted from 1; `where` is the same
     as text.
     """
 
-    row: Floats
+    row: Any
     label: Label | None
     id: str | None
     number: int
@@ -60,6 +59,8 @@ class Reader:
         The shape of the images, if the rows are known to be images.
     is_live : bool
         Whether the rows come from standard input, perhaps one by one.
+    is_text : bool
+        Whether the rows are the text of the one column.
     """
 
     source: str
@@ -72,6 +73,7 @@ class Reader:
     unused: tuple[str, ...] = ()
     image_shape: tuple[int, ...] | None = None
     is_live: bool = False
+    is_text: bool = False
 
     def __iter__(self) -> Iterator[Example]:
         # A separate generator: closing it does not close `rows`.

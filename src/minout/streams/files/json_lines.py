@@ -24,7 +24,7 @@ from minout.streams.files.columns import (
 )
 from minout.streams.files.example import BadRowError, Example, Reader
 from minout.streams.files.opening import fraction_of, unreadable
-from minout.streams.files.values import describe_fault, parse_id, parse_label
+from minout.streams.files.values import check_text, describe_fault, parse_id, parse_label
 
 Object = dict[str, Any]
 NUMBERS = frozenset({int, float})
@@ -73,7 +73,17 @@ def _reader(
     examples = _examples(chain([first], objects), source, options, found)
     label = None if found.label is None else options.label
     id = None if found.id is None else options.id
-    return Reader(source, examples, close, fraction_read, found.names, label, id, found.unused)
+    return Reader(
+        source,
+        examples,
+        close,
+        fraction_read,
+        found.names,
+        label,
+        id,
+        found.unused,
+        is_text=found.is_text,
+    )
 
 
 def _first(
@@ -83,7 +93,8 @@ def _first(
     if options.columns is None or options.on_bad_line is None:
         return next(objects, None)
     label, id = (0 if name in options.required else None for name in (options.label, options.id))
-    roles = ColumnRoles(options.columns, (), label, id, ())
+    is_text = options.text != "no" and len(options.columns) == 1
+    roles = ColumnRoles(options.columns, (), label, id, (), is_text)
     lengths = lengths_of_lists(roles.names)
     for number, values in objects:
         if _example(number, values, source, options, roles, lengths) is not None:
@@ -174,7 +185,11 @@ def _example(
     """Return the example of a line; None if it is bad and skipped."""
     where = f"line {number}"
     try:
-        row = _numbers(_flat(values, options, lengths), found.names)
+        row: Any
+        if found.is_text:
+            row = check_text(values.get(found.names[0]), found.names[0])
+        else:
+            row = _numbers(_flat(values, options, lengths), found.names)
         label = None if found.label is None else parse_label(values.get(str(options.label)))
         id = None if found.id is None else parse_id(values.get(str(options.id)))
     except InvalidInputError as error:

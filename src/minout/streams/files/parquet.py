@@ -19,7 +19,7 @@ from minout.streams.files.columns import (
 )
 from minout.streams.files.example import BadRowError, Example, Reader
 from minout.streams.files.opening import import_optional, unreadable
-from minout.streams.files.values import describe_fault, parse_id, parse_label
+from minout.streams.files.values import check_text, describe_fault, parse_id, parse_label
 
 BATCH = 1_024
 
@@ -53,6 +53,7 @@ def open_parquet(path: Path, source: str, options: ReadOptions) -> Reader:
         None if found.label is None else options.label,
         None if found.id is None else options.id,
         found.unused,
+        is_text=found.is_text,
     )
 
 
@@ -74,7 +75,7 @@ class _Table:
                 self._column.append((field.name, None))
 
     def check_types(self, found: ColumnRoles) -> None:
-        """Refuse features that are not numbers."""
+        """Refuse features that are not numbers, or not text."""
         types = self._arrow.types
         kinds = {field.name: field.type for field in self._fields}
         for place in found.features:
@@ -84,7 +85,12 @@ class _Table:
                 kind = kind.value_type
             while types.is_dictionary(kind):
                 kind = kind.value_type
-            if not any(
+            if found.is_text:
+                if not (types.is_string(kind) or types.is_large_string(kind)):
+                    raise InvalidInputError(
+                        f"Column {name!r} of {self._source} holds {kind}, not text."
+                    )
+            elif not any(
                 is_number(kind)
                 for is_number in (
                     types.is_integer,
@@ -100,15 +106,16 @@ class _Table:
 
     def batches(
         self, found: ColumnRoles
-    ) -> Iterator[tuple[Floats, list[Any] | None, list[Any] | None]]:
-        """Yield rows (n, d), labels and ids, a batch at a time; missing numbers are NaN."""
+    ) -> Iterator[tuple[Any, list[Any] | None, list[Any] | None]]:
+        """Yield rows (n, d) or texts, labels and ids, in batches; missing numbers are NaN."""
         wanted = [*found.features]
         wanted += [place for place in (found.label, found.id) if place is not None]
         columns = list(dict.fromkeys(self._column[place][0] for place in wanted))
         try:
             for batch in self._file.iter_batches(batch_size=BATCH, columns=columns):
                 by_name = {name: batch.column(name) for name in columns}
-                rows = self._rows(by_name, found)
+                (first, *_) = found.features
+                rows = self._values(by_name, first) if found.is_text else self._rows(by_name, found)
                 yield rows, self._values(by_name, found.label), self._values(by_name, found.id)
         except Exception:  # pyarrow raises many types on damaged files
             raise MissingDataError(
@@ -191,7 +198,7 @@ def _examples(
     table: _Table, source: str, found: ColumnRoles, from_row: int, done: list[int]
 ) -> Iterator[Example]:
     for rows, labels, ids in table.batches(found):
-        finite = np.asarray(np.isfinite(rows).all(axis=1))
+        finite = None if found.is_text else np.asarray(np.isfinite(rows).all(axis=1))
         for place, row in enumerate(rows):
             done[0] += 1
             number = done[0]
@@ -199,7 +206,9 @@ def _examples(
                 continue
             where = f"row {number}"
             try:
-                if not finite[place]:
+                if finite is None:
+                    check_text(row, found.names[0])
+                elif not finite[place]:
                     raise InvalidInputError(_fault(row, found.names))
                 label = None if labels is None else parse_label(labels[place])
                 id = None if ids is None else parse_id(ids[place])

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from minout.errors import InvalidInputError, MissingDataError
-from minout.streams.files.columns import ReadOptions
+from minout.streams.files.columns import ReadOptions, Text
 from minout.streams.files.csv_text import open_csv
 from minout.streams.files.example import BadRowError, Reader
 from minout.streams.files.images import open_images
@@ -36,6 +36,7 @@ def read(
     image_shape: Sequence[int] | None = None,
     on_bad_line: Callable[[BadRowError], None] | None = None,
     required: Collection[str] = (),
+    text: Text = "no",
 ) -> Reader:
     """Open a file to read its examples one at a time.
 
@@ -64,6 +65,9 @@ def read(
     required : collection of str
         Columns of label or id without which a line of standard input is bad. They are known from a
         model, so that the first line can be bad too.
+    text : {"no", "yes", "if one"}, default="no"
+        Whether rows are the text of the one feature column, or numbers; with "if one", text if
+        there is one column only.
 
     Returns
     -------
@@ -85,12 +89,17 @@ def read(
         frozenset(optional),
         from_line,
         None if image_shape is None else tuple(image_shape),
+        text=text,
     )
     if str(source) == "-":
         return open_standard_input(
             replace(options, on_bad_line=on_bad_line, required=frozenset(required))
         )
     path = Path(source)
+    if text == "yes" and (path.is_dir() or path.suffix.lower() == ".npz"):
+        raise InvalidInputError(
+            f"{source} holds no text; pass a CSV, JSON lines or Parquet with one column of it."
+        )
     if path.is_dir():
         return open_images(path, str(source), options)
     if not path.exists():

@@ -27,6 +27,17 @@ def parse_text(text: str, what: str) -> str:
     return word
 
 
+def check_text(value: Any, column: str) -> str:
+    """Return a feature that is text; it may be empty."""
+    if value is None:
+        raise InvalidInputError(f"column {column!r} is missing; fill it in, or take the row out.")
+    if not isinstance(value, str):
+        raise InvalidInputError(f"column {column!r} holds {_short(value)}, which is not text.")
+    if not value.isascii() and not is_utf8(value):
+        raise InvalidInputError(f"column {column!r} is not UTF-8; save the file as UTF-8.")
+    return value
+
+
 def is_utf8(text: str) -> bool:
     """Return whether text, read with surrogate escapes, was valid UTF-8."""
     return not any("\ud800" <= letter <= "\udfff" for letter in text)

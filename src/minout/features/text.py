@@ -1,0 +1,137 @@
+"""Hashed text: strings to rows of numbers by their words and runs of characters."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+from unicodedata import normalize
+
+import numpy as np
+from numpy.typing import NDArray
+
+from minout._typing import Words
+from minout.errors import InvalidInputError
+from minout.features._checks import check_int
+from minout.features._fingerprint import fingerprint
+from minout.features.projection import WIDEST
+from minout.kernels import add_counts, character_grams, word_grams
+from minout.maths import ENTRIES
+
+LEAST, MOST = 2, 4
+"""The lengths of runs of characters."""
+_WORDS = re.compile(r"\w+")
+
+
+@dataclass(frozen=True)
+class HashedText:
+    """A feature map from strings to rows of a fixed width; nothing is fitted or downloaded.
+
+    Parameters
+    ----------
+    width : int, default=1024
+        The length of a row, from 4 on.
+    seed : int, default=0
+        The seed of the projection.
+
+    Notes
+    -----
+    Two kinds of features are counted, in lower case: words and pairs of neighbouring words, and
+    runs of 2 to 4 characters within a word, with a space at its ends. A count c becomes 1 + log(c).
+    The counts of each kind are scaled to unit length, and both together are projected as
+    `Projection` does, with hashes in place of column numbers. An empty string gives zeros.
+
+    Examples
+    --------
+    >>> HashedText().transform(["Dear sir", "dear  SIR", ""]).any(axis=1)
+    array([ True,  True, False])
+    """
+
+    width: int = 1024
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "width", check_int("width", self.width, ENTRIES, WIDEST))
+        object.__setattr__(self, "seed", check_int("seed", self.seed, 0, 2**63 - 1))
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the rows: float32."""
+        return np.dtype(np.float32)
+
+    @property
+    def fingerprint(self) -> str:
+        """The name, version and settings of this map, as a short string."""
+        return fingerprint("hashedtext", 1, {"width": self.width, "seed": self.seed})
+
+    def transform(self, X: Any) -> NDArray[np.float32]:
+        """Return the rows of texts.
+
+        Parameters
+        ----------
+        X : sequence of str of length n
+            Texts: a list, an array, a pandas or polars series, or a frame with one column.
+
+        Returns
+        -------
+        ndarray of shape (n, width), float32
+            One row per text; it does not depend on the others.
+
+        Raises
+        ------
+        InvalidInputError
+            If X is not a sequence of strings.
+        """
+        texts = check_texts(X)
+        out = np.empty((len(texts), self.width), dtype=np.float32)
+        for i, text in enumerate(texts):
+            out[i] = self._row(text)
+        return out
+
+    def _row(self, text: str) -> NDArray[np.float64]:
+        sums = np.zeros(self.width)
+        text = normalize("NFKC", text).casefold()
+        for hashes in (_words(text), _characters(text)):
+            hashes.sort()
+            add_counts(hashes, sqrt(0.5), self.seed, sums)
+        return sums
+
+
+def check_texts(X: Any) -> list[str]:
+    """Return texts as a list; refuse what is not a string, naming its position."""
+    given = X.to_numpy() if hasattr(X, "to_numpy") else X
+    if isinstance(given, str | bytes) or not isinstance(given, Sequence | np.ndarray):
+        raise InvalidInputError(
+            f"Expected a list of strings, but got {type(X).__name__}; put one text into a list."
+        )
+    if isinstance(given, np.ndarray):
+        if given.ndim != 1 and given.shape[1:] != (1,):
+            raise InvalidInputError(
+                f"Expected a list of strings, but got an array of shape {given.shape}."
+            )
+        given = given.reshape(-1).tolist()
+    texts = list(given)
+    for place, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise InvalidInputError(
+                f"Text {place} is {type(text).__name__}, not a string; fill it in or leave it out."
+            )
+    return texts
+
+
+def _words(text: str) -> Words:
+    points = _points(" ".join([*_WORDS.findall(text), ""]))
+    hashes = np.empty(len(points), dtype=np.uint64)
+    return hashes[: word_grams(points, hashes)]
+
+
+def _characters(text: str) -> Words:
+    words = text.split()
+    points = _points(f" {' '.join(words)} " if words else "")
+    hashes = np.empty((MOST - LEAST + 1) * len(points), dtype=np.uint64)
+    return hashes[: character_grams(points, LEAST, MOST, hashes)]
+
+
+def _points(text: str) -> NDArray[np.uint32]:
+    """Return the characters of a text as numbers; half a character is one too."""
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.uint32)

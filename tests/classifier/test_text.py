@@ -1,0 +1,119 @@
+"""Lists and series of strings, with features="text"."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
+
+from minout import HashedText, InvalidInputError, Learner, MinoutClassifier
+
+TEXTS = [
+    *(f"meeting at {hour} in room {hour + 3}, agenda attached" for hour in range(8)),
+    *(f"cheap pills, click now and save {amount}$ !!!" for amount in range(8)),
+]
+KINDS = ["work"] * 8 + ["spam"] * 8
+NEW = ["the agenda of our meeting", "SAVE now, cheap cheap"]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [list, tuple, np.array, pd.Series, lambda texts: pd.DataFrame({"mail": texts})],
+    ids=["list", "tuple", "array", "series", "frame"],
+)
+def test_texts_are_learned_from_every_container(kind):
+    classifier = MinoutClassifier(features="text").fit(kind(TEXTS), KINDS)
+    assert classifier.predict(kind(NEW)).tolist() == ["work", "spam"]
+    assert classifier.score(kind(TEXTS), KINDS) == 1.0
+
+
+def test_one_text_at_a_time_equals_many():
+    many = MinoutClassifier(features="text").partial_fit(TEXTS, KINDS)
+    one = MinoutClassifier(features="text")
+    for text, kind in zip(TEXTS, KINDS, strict=True):
+        one.partial_fit([text], [kind])
+    assert one.predict_proba(NEW).tobytes() == many.predict_proba(NEW).tobytes()
+    assert one.explain(NEW[0]).label == "work"
+    assert len(one.what_if(NEW, ["work", "spam"])) == 2
+    assert one.correct(0, "spam").example_id == 0
+
+
+def test_copies_and_files_predict_the_same(tmp_path):
+    classifier = MinoutClassifier(features="text").fit(TEXTS, KINDS)
+    classifier.save(tmp_path / "model")
+    expected = classifier.predict_proba(NEW).tobytes()
+    for again in (
+        MinoutClassifier.load(tmp_path / "model"),
+        pickle.loads(pickle.dumps(classifier)),
+    ):
+        assert again.features == "text"
+        assert again.predict_proba(NEW).tobytes() == expected
+    assert clone(classifier).fit(TEXTS, KINDS).predict_proba(NEW).tobytes() == expected
+    own = MinoutClassifier(features=HashedText(width=64)).fit(TEXTS, KINDS)
+    own.save(tmp_path / "model")
+    assert MinoutClassifier.load(tmp_path / "model").features == HashedText(width=64)
+
+
+def test_texts_are_cross_validated_and_weighed():
+    classifier = MinoutClassifier(features="text")
+    assert cross_val_score(classifier, TEXTS, KINDS, cv=2).tolist() == [1.0, 1.0]
+    weights = [1.0, 0.0] * 8
+    kept = clone(classifier).fit(TEXTS[::2], KINDS[::2])
+    weighed = classifier.fit(TEXTS, KINDS, weights)
+    assert weighed.predict_proba(NEW).tobytes() == kept.predict_proba(NEW).tobytes()
+
+
+BAD = {
+    "a string": "cheap pills",
+    "None in it": ["a", None],
+    "numbers": np.eye(2),
+    "nothing": [],
+}
+
+
+@pytest.mark.parametrize("X", BAD.values(), ids=BAD)
+def test_what_are_not_texts_is_refused_and_changes_nothing(X):
+    classifier = MinoutClassifier(features="text").fit(TEXTS, KINDS)
+    before = classifier.predict_proba(NEW).tobytes()
+    with pytest.raises(InvalidInputError):
+        classifier.partial_fit(X, ["work", "spam"])
+    with pytest.raises(InvalidInputError):
+        classifier.predict(X)
+    assert classifier.all_ids_ == list(range(16))
+    assert classifier.predict_proba(NEW).tobytes() == before
+
+
+def test_tags_say_which_input_is_taken():
+    text = MinoutClassifier(features="text").__sklearn_tags__().input_tags
+    table = MinoutClassifier().__sklearn_tags__().input_tags
+    assert (text.string, text.one_d_array, text.two_d_array, text.sparse) == (
+        True,
+        True,
+        False,
+        False,
+    )
+    assert (table.string, table.one_d_array, table.two_d_array, table.sparse) == (
+        False,
+        False,
+        True,
+        True,
+    )
+
+
+def test_a_learner_takes_one_text_or_many(tmp_path):
+    learner = Learner.open(tmp_path / "mails", features="text")
+    learner.teach_many(TEXTS[:12], KINDS[:12])
+    for text, kind in zip(TEXTS[12:], KINDS[12:], strict=True):
+        learner.teach(text, kind)
+    with pytest.raises(InvalidInputError, match="not a string"):
+        learner.teach(None, "work")
+    with pytest.raises(InvalidInputError, match="put one text into a list"):
+        learner.predict("cheap pills")
+    assert learner.predict(NEW).tolist() == ["work", "spam"]
+    scores = learner.scores(NEW).tobytes()
+    learner.close()
+    with Learner.open(tmp_path / "mails", read_only=True) as again:
+        assert again.features == HashedText()
+        assert again.scores(NEW).tobytes() == scores
