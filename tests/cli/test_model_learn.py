@@ -272,7 +272,7 @@ def test_a_model_stores_codes_if_it_is_made_so(tmp_path, run, run_json, refused,
     said = refused("learn", *words, "--memory", "uint2")
     assert f"This model was made with --memory {memory}; --memory is for new models." in said
     said = refused("learn", tmp_path / "n", wine, "--label", "kind", "--memory", "uint3")
-    assert '"uint8"' in said
+    assert said == "--memory is auto, uint8, uint4 or uint2, not 'uint3'."
     assert not (tmp_path / "n").exists()
 
 
