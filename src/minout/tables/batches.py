@@ -1,6 +1,6 @@
 """Encode many values of a column at once: each different value is read once."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,13 +35,15 @@ def coded_column(column: Column, values: Sequence[Any]) -> CodedColumn:
     return coded
 
 
-def spread(
-    codes: list[int], placed: list[list[tuple[int, float]]]
-) -> Iterator[tuple[int, int, float]]:
-    """Yield (row, place, number) for the places and numbers of each different value."""
-    for row, code in enumerate(codes):
-        for place, number in placed[code]:
-            yield row, place, number
+def fill(rows: Floats, codes: list[int], placed: list[list[tuple[int, float]]]) -> None:
+    """Set what the value of each row sets: places and numbers, for each different value."""
+    values = np.array(codes, dtype=np.int64)
+    for n in range(max(map(len, placed), default=0)):
+        cells = [each[n] if n < len(each) else (-1, 0.0) for each in placed]
+        places = np.array([place for place, _ in cells], dtype=np.int64)[values]
+        numbers = np.array([number for _, number in cells])[values]
+        at = np.flatnonzero(places >= 0)
+        rows[at, places[at]] = numbers[at]
 
 
 def is_array_of(column: Column, values: Any) -> bool:

@@ -11,10 +11,10 @@ from minout.tables.batches import (
     CodedColumn,
     checked_numbers,
     coded_column,
+    fill,
     is_array_of,
-    spread,
 )
-from minout.tables.columns import BASE, HASH_KEYS, Column
+from minout.tables.columns import BASE, DAY_KEYS, HASH_KEYS, Column
 from minout.tables.frames import Columns, columns_of, declared_kinds, row_count
 from minout.tables.kinds import KINDS, MOST_VALUES, UNDECIDED, Decision, decide
 from minout.tables.saving import describe_columns, restored_columns
@@ -149,15 +149,9 @@ class TableEncoder:
         """
         if self.is_started:
             raise InvalidInputError("The kinds of the columns have been decided already.")
-        given, declared = columns_of(table), declared_kinds(table)
-        if not given:
-            raise InvalidInputError("The table has no columns; pass at least one.")
         mark = self.mark()
         try:
-            for name, values in given.items():
-                decision = self._decided(name, values, declared.get(name))
-                column = self._columns[name] = Column(name, *decision)
-                self._register(column, (*column.base(), *_first_keys(column, values)))
+            self._start(columns_of(table), declared_kinds(table))
         except BaseException:
             self.roll_back(mark)
             raise
@@ -181,10 +175,11 @@ class TableEncoder:
         InvalidInputError
             If a value is not of the kind of its column. Nothing has changed.
         """
-        if not self.is_started:
-            self.start([record])
         mark = self.mark()
         try:
+            if not self.is_started:
+                self.start([record])
+            before = self.width
             for name, value in record.items():
                 self._appear(str(name), [value])
             found = [(each, each.cells(record.get(name))) for name, each in self._columns.items()]
@@ -192,7 +187,7 @@ class TableEncoder:
         except BaseException:
             self.roll_back(mark)
             raise
-        return Encoded(self._row(placed), self.width - mark.slots)
+        return Encoded(self._row(placed), self.width - before)
 
     def encode_known(self, record: Mapping[str, Any]) -> Floats:
         """Return the row of a record, for a prediction: an unseen category is all zeros.
@@ -226,19 +221,20 @@ class TableEncoder:
         Encoded
             The rows (n, width), each as wide as the last, and the growth of the width.
         """
-        if not self.is_started:
-            self.start(table)
-        given, mark = columns_of(table), self.mark()
+        given, declared, mark = columns_of(table), declared_kinds(table), self.mark()
         try:
+            if not self.is_started:
+                self._start(given, declared)
+            before = self.width
             for name, values in given.items():
-                self._appear(name, values, declared_kinds(table).get(name))
+                self._appear(name, values, declared.get(name))
             coded = self._coded(given)
             self._register_in_order(coded)
             rows = self._rows(given, coded)
         except BaseException:
             self.roll_back(mark)
             raise
-        return Encoded(rows, self.width - mark.slots)
+        return Encoded(rows, self.width - before)
 
     def encode_known_many(self, table: Any) -> Floats:
         """Return the rows of many records, for predictions: see `encode_known`.
@@ -339,6 +335,14 @@ class TableEncoder:
             encoder._register(columns[number], (key,))
         return encoder
 
+    def _start(self, given: Columns, declared: Mapping[str, str]) -> None:
+        if not given:
+            raise InvalidInputError("The table has no columns; pass at least one.")
+        for name, values in given.items():
+            decision = self._decided(name, values, declared.get(name))
+            column = self._columns[name] = Column(name, *decision)
+            self._register(column, (*column.base(), *_first_keys(column, values)))
+
     def _decided(self, name: str, values: Sequence[Any], declared: str | None) -> Decision:
         if name in self._overrides:
             return Decision(self._overrides[name], OVERRIDE)
@@ -407,9 +411,7 @@ class TableEncoder:
             if is_array_of(column, values):
                 rows[:, column.places["number"]] = checked_numbers(column, values)
         for column, codes, _, cells in coded:
-            at = [self._placed(column, each) for each in cells]
-            for row, place, number in spread(codes, at):
-                rows[row, place] = number
+            fill(rows, codes, [self._placed(column, each) for each in cells])
         return rows
 
     def _require_started(self) -> None:
@@ -419,10 +421,12 @@ class TableEncoder:
 
 def _first_keys(column: Column, values: Sequence[Any]) -> list[str]:
     # What the first rows set beside the base, sorted; hashes instead of very many categories.
-    if column.kind == "number" or not len(values):
+    if is_array_of(column, values):
         return []
     keys = {key for cells in coded_column(column, values).cells for key, _ in cells}
     keys -= set(BASE[column.kind])
+    if column.kind == "date":
+        return [key for key in DAY_KEYS if key in keys]
     words = {key for key in keys if key.startswith("=")}
     if len(words) <= MOST_VALUES:
         return sorted(keys)

@@ -40,9 +40,11 @@ def is_missing(value: Any) -> bool:
         return value.strip() in MISSING
     if value is None or value is np.ma.masked:
         return True
+    if isinstance(value, int | date):
+        return type(value).__name__ == "NaTType"  # pandas, which need not be installed
     if isinstance(value, np.datetime64 | np.timedelta64):
         return bool(np.isnat(value))
-    if type(value).__name__ in ("NAType", "NaTType"):  # pandas, which need not be installed
+    if type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, float | np.floating | Decimal) and bool(np.isnan(float(value)))
 
