@@ -22,7 +22,7 @@ TAKEN = {
     "mixed": ("size", ["3", "4", "large"], "category"),
     "one_thousand": ("size", ["1,000", "2,000"], "category"),
     "same_word": ("colour", ["red"] * 60, "category"),
-    "few_names": ("name", [f"n{n}" for n in range(20)], "category"),
+    "few_names": ("name", [f"n{n}" for n in range(19)], "category"),
     "names": ("name", [f"n{n}" for n in MANY], "ignore"),
     "text": ("review", [f"it was the {n}th time I came" for n in MANY], "text"),
     "ids": ("customer_id", [10 * n for n in MANY], "ignore"),

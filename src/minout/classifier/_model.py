@@ -14,8 +14,10 @@ from minout.classifier._inputs import (
     InputColumns,
     check_batch,
     check_ids,
+    check_record,
     check_times,
     is_plain_array,
+    new_encoder,
     single_id,
     single_label,
 )
@@ -30,11 +32,13 @@ from minout.classifier._weights import (
     kept_rows,
 )
 from minout.codecs import memory_name
-from minout.engine import Certificate, StepReport
+from minout.engine import Certificate, Explanation, StepReport, WhatIf
 from minout.errors import InvalidInputError
 from minout.features import FeatureMap, Identity, RandomFourier, Scattering, refuse_masked
 from minout.learner import Learner
 from minout.store import holds_model
+from minout.tables import NOTE as TABLE
+from minout.tables import TableEncoder, is_frame
 
 T = TypeVar("T")
 
@@ -74,7 +78,8 @@ class RowFacts(NamedTuple):
 class Batch(NamedTuple):
     """The checked input of one call: what the learner is taught, and the new codec.
 
-    Without ids the learner numbers the rows. Rows of weight 0 are left out.
+    Without ids the learner numbers the rows. Rows of weight 0 are left out. The encoder of a table
+    is a new one, which knows the categories of these rows.
     """
 
     rows: Any
@@ -83,6 +88,7 @@ class Batch(NamedTuple):
     weights: list[float] | None
     at: Any
     codec: LabelCodec
+    encoder: TableEncoder | None = None
 
 
 class Model:
@@ -90,6 +96,10 @@ class Model:
 
     The codec can always decode the labels of the learner, also with several threads: teaching
     replaces `codec` before the learner changes, and predicting reads it after the scores.
+
+    With an encoder, rows of a data frame are encoded. It is never changed, but replaced before the
+    learner changes. Rows that are encoded by an older or a newer one only differ in the numbers at
+    their end, and are brought to the width of the learner: see `to_width`.
     """
 
     def __init__(
@@ -98,6 +108,7 @@ class Model:
         columns: InputColumns,
         codec: LabelCodec,
         class_weights: ClassWeights = NO_CLASS_WEIGHTS,
+        encoder: TableEncoder | None = None,
     ) -> None:
         self.learner = learner
         self.columns = columns
@@ -105,11 +116,14 @@ class Model:
         self.takes_numbers = takes_numbers(learner.features)
         self.plain_width: int | None = None
         """The width of arrays that need no further checks; None if all need them."""
-        if self.takes_numbers and not hasattr(columns, "feature_names_in_"):
+        if encoder is None and self.takes_numbers and not hasattr(columns, "feature_names_in_"):
             self.plain_width = getattr(columns, "n_features_in_", None)
         self.last = LastCall([], [])
         self._codec, self._entry = codec, learner.notes.get(NOTES)
+        self._encoder, self._table = encoder, learner.notes.get(TABLE)
         self.set_codec(codec)
+        if encoder is not None and self._table is None:
+            self.set_encoder(encoder)
 
     @classmethod
     def from_learner(cls, learner: Learner) -> "Model":
@@ -117,14 +131,21 @@ class Model:
         notes, files = learner.notes.get(NOTES, {}), learner.notes.get(FILES, {})
         for key, are_valid in ((NOTES, _are_ours(notes)), (FILES, _are_columns(files))):
             if not are_valid:
-                raise InvalidInputError(
-                    f"The model's note {key!r} was not written by minout; "
-                    "remove it from `Learner.notes` and save the model again."
-                )
+                raise _not_ours(key)
+        encoder = _noted_encoder(learner)
+        if encoder is not None and encoder.width != learner.width:
+            raise _not_ours(TABLE)
         names = (notes or {"names": files.get("columns")}).get("names")
+        if names is None and not notes and encoder is not None:
+            names = encoder.columns
         columns = InputColumns()
         width = notes.get("width") if names is None else len(names)
-        if not notes and isinstance(learner.features, Identity) and len(learner):
+        if (
+            not notes
+            and encoder is None
+            and isinstance(learner.features, Identity)
+            and len(learner)
+        ):
             width = len(learner.example(learner.ids[0])[0])
         if width is not None:
             columns.n_features_in_ = width
@@ -132,7 +153,7 @@ class Model:
             columns.feature_names_in_ = np.array(names, dtype=object)
         codec = _noted_codec(learner)
         class_weights = ClassWeights.from_notes(notes.get("class_weight"))
-        return cls(learner, columns, codec, class_weights)
+        return cls(learner, columns, codec, class_weights, encoder)
 
     def get_state(self) -> dict[str, Any]:
         """Return plain values for a pickle; the notes of the learner hold columns and codec."""
@@ -160,6 +181,19 @@ class Model:
             self._codec, self._entry = _noted_codec(self.learner), entry
         return self._codec
 
+    @property
+    def encoder(self) -> TableEncoder | None:
+        """The encoder of a table; the one in the notes, if another process has replaced them."""
+        table = self.learner.notes.get(TABLE)
+        if table is not self._table:
+            self._encoder, self._table = _noted_encoder(self.learner), table
+        return self._encoder
+
+    def set_encoder(self, encoder: TableEncoder) -> None:
+        """Replace the encoder, and store it in the notes of the learner, so that it is saved."""
+        self._encoder, self._table = encoder, encoder.described()
+        self.learner.notes[TABLE] = self._table
+
     def set_codec(self, codec: LabelCodec) -> None:
         """Replace the codec, and store it in the notes of the learner, so that it is saved."""
         names = getattr(self.columns, "feature_names_in_", None)
@@ -175,19 +209,27 @@ class Model:
         self.learner.notes[NOTES] = entry
 
     def with_codec(
-        self, codec: LabelCodec, call: Callable[[], T], has_happened: Callable[[], bool]
+        self,
+        codec: LabelCodec,
+        call: Callable[[], T],
+        has_happened: Callable[[], bool],
+        encoder: TableEncoder | None = None,
     ) -> T:
-        """Return the result of a call that changes the learner and needs another codec.
+        """Return the result of a call that changes the learner and needs another codec or encoder.
 
-        If the call raises an error or is interrupted before it has happened, the codec stays.
+        If the call raises an error or is interrupted before it has happened, both stay.
         """
-        before = self.codec
+        before, encoded_before = self.codec, self.encoder
         try:
             self.set_codec(codec)
+            if encoder is not None and encoder is not encoded_before:
+                self.set_encoder(encoder)
             return call()
         except BaseException:
             if not has_happened():
                 self.set_codec(before)
+                if encoded_before is not None:
+                    self.set_encoder(encoded_before)
             raise
 
     def drop_forgotten(self) -> None:
@@ -213,12 +255,16 @@ class Model:
         """Return checked rows to predict."""
         if is_plain_array(X, self.plain_width):
             return X
+        if (encoder := self.encoder) is not None:
+            return encoder.encode_known_many(self.columns.check_frame(X))
         return self.columns.check_table(X) if self.takes_numbers else check_batch(X)
 
     def check_row(self, x: Any) -> Any:
         """Return one row from a row (columns,) or from a table with one row."""
         if not self.takes_numbers:
             return x
+        if (encoder := self.encoder) is not None and not is_frame(x):
+            return encoder.encode_known(check_record(x))
         refuse_masked(x, "x holds")
         if isinstance(x, list | tuple):
             try:
@@ -235,12 +281,31 @@ class Model:
         return rows[0]
 
     def check_rows_and_labels(self, X: Any, y: Any) -> tuple[Any, list[Label], LabelCodec]:
-        """Return rows, their labels, and a codec that can decode the labels."""
-        if self.takes_numbers:
+        """Return rows, their labels, and a codec that can decode the labels.
+
+        The rows of a table are still a data frame.
+        """
+        if self.encoder is not None:
+            rows, labels = self.columns.check_frame_and_labels(X, y)
+        elif self.takes_numbers:
             rows, labels = self.columns.check_table_and_labels(X, y)
         else:
             rows, labels = self.columns.check_batch_and_labels(X, y)
         return rows, *self.codec.encode(labels)
+
+    def to_width(self, rows: Any) -> Any:
+        """Return encoded rows with as many numbers as the learner has; call it while reading.
+
+        Categories of which it has no example are left out; those of which an older encoder does
+        not know are 0.
+        """
+        width = self.learner.width
+        if self.encoder is None or width is None or rows.shape[-1] == width:
+            return rows
+        wide = np.zeros((*rows.shape[:-1], width))
+        both = min(width, rows.shape[-1])
+        wide[..., :both] = rows[..., :both]
+        return wide
 
     def class_weight(self) -> Any:
         """Return the parameter of a classifier that has these class weights."""
@@ -265,7 +330,8 @@ class Model:
         rows, labels, codec = self.check_rows_and_labels(X, y)
         weight = check_sample_weight(facts.sample_weight, len(labels))
         weights = self.class_weights.of_rows(labels, weight)
-        return _batch(rows, labels, codec, classes, weights, facts)
+        encoder = self.encoder
+        return _batch(rows, labels, codec, classes, weights, facts, encoder and encoder.copy())
 
     def teach_plain(self, X: Any, y: Any, facts: RowFacts) -> bool:
         """Teach one plain row and return True; otherwise change nothing and return False."""
@@ -282,15 +348,36 @@ class Model:
 
     def teach(self, batch: Batch) -> LastCall:
         """Teach a batch, example by example."""
-        rows, labels, ids, weights, at, _ = batch
-        return _last_call(self.learner.teach_many(rows, labels, ids, weights, at))
+        rows, labels, ids, weights, at, _, encoder = batch
+        learner, widen = self.learner, 0
+        if encoder is not None and learner.width is not None:
+            widen = encoder.width - learner.width
+        return _last_call(learner.teach_many(rows, labels, ids, weights, at, widen=widen))
+
+    def predict(self, rows: Any) -> NDArray[Any]:
+        """Return the learner's labels of rows."""
+        with self.learner.reading():
+            return self.learner.predict(self.to_width(rows))
+
+    def explain(self, row: Any) -> Explanation:
+        """Return the learner's explanation of a row."""
+        with self.learner.reading():
+            return self.learner.explain(self.to_width(row))
+
+    def what_if(self, rows: Any, labels: list[Label]) -> list[WhatIf]:
+        """Return for each row what it could disturb; a category that is new counts as 0."""
+        if (encoder := self.encoder) is not None:
+            rows = encoder.encode_known_many(rows)
+        with self.learner.reading():
+            rows = self.to_width(rows)
+            return [self.learner.what_if(x, label) for x, label in zip(rows, labels, strict=True)]
 
     def predict_known(self, rows: Any) -> tuple[NDArray[Any], Bools]:
         """Return the learner's labels of rows, and whether all scores of a row are 0 or less."""
         with self.learner.reading():
             seen = _not_empty(self.learner.classes)
             unused = _unused_label(seen)
-            labels = self.learner.predict(rows, unknown=unused)
+            labels = self.learner.predict(self.to_width(rows), unknown=unused)
         rejected = labels == unused
         labels[rejected] = seen[0]
         return labels.astype(seen.dtype), rejected
@@ -298,12 +385,12 @@ class Model:
     def scores(self, rows: Any) -> tuple[NDArray[Any], Floats]:
         """Return the learner's labels and the scores of rows, from one state of the learner."""
         with self.learner.reading():
-            return _not_empty(self.learner.classes), self.learner.scores(rows)
+            return _not_empty(self.learner.classes), self.learner.scores(self.to_width(rows))
 
     def probabilities(self, rows: Any) -> tuple[NDArray[Any], Floats]:
         """Return the learner's labels and the probabilities of rows, from one state."""
         with self.learner.reading():
-            return _not_empty(self.learner.classes), self.learner.probabilities(rows)
+            return _not_empty(self.learner.classes), self.learner.probabilities(self.to_width(rows))
 
     def classes(self, seen: NDArray[Any]) -> NDArray[Any]:
         """Return the labels seen and announced, sorted, in the user's dtype."""
@@ -325,6 +412,21 @@ def _noted_codec(learner: Learner) -> LabelCodec:
     default = STRINGS if learner.classes.dtype.kind == "U" else INT64
     dtype = np.dtype(notes["dtype"]) if notes else default
     return LabelCodec(dtype, tuple(notes.get("announced", ())))
+
+
+def _noted_encoder(learner: Learner) -> TableEncoder | None:
+    table = learner.notes.get(TABLE)
+    try:
+        return None if table is None else TableEncoder.restored(table)
+    except InvalidInputError as error:
+        raise _not_ours(TABLE) from error
+
+
+def _not_ours(key: str) -> InvalidInputError:
+    return InvalidInputError(
+        f"The model's note {key!r} was not written by minout; "
+        "remove it from `Learner.notes` and save the model again."
+    )
 
 
 def stored_model(parameters: dict[str, Any]) -> Model | None:
@@ -360,7 +462,13 @@ def new_model(
     `may_balance` says whether class weights may be computed from these labels.
     """
     learner, columns = new_learner(parameters), InputColumns()
-    if takes_numbers(learner.features):
+    encoder = None
+    if learner.features == Identity() and learner.memory is None:
+        encoder = new_encoder(X, parameters["column_kinds"])
+    if encoder is not None:
+        learner = new_learner(parameters, missing="mean")
+        rows, array = columns.check_frame_and_labels(X, y, first=True)
+    elif takes_numbers(learner.features):
         rows, array = columns.check_table_and_labels(X, y, first=True)
     else:
         rows, array = columns.check_batch_and_labels(X, y)
@@ -372,17 +480,17 @@ def new_model(
     else:
         class_weights = check_class_weight(setting, codec)
     weights = class_weights.of_rows(labels, weight)
-    model = Model(learner, columns, codec, class_weights)
-    return model, _batch(rows, labels, codec, classes, weights, facts)
+    batch = _batch(rows, labels, codec, classes, weights, facts, encoder)
+    return Model(learner, columns, codec, class_weights, encoder), batch
 
 
-def new_learner(parameters: dict[str, Any]) -> Learner:
-    """Return a learner with the parameters of a classifier."""
+def new_learner(parameters: dict[str, Any], **others: Any) -> Learner:
+    """Return a learner with the parameters of a classifier, and others."""
     features = parameters["features"]
     if isinstance(features, str) and features == "scattering":
         features = Scattering(parameters["image_shape"])
     settings = {name: parameters[name] for name in SETTINGS}
-    return Learner(**settings, features=features, memory=parameters["memory"])
+    return Learner(**settings, features=features, memory=parameters["memory"], **others)
 
 
 def parameters_of(learner: Learner, features: Any = None) -> dict[str, Any]:
@@ -392,6 +500,8 @@ def parameters_of(learner: Learner, features: Any = None) -> dict[str, Any]:
     """
     settings = {name: getattr(learner.settings, name) for name in SETTINGS}
     settings["memory"] = memory_name(learner.memory)
+    encoder = _noted_encoder(learner)
+    settings["column_kinds"] = (encoder and encoder.overrides) or None
     return settings | (_named(learner.features) if features is None else {"features": features})
 
 
@@ -417,18 +527,26 @@ def _batch(
     classes: Any,
     weights: Floats | None,
     facts: RowFacts,
+    encoder: TableEncoder | None = None,
 ) -> Batch:
     if classes is not None:
         codec = codec.announce(classes)
     ids, at = check_ids(facts.ids, len(labels)), check_times(facts.at, len(labels))
     kept, listed = kept_rows(weights), None if weights is None else weights.tolist()
-    if kept is None:
-        return Batch(rows, labels, ids, listed, at, codec)
-    rows = rows[kept] if isinstance(rows, np.ndarray) else list(compress(rows, kept))
-    assert weights is not None
-    ids, at = (each and list(compress(each, kept)) for each in (ids, at))
-    labels = list(compress(labels, kept))
-    return Batch(rows, labels, ids, weights[kept].tolist(), at, codec)
+    if kept is not None:
+        assert weights is not None
+        rows, listed = _only(rows, kept), weights[kept].tolist()
+        ids, at = (each and list(compress(each, kept)) for each in (ids, at))
+        labels = list(compress(labels, kept))
+    if encoder is not None:
+        rows = encoder.encode_many(rows).row
+    return Batch(rows, labels, ids, listed, at, codec, encoder)
+
+
+def _only(rows: Any, kept: Bools) -> Any:
+    if is_frame(rows):
+        return rows.filter(kept) if hasattr(rows, "lazy") else rows[kept]  # polars, pandas
+    return rows[kept] if isinstance(rows, np.ndarray) else list(compress(rows, kept))
 
 
 def _last_call(reports: list[StepReport]) -> LastCall:

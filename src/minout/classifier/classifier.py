@@ -110,6 +110,10 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     durability : {"batch", "example"}, default="batch"
         With `store`: whether changes are committed together, twice a second, or each call commits
         its own before it returns; see `Learner.open`.
+    column_kinds : dict, optional
+        For data frames: what columns are to be taken for, by name: "number", "boolean", "date",
+        "category", "text" or "ignore". By default their dtypes and first values decide; `columns_`
+        says how.
 
     Attributes
     ----------
@@ -119,6 +123,8 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The number of columns of X.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         The names of the columns, if X was a data frame.
+    columns_ : dict of str to str
+        What each column of a data frame was taken for, and why.
     ids_ : list of int or str
         The ids that the last `fit` or `partial_fit` taught, without those forgotten since.
     all_ids_ : list of int or str
@@ -145,7 +151,11 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Settings that are "auto" are chosen by cross-validation on stored examples. The folds do not
     depend on the order of the examples.
 
-    X is an array or a pandas or polars data frame of numbers; y holds strings or whole numbers.
+    X is an array of numbers, or a pandas or polars data frame with numbers, categories, booleans,
+    dates and missing values in any mix; y holds strings or whole numbers. A frame of plain numbers
+    is the array in it. Any other goes through a `TableEncoder`, and a missing number counts as
+    the mean of its column and is marked. Categories may appear at any time.
+
     In reports and certificates labels are as the learner stores them: True is 1, and 2.0 is 2.
 
     Examples
@@ -185,6 +195,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         store: str | Path | None = None,
         durability: Durability = "batch",
+        column_kinds: Mapping[str, str] | None = None,
     ) -> None:
         self.C = C
         self.whiten = whiten
@@ -201,6 +212,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.class_weight = class_weight
         self.store = store
         self.durability = durability
+        self.column_kinds = column_kinds
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, ids: Any = None, at: Any = None
@@ -282,7 +294,8 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if model is None:
                 self._teach(*self._new_model(X, y, classes, facts, may_balance=False))
             elif classes is not None or not model.teach_plain(X, y, facts):
-                self._teach(model, model.check_call(X, y, classes, facts))
+                with model.learner.turn():  # so that no other process changes the encoder
+                    self._teach(model, model.check_call(X, y, classes, facts))
         return self
 
     def predict(self, X: Any, unknown: Any = None) -> NDArray[Any]:
@@ -303,7 +316,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         model = self._fitted()
         rows = model.check_rows(X)
         if unknown is None:
-            predicted = model.learner.predict(rows)
+            predicted = model.predict(rows)
             return model.codec.decode(predicted)  # read after the scores: see Model
         known, rejected = model.predict_known(rows)
         return with_unknown(model.codec.decode(known), rejected, unknown)
@@ -381,7 +394,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         model = self._fitted()
         rows, labels, _ = model.check_rows_and_labels(X, y)
-        return [model.learner.what_if(x, label) for x, label in zip(rows, labels, strict=True)]
+        return model.what_if(rows, labels)
 
     def explain(self, x: Any) -> Explanation:
         """Return the separator that decides the label of a row, and its support vectors.
@@ -397,7 +410,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The label, the runner-up, the margin between them, and the terms that add up to it.
         """
         model = self._fitted()
-        return model.learner.explain(model.check_row(x))
+        return model.explain(model.check_row(x))
 
     def separator(self, a: Any, b: Any, regions: tuple[int, int] = (0, 0)) -> PairSeparator:
         """Return the separator between two labels: weights, bias and support vectors.
@@ -663,6 +676,15 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return names
 
     @property
+    def columns_(self) -> dict[str, str]:
+        """What each column of a data frame was taken for, and why."""
+        model = self._has("columns_")
+        if (encoder := model.encoder) is not None:
+            return encoder.taken_for()
+        names = getattr(model.columns, "feature_names_in_", [])
+        return dict.fromkeys(map(str, names), "number")
+
+    @property
     def misfits_(self) -> list[Id]:
         """The ids of the stored examples on the wrong side of a separator of their class."""
         return self._has("misfits_").learner.misfits
@@ -734,13 +756,15 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _teach(self, model: Model, batch: Batch) -> None:
         learner = model.learner
         with learner.turn():
-            stored = len(learner)
+            stored, width = len(learner), learner.width
 
             def has_happened() -> bool:
-                return len(learner) > stored
+                return len(learner) > stored or learner.width != width
 
             try:
-                model.last = model.with_codec(batch.codec, lambda: model.teach(batch), has_happened)
+                model.last = model.with_codec(
+                    batch.codec, lambda: model.teach(batch), has_happened, batch.encoder
+                )
             except BaseException:
                 if has_happened():  # an interruption
                     model.last = LastCall(learner.ids[stored:], [])

@@ -123,8 +123,8 @@ class Column:
         return f"{self.name}: {_ANGLES[part]} ({function})" if function else self.name
 
     def described(self) -> str:
-        """Return one line: the column, what it was taken for, and why."""
-        return f"{self.name}: {self._taken_for()} ({self.why})"
+        """Return in a few words what the column was taken for, and why."""
+        return f"{self._taken_for()} ({self.why})"
 
     def _taken_for(self) -> str:
         if self.kind != "category":

@@ -45,7 +45,7 @@ class TableEncoder:
     `start` decides what each column is from the first rows, in this order: true or false (also the
     words true, false, yes and no) is a boolean; numbers and text that is a number are numbers, but
     whole numbers that all differ in a column named as an id are left out; dates in ISO 8601 are
-    dates; words are categories, but a column in which nearly all of 50 or more values differ is
+    dates; words are categories, but a column in which nearly all of 20 or more values differ is
     left out as text (four words or more on average) or as an identifier. The dtype of a data frame
     decides before its values do, and an override before both.
 
@@ -129,9 +129,18 @@ class TableEncoder:
         """What each column was taken for; "undecided" as long as it has no value."""
         return {name: column.kind for name, column in self._columns.items()}
 
+    @property
+    def overrides(self) -> dict[str, str]:
+        """The kinds that were given by name of the column."""
+        return dict(self._overrides)
+
     def describe_columns(self) -> list[str]:
         """Return one line per column: what it was taken for, and why."""
-        return [column.described() for column in self._columns.values()]
+        return [f"{name}: {each.described()}" for name, each in self._columns.items()]
+
+    def taken_for(self) -> dict[str, str]:
+        """Return for each column what it was taken for, and why."""
+        return {name: each.described() for name, each in self._columns.items()}
 
     def start(self, table: Any) -> None:
         """Decide what each column is from the first rows, and register their categories.

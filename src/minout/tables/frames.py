@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from minout.errors import InvalidInputError
+from minout.tables.values import is_missing
 
 Columns = Mapping[str, Sequence[Any]]
 
@@ -13,6 +14,12 @@ Columns = Mapping[str, Sequence[Any]]
 def is_frame(table: Any) -> bool:
     """Return whether something is a data frame of pandas or polars."""
     return hasattr(table, "columns") and hasattr(table, "dtypes")
+
+
+def is_plain(frame: Any) -> bool:
+    """Return whether a frame has numbers and truth values only, and none is missing."""
+    _refuse_twice([str(each) for each in frame.columns])
+    return all(_is_plain(frame[each]) for each in frame.columns)
 
 
 def columns_of(table: Any) -> Columns:
@@ -61,6 +68,14 @@ def declared_kinds(table: Any) -> dict[str, str]:
 def row_count(columns: Columns) -> int:
     """Return the number of rows of columns."""
     return max((len(each) for each in columns.values()), default=0)
+
+
+def _is_plain(series: Any) -> bool:
+    if _declared(series.dtype) == "boolean":
+        return not any(map(is_missing, series.to_list()))
+    if _declared(series.dtype) != "number":
+        return False
+    return not bool(np.isnan(np.asarray(_values(series))).any())
 
 
 def _values(series: Any) -> Sequence[Any]:

@@ -14,7 +14,7 @@ UNDECIDED = "undecided"
 """The kind of a column without a value so far."""
 MOST_VALUES = 100
 """A column with more categories is hashed."""
-FEWEST_TO_TELL = 50
+FEWEST_TO_TELL = 20
 """Identifiers and text are recognised in so many values or more."""
 NEARLY_ALL = 0.95
 """So many of the values differ in a column of identifiers or text."""
