@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from minout.engine import Audit, Certificate, StepReport
     from minout.features import Encoder, Identity, RandomFourier, Scattering
     from minout.learner import Learner
+    from minout.tables import TableEncoder
 
 __all__ = [
     "Audit",
@@ -33,6 +34,7 @@ __all__ = [
     "ScalarCodec",
     "Scattering",
     "StepReport",
+    "TableEncoder",
     "__version__",
 ]
 
@@ -53,6 +55,7 @@ _MODULES = {
     "ScalarCodec": "minout.codecs",
     "Scattering": "minout.features",
     "StepReport": "minout.engine",
+    "TableEncoder": "minout.tables",
 }
 """The modules of names that are imported on first use: NumPy, numba and scikit-learn take time."""
 

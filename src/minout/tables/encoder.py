@@ -89,7 +89,7 @@ class TableEncoder:
     array([nan,  0.,  0.,  0.])
     >>> print(*encoder.describe_columns(), sep="\n")
     age: number (each of 2 values is a number)
-    colour: category, 3 values (2 different words)
+    colour: category, 3 values (its first values are words)
     """
 
     def __init__(self, kinds: Mapping[str, str] | None = None) -> None:

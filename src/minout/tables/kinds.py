@@ -96,7 +96,7 @@ def _words(given: Sequence[Any]) -> Decision:
         return Decision(
             "category", f"{len(others):,} of {len(given):,} values are no numbers, as {short}"
         )
-    return Decision("category", f"{different:,} different word{'s' if different > 1 else ''}")
+    return Decision("category", "its first values are words")
 
 
 def _number(name: str, given: Sequence[Any], why: str) -> Decision:
