@@ -130,6 +130,8 @@ def test_the_order_of_the_first_rows_changes_nothing(records, random):
     for encoder, each in zip(encoders, (records, mixed), strict=True):
         encoder.start({name: [record.get(name) for record in each] for name in columns})
     assert encoders[0].names == encoders[1].names
+    colours = [name for name in encoders[0].names if name.startswith("colour=")]
+    assert colours == sorted(colours)
     assert encoders[0].kinds == encoders[1].kinds
 
 
