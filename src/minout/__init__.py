@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         Scattering,
     )
     from minout.learner import Learner
+    from minout.tables import TableEncoder
 
 __all__ = [
     "Audit",
@@ -42,6 +43,7 @@ __all__ = [
     "ScalarCodec",
     "Scattering",
     "StepReport",
+    "TableEncoder",
     "__version__",
 ]
 
@@ -64,6 +66,7 @@ _MODULES = {
     "ScalarCodec": "minout.codecs",
     "Scattering": "minout.features",
     "StepReport": "minout.engine",
+    "TableEncoder": "minout.tables",
 }
 """The modules of names that are imported on first use: NumPy, numba and scikit-learn take time."""
 

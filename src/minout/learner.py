@@ -212,7 +212,14 @@ class Learner:
 
     @changes
     def teach(
-        self, x: Any, y: Label, id: Id | None = None, weight: float = 1.0, at: Time | None = None
+        self,
+        x: Any,
+        y: Label,
+        id: Id | None = None,
+        weight: float = 1.0,
+        at: Time | None = None,
+        *,
+        widen: int = 0,
     ) -> StepReport:
         """Learn one example.
 
@@ -236,6 +243,9 @@ class Learner:
             Its time, in seconds since 1970 or as a datetime; by default now. A datetime without a
             time zone is local time, a NumPy datetime64 is UTC. A window (`keep`) forgets the
             earliest first. The time of an example that is stored already does not change.
+        widen : int, default=0
+            By how many columns x is longer than the rows so far, which have 0 in them: see `widen`.
+            If the call raises an error, they do not get these columns.
 
         Returns
         -------
@@ -247,11 +257,12 @@ class Learner:
         InvalidInputError
             If an argument is not valid, or the id is stored with another row, label or weight.
         """
-        row, label = self._inputs.row(x, self._state.widths), self._label(y)
+        state = self._widened(widen)
+        row, label = self._inputs.row(x, state.widths), self._label(y)
         named = None if id is None else checked_id(id)
         when = clock() if at is None else checked_time(at)
         example = Example(row, label, named, checked_weight(weight), when)
-        state = self._started(row)
+        state = self._started(state, row)
         delta, report = step(state, example)
         if delta is not None:
             self._commit(state, self._with_widths(delta, x, row))
@@ -265,6 +276,8 @@ class Learner:
         ids: Sequence[Id] | None = None,
         weights: Sequence[float] | None = None,
         at: Time | Sequence[Time] | None = None,
+        *,
+        widen: int = 0,
     ) -> list[StepReport]:
         """Learn examples one after the other.
 
@@ -283,6 +296,8 @@ class Learner:
             One weight per row; see `teach`.
         at : float, datetime or sequence of them, optional
             One time for all rows, or one per row; see `teach`.
+        widen : int, default=0
+            By how many columns X is wider than the rows so far; see `teach`.
 
         Returns
         -------
@@ -291,10 +306,10 @@ class Learner:
         """
         if isinstance(y, Sized) and len(y) >= LONG_CALL:
             self._commit_earlier()
-        examples = checked_examples(self._inputs, self._state, X, y, ids, weights, at)
-        before = self._state
+        before, wide = self._state, self._widened(widen)
+        examples = checked_examples(self._inputs, wide, X, y, ids, weights, at)
         rows = np.array([each.row for each in examples[:1]])
-        state = self._started(rows)
+        state = self._started(wide, rows)
         reports: list[StepReport] = []
         rollback = Rollback(before)
         for example in examples:
@@ -525,12 +540,7 @@ class Learner:
             raise InvalidInputError(
                 "Nothing has been taught yet; the first row sets the number of columns."
             )
-        if not isinstance(self.features, Identity) or self._state.examples.codec is not None:
-            raise InvalidInputError(
-                "Only rows that are stored as they were given can get more columns; this learner "
-                "has a feature map or a codec."
-            )
-        new = engine.widened(self._state, int(n))
+        new = self._widened(n)
 
         def put_in_place() -> None:
             self._state = new
@@ -1215,6 +1225,12 @@ class Learner:
         return self._state.widths.row is None
 
     @property
+    @reads
+    def width(self) -> int | None:
+        """The number of columns of an example; None if nothing was taught, or it has none."""
+        return self._state.widths.given
+
+    @property
     def settings(self) -> Settings:
         """The settings as passed to the constructor: values or "auto"."""
         return self._state.settings
@@ -1388,9 +1404,21 @@ class Learner:
         self._commit(state, delta._replace(corrected=corrected), log_ids=log_ids)
         return delta.certificate
 
-    def _started(self, rows: Floats) -> State:
+    def _widened(self, n: int) -> State:
+        # The state, or a new one whose rows have n more columns; without rows, the state.
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
+            raise InvalidInputError(f"`widen` is a whole number from 0, not {n!r}.")
+        if n == 0 or self._state.widths.row is None:
+            return self._state
+        if not isinstance(self.features, Identity) or self._state.examples.codec is not None:
+            raise InvalidInputError(
+                "Only rows that are stored as they were given can get more columns; this learner "
+                "has a feature map or a codec."
+            )
+        return engine.widened(self._state, int(n))
+
+    def _started(self, state: State, rows: Floats) -> State:
         # The state to teach; before the first example, a new one for rows of this width.
-        state = self._state
         if state.widths.row is not None or not len(rows):
             return state
         codec, width = state.examples.codec, rows.shape[-1]

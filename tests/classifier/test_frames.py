@@ -65,21 +65,35 @@ def test_a_frame_may_follow_one_of_another_library():
 @pytest.mark.parametrize(
     ("frame", "labels"),
     [
-        (PANDAS.mask(PANDAS > 7.0), NAMES),
-        (POLARS.with_columns(pl.lit(None, dtype=pl.Float64).alias(COLUMNS[0])), NAMES),
-        (PANDAS.assign(**{COLUMNS[0]: "long"}), NAMES),
-        (POLARS.with_columns(pl.lit("long").alias(COLUMNS[0])), NAMES),
         (PANDAS, pd.Series(NAMES).where(IRIS.target > 0)),
         (PANDAS, pd.Series(IRIS.target, dtype="Int64").where(IRIS.target > 0)),
         (POLARS, pl.Series([None, *NAMES[1:]])),
         (POLARS, pl.Series([None, *IRIS.target[1:].tolist()])),
     ],
 )
-def test_missing_values_and_columns_of_words_are_refused(frame, labels):
+def test_missing_labels_are_refused(frame, labels):
     classifier = MinoutClassifier()
     with pytest.raises(ValueError):  # noqa: PT011  (each library has its own words for it)
         classifier.fit(frame, labels)
     assert not hasattr(classifier, "classes_")
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        PANDAS.mask(PANDAS > 7.0),
+        POLARS.with_columns(pl.lit(None, dtype=pl.Float64).alias(COLUMNS[0])),
+        PANDAS.assign(**{COLUMNS[0]: "long"}),
+        POLARS.with_columns(pl.lit("long").alias(COLUMNS[0])),
+    ],
+    ids=["missing", "none", "words", "polars-words"],
+)
+@pytest.mark.parametrize("first", [PANDAS, POLARS], ids=["pandas", "polars"])
+def test_missing_values_and_words_are_refused_after_plain_numbers(frame, first):
+    classifier = MinoutClassifier().fit(first[:60], NAMES[:60])
+    with pytest.raises(ValueError):  # noqa: PT011  (each library has its own words for it)
+        classifier.partial_fit(frame[60:], NAMES[60:])
+    assert len(classifier.all_ids_) == 60
 
 
 @pytest.mark.parametrize("dtype", ["Int64", "boolean", "int8", "int64[pyarrow]", "category"])

@@ -5,7 +5,7 @@ scikit-learn's checks, which take longer than a prediction. They never raise: in
 recognise goes through the full checks, which read it the same way.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,6 +19,7 @@ from minout.classifier._labels import INT64, DType, to_array
 from minout.errors import InvalidInputError
 from minout.features import batch_size, dense_if_narrow, refuse_masked
 from minout.inputs import checked_id, checked_time, listed_ids, listed_times
+from minout.tables import TableEncoder, is_frame, is_plain
 
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
@@ -47,6 +48,26 @@ class InputColumns(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with _report_overflow():
             rows, labels = validate_data(self, X, to_array(y), reset=first, accept_sparse="csr")
         return rows if keep_sparse else dense_if_narrow(rows), labels
+
+    def check_frame(self, X: Any, *, first: bool = False) -> Any:
+        """Return a data frame whose columns have the names and the order of the first."""
+        if not is_frame(X):
+            raise InvalidInputError(
+                "This classifier was taught a table with named columns; pass a data frame with "
+                f"the same columns, not a {type(X).__name__}."
+            )
+        if not len(X):
+            raise InvalidInputError("X has no rows; pass at least one.")
+        validate_data(self, X, reset=first, skip_check_array=True)
+        return X
+
+    def check_frame_and_labels(
+        self, X: Any, y: Any, *, first: bool = False
+    ) -> tuple[Any, NDArray[Any]]:
+        """Return X likewise, and y (n,) without missing values."""
+        labels: NDArray[Any] = validate_data(InputColumns(), y=to_array(y))
+        check_consistent_length(X, labels)
+        return self.check_frame(X, first=first), labels
 
     def check_batch_and_labels(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
         """Return X as `check_batch` does, and y (n,) without missing values."""
@@ -78,6 +99,40 @@ def check_batch(X: Any) -> Any:
     if batch_size(rows) == 0:
         raise InvalidInputError("X has no rows; pass at least one.")
     return rows
+
+
+def new_encoder(X: Any, kinds: Mapping[str, str] | None) -> TableEncoder | None:
+    """Return an encoder for a data frame; None if X is an array or a frame of plain numbers.
+
+    `kinds` are overrides by name of the column.
+    """
+    if kinds is not None and not isinstance(kinds, Mapping):
+        raise InvalidInputError(
+            f"`column_kinds` is a dict of column to kind, not a {type(kinds).__name__}."
+        )
+    encoder = TableEncoder(kinds)
+    if not is_frame(X):
+        if kinds:
+            raise InvalidInputError("`column_kinds` needs names of columns; pass a data frame.")
+        return None
+    names = {str(each) for each in X.columns}
+    for name in encoder.overrides:
+        if name not in names:
+            raise InvalidInputError(f"`column_kinds` names {name!r}, which X does not have.")
+    return None if not kinds and is_plain(X) else encoder
+
+
+def check_record(x: Any) -> Mapping[str, Any]:
+    """Return one row of a table as a mapping: a mapping, or a series of pandas."""
+    if isinstance(x, Mapping):
+        return x
+    if len(getattr(x, "shape", ())) == 1 and hasattr(x, "to_dict"):
+        record: Mapping[str, Any] = x.to_dict()
+        return record
+    raise InvalidInputError(
+        "One row of a table was expected: a data frame with one row, or values by name of the "
+        f"column, not a {type(x).__name__}."
+    )
 
 
 def check_ids(ids: Any, count: int) -> list[Id] | None:

@@ -15,8 +15,10 @@ from minout.classifier._inputs import (
     InputColumns,
     check_batch,
     check_ids,
+    check_record,
     check_times,
     is_plain_array,
+    new_encoder,
     single_id,
     single_label,
 )
@@ -31,7 +33,7 @@ from minout.classifier._weights import (
     kept_rows,
 )
 from minout.codecs import memory_name
-from minout.engine import Certificate, StepReport
+from minout.engine import Certificate, Explanation, StepReport, WhatIf
 from minout.errors import InvalidInputError, UnwritableError
 from minout.features import (
     FeatureMap,
@@ -46,6 +48,8 @@ from minout.features import (
 )
 from minout.learner import Learner
 from minout.store import holds_model
+from minout.tables import NOTE as TABLE
+from minout.tables import TableEncoder, is_frame
 
 SETTINGS = (
     "C",
@@ -90,7 +94,8 @@ class RowFacts(NamedTuple):
 class Batch(NamedTuple):
     """The checked input of one call: what the learner is taught, and the new codec.
 
-    Without ids the learner numbers the rows. Rows of weight 0 are left out.
+    Without ids the learner numbers the rows. Rows of weight 0 are left out. The encoder of a table
+    is a new one, which knows the categories of these rows.
     """
 
     rows: Any
@@ -99,28 +104,34 @@ class Batch(NamedTuple):
     weights: list[float] | None
     at: Any
     codec: LabelCodec
+    encoder: TableEncoder | None = None
 
 
 class Noted(NamedTuple):
     """The codec and the class weights, and the entry in the learner's notes that describes them.
 
-    The entry is None if the learner was never used by a classifier.
+    The entry is None if the learner was never used by a classifier. `table` is the entry that
+    describes the encoder of data frames; both are None for other rows.
     """
 
     entry: dict[str, Any] | None
     codec: LabelCodec
     class_weights: ClassWeights
+    table: dict[str, Any] | None = None
+    encoder: TableEncoder | None = None
 
 
 class Mark(NamedTuple):
     """What changes when an example is taught or forgotten, or a label is new or leaves.
 
-    `ids` are the stored ones, if there is a window; otherwise their number tells enough.
+    `ids` are the stored ones, if there is a window; otherwise their number tells enough. `width` is
+    the number of columns of an example.
     """
 
     stored: int
     ids: list[Id] | None
     labels: list[Label]
+    width: int | None
 
 
 class Model:
@@ -128,6 +139,10 @@ class Model:
 
     The codec can always decode the labels of the learner, also with several threads: teaching
     replaces `codec` before the learner changes, and predicting reads it after the scores.
+
+    With an encoder, rows of a data frame are encoded. It is never changed, but replaced before the
+    learner changes. Rows that are encoded by an older or a newer one only differ in the numbers at
+    their end, and are brought to the width of the learner: see `to_width`.
     """
 
     def __init__(self, learner: Learner, columns: InputColumns, noted: Noted) -> None:
@@ -139,7 +154,8 @@ class Model:
         self._keep_sparse = isinstance(learner.features, Projection)
         self.plain_width: int | None = None
         """The width of arrays that need no further checks; None if all need them."""
-        if self.takes_numbers and not hasattr(columns, "feature_names_in_"):
+        has_names = hasattr(columns, "feature_names_in_")
+        if self.takes_numbers and noted.encoder is None and not has_names:
             self.plain_width = getattr(columns, "n_features_in_", None)
         self.last = LastCall([], [])
         self._noted = noted
@@ -147,14 +163,20 @@ class Model:
     @classmethod
     def from_learner(cls, learner: Learner) -> "Model":
         """Return a model around a learner that was saved by any part of minout."""
-        noted = _read_notes(learner, learner.notes.get(NOTES))
+        noted = _read_notes(learner, learner.notes.get(NOTES), learner.notes.get(TABLE))
         notes, files = noted.entry or {}, learner.notes.get(FILES, {})
         if not _are_columns(files):
             raise _not_ours(FILES)
+        encoder = noted.encoder
+        if encoder is not None and encoder.width != learner.width:
+            raise _not_ours(TABLE)
         names = (notes or {"names": files.get("columns")}).get("names")
+        if names is None and not notes and encoder is not None:
+            names = encoder.columns
         columns = InputColumns()
         width = notes.get("width") if names is None else len(names)
-        if not notes and isinstance(learner.features, Identity) and len(learner):
+        is_array = encoder is None and isinstance(learner.features, Identity)
+        if not notes and is_array and len(learner):
             width = len(learner.example(learner.ids[0])[0])
         if width is not None:
             columns.n_features_in_ = width
@@ -182,14 +204,15 @@ class Model:
 
     @property
     def noted(self) -> Noted:
-        """The codec and the class weights; read again if another process replaced the notes."""
+        """What the notes describe; read again if another process replaced them."""
         learner, noted = self.learner, self._noted
-        entry = learner.notes.get(NOTES)
-        if entry is None:  # also for a moment while another thread reads the newest notes
+        entry, table = learner.notes.get(NOTES), learner.notes.get(TABLE)
+        is_gone = table is None and noted.table is not None
+        if entry is None or is_gone:  # also for a moment while another thread reads the newest
             with learner.reading():
-                entry = learner.notes.get(NOTES)
-        if entry is not noted.entry:
-            self._noted = noted = _read_notes(learner, entry)
+                entry, table = learner.notes.get(NOTES), learner.notes.get(TABLE)
+        if entry is not noted.entry or table is not noted.table:
+            self._noted = noted = _read_notes(learner, entry, table)
         return noted
 
     @property
@@ -202,20 +225,37 @@ class Model:
         """The class weights in effect."""
         return self.noted.class_weights
 
-    def note(self, codec: LabelCodec, class_weights: ClassWeights) -> None:
-        """Replace codec and class weights, also in the notes of the learner, which are saved."""
-        known, *before = self.noted
-        if known is None:
-            names = getattr(self.columns, "feature_names_in_", None)
-            width = getattr(self.columns, "n_features_in_", None)
-            known = {"width": width, "names": None if names is None else names.tolist()}
-        elif before == [codec, class_weights]:
-            return
-        entry = {**known, "dtype": codec.dtype.str, "announced": list(codec.announced)}
-        entry.pop("class_weight", None)
-        if (weights := class_weights.to_notes()) is not None:
-            entry["class_weight"] = weights
-        self._put(Noted(entry, codec, class_weights))
+    @property
+    def encoder(self) -> TableEncoder | None:
+        """The encoder of data frames; None if rows are taken as they are."""
+        return self.noted.encoder
+
+    def note(
+        self,
+        codec: LabelCodec,
+        class_weights: ClassWeights,
+        encoder: TableEncoder | None = None,
+    ) -> None:
+        """Replace codec and class weights, also in the notes of the learner, which are saved.
+
+        So is the encoder, if one is given.
+        """
+        before = noted = self.noted
+        known = before.entry
+        if known is None or (codec, class_weights) != (before.codec, before.class_weights):
+            if known is None:
+                names = getattr(self.columns, "feature_names_in_", None)
+                width = getattr(self.columns, "n_features_in_", None)
+                known = {"width": width, "names": None if names is None else names.tolist()}
+            entry = {**known, "dtype": codec.dtype.str, "announced": list(codec.announced)}
+            entry.pop("class_weight", None)
+            if (weights := class_weights.to_notes()) is not None:
+                entry["class_weight"] = weights
+            noted = noted._replace(entry=entry, codec=codec, class_weights=class_weights)
+        if encoder is not None and (table := encoder.described()) != before.table:
+            noted = noted._replace(table=table, encoder=encoder)
+        if noted is not before:
+            self._put(noted)
 
     def note_without(self, ids: list[Id], label: Label | None = None) -> None:
         """Drop labels that leave the model with these examples from what is noted.
@@ -248,10 +288,11 @@ class Model:
 
     def _put(self, noted: Noted) -> None:
         self._noted = noted
-        if noted.entry is None:
-            self.learner.notes.pop(NOTES, None)
-        else:
-            self.learner.notes[NOTES] = noted.entry
+        for key, entry in ((NOTES, noted.entry), (TABLE, noted.table)):
+            if entry is None:
+                self.learner.notes.pop(key, None)
+            else:
+                self.learner.notes[key] = entry
 
     @contextmanager
     def turn(self) -> Iterator[Mark]:
@@ -273,7 +314,7 @@ class Model:
     def _mark(self) -> Mark:
         learner = self.learner
         ids = None if learner.settings.keep == "all" else learner.ids
-        return Mark(len(learner), ids, learner.classes.tolist())
+        return Mark(len(learner), ids, learner.classes.tolist(), learner.width)
 
     def taught_since(self, mark: Mark) -> list[Id]:
         """Return the ids taught since a turn began, without those forgotten since."""
@@ -306,6 +347,8 @@ class Model:
         """Return checked rows to predict."""
         if is_plain_array(X, self.plain_width):
             return X
+        if (encoder := self.encoder) is not None:
+            return encoder.encode_known_many(self.columns.check_frame(X))
         if not self.takes_numbers:
             return check_batch(X)
         return self.columns.check_table(X, keep_sparse=self._keep_sparse)
@@ -314,6 +357,8 @@ class Model:
         """Return one row from a row (columns,) or from a table with one row."""
         if not self.takes_numbers:
             return x
+        if (encoder := self.encoder) is not None and not is_frame(x):
+            return encoder.encode_known(check_record(x))
         refuse_masked(x, "x holds")
         if is_sparse(x) and x.ndim == 1:
             x = x.reshape(1, -1)
@@ -332,12 +377,31 @@ class Model:
         return rows if is_sparse(rows) else rows[0]
 
     def check_rows_and_labels(self, X: Any, y: Any) -> tuple[Any, list[Label], LabelCodec]:
-        """Return rows, their labels, and a codec that can decode the labels."""
-        if self.takes_numbers:
+        """Return rows, their labels, and a codec that can decode the labels.
+
+        The rows of a table are still a data frame.
+        """
+        if self.encoder is not None:
+            rows, labels = self.columns.check_frame_and_labels(X, y)
+        elif self.takes_numbers:
             rows, labels = self.columns.check_table_and_labels(X, y, keep_sparse=self._keep_sparse)
         else:
             rows, labels = self.columns.check_batch_and_labels(X, y)
         return rows, *self.codec.encode(labels)
+
+    def to_width(self, rows: Any) -> Any:
+        """Return encoded rows with as many numbers as the learner has; call it while reading.
+
+        Categories of which it has no example are left out; those of which an older encoder does
+        not know are 0.
+        """
+        width = self.learner.width
+        if self.encoder is None or width is None or rows.shape[-1] == width:
+            return rows
+        wide = np.zeros((*rows.shape[:-1], width))
+        both = min(width, rows.shape[-1])
+        wide[..., :both] = rows[..., :both]
+        return wide
 
     def class_weight(self) -> Any:
         """Return the parameter of a classifier that has these class weights."""
@@ -362,14 +426,15 @@ class Model:
         rows, labels, codec = self.check_rows_and_labels(X, y)
         weight = check_sample_weight(facts.sample_weight, len(labels))
         weights = self.class_weights.of_rows(labels, weight)
-        return _batch(rows, labels, codec, classes, weights, facts)
+        encoder = self.encoder
+        return _batch(rows, labels, codec, classes, weights, facts, encoder and encoder.copy())
 
     def teach_plain(self, X: Any, y: Any, facts: RowFacts) -> bool:
         """Teach one plain row and return True; otherwise change nothing and return False."""
-        (sample_weight, ids, at), (_, codec, class_weights) = facts, self.noted
-        if sample_weight is not None or at is not None or class_weights != NO_CLASS_WEIGHTS:
+        (sample_weight, ids, at), noted = facts, self.noted
+        if sample_weight is not None or at is not None or noted.class_weights != NO_CLASS_WEIGHTS:
             return False
-        label, id = single_label(y, codec.dtype), single_id(ids)
+        label, id = single_label(y, noted.codec.dtype), single_id(ids)
         if label is None or (id is None and ids is not None):
             return False
         if not is_plain_array(X, self.plain_width) or len(X) != 1:
@@ -379,15 +444,38 @@ class Model:
 
     def teach(self, batch: Batch) -> LastCall:
         """Teach a batch, example by example."""
-        rows, labels, ids, weights, at, _ = batch
-        return _last_call(self.learner.teach_many(rows, labels, ids, weights, at))
+        rows, labels, ids, weights, at, _, encoder = batch
+        learner, widen = self.learner, 0
+        if encoder is not None and learner.width is not None:
+            widen = encoder.width - learner.width
+        return _last_call(learner.teach_many(rows, labels, ids, weights, at, widen=widen))
+
+    def predict(self, rows: Any) -> NDArray[Any]:
+        """Return the learner's labels of rows."""
+        with self.learner.reading():
+            return self.learner.predict(self.to_width(rows))
+
+    def explain(self, row: Any) -> Explanation:
+        """Return the learner's explanation of a row."""
+        with self.learner.reading():
+            return self.learner.explain(self.to_width(row))
+
+    def what_if(self, rows: Any, labels: list[Label]) -> list[WhatIf]:
+        """Return for each row what it could disturb; a category that is new counts as 0."""
+        if (encoder := self.encoder) is not None:
+            rows = encoder.encode_known_many(rows)
+        with self.learner.reading():
+            rows = self.to_width(rows)
+            each_row = (rows[[i]] for i in range(len(labels))) if is_sparse(rows) else rows
+            pairs = zip(each_row, labels, strict=True)
+            return [self.learner.what_if(x, label) for x, label in pairs]
 
     def predict_known(self, rows: Any) -> tuple[NDArray[Any], Bools]:
         """Return the learner's labels of rows, and whether all scores of a row are 0 or less."""
         with self.learner.reading():
             seen = _not_empty(self.learner.classes)
             unused = _unused_label(seen)
-            labels = self.learner.predict(rows, unknown=unused)
+            labels = self.learner.predict(self.to_width(rows), unknown=unused)
         rejected = labels == unused
         labels[rejected] = seen[0]
         return labels.astype(seen.dtype), rejected
@@ -395,12 +483,12 @@ class Model:
     def scores(self, rows: Any) -> tuple[NDArray[Any], Floats]:
         """Return the learner's labels and the scores of rows, from one state of the learner."""
         with self.learner.reading():
-            return _not_empty(self.learner.classes), self.learner.scores(rows)
+            return _not_empty(self.learner.classes), self.learner.scores(self.to_width(rows))
 
     def probabilities(self, rows: Any) -> tuple[NDArray[Any], Floats]:
         """Return the learner's labels and the probabilities of rows, from one state."""
         with self.learner.reading():
-            return _not_empty(self.learner.classes), self.learner.probabilities(rows)
+            return _not_empty(self.learner.classes), self.learner.probabilities(self.to_width(rows))
 
     def classes(self, seen: NDArray[Any]) -> NDArray[Any]:
         """Return the labels seen and announced, sorted, in the user's dtype."""
@@ -417,14 +505,23 @@ class Model:
         return wide
 
 
-def _read_notes(learner: Learner, entry: Any) -> Noted:
+def _read_notes(learner: Learner, entry: Any, table: Any) -> Noted:
+    encoder = _read_encoder(table)
     if entry is None:
-        strings = learner.classes.dtype.kind == "U"
-        return Noted(None, LabelCodec(STRINGS if strings else INT64), NO_CLASS_WEIGHTS)
+        codec = LabelCodec(STRINGS if learner.classes.dtype.kind == "U" else INT64)
+        return Noted(None, codec, NO_CLASS_WEIGHTS, table, encoder)
     if not _are_ours(entry):
         raise _not_ours(NOTES)
     codec = LabelCodec(np.dtype(entry["dtype"]), tuple(entry.get("announced", ())))
-    return Noted(entry, codec, ClassWeights.from_notes(entry.get("class_weight")))
+    class_weights = ClassWeights.from_notes(entry.get("class_weight"))
+    return Noted(entry, codec, class_weights, table, encoder)
+
+
+def _read_encoder(table: Any) -> TableEncoder | None:
+    try:
+        return None if table is None else TableEncoder.restored(table)
+    except InvalidInputError as error:
+        raise _not_ours(TABLE) from error
 
 
 def _not_ours(key: str) -> InvalidInputError:
@@ -506,7 +603,13 @@ def new_model(
             "`durability` out."
         )
     learner, columns = new_learner(parameters), InputColumns()
-    if takes_tables(learner.features):
+    encoder = None
+    if learner.features == Identity() and learner.memory is None:
+        encoder = new_encoder(X, parameters["column_kinds"])
+    if encoder is not None:
+        learner = new_learner(parameters, missing="mean")
+        rows, array = columns.check_frame_and_labels(X, y, first=True)
+    elif takes_tables(learner.features):
         keep_sparse = isinstance(learner.features, Projection)
         rows, array = columns.check_table_and_labels(X, y, keep_sparse=keep_sparse, first=True)
     else:
@@ -521,18 +624,19 @@ def new_model(
         if has_all_labels:
             class_weights.require_labels(labels)
     weights = class_weights.of_rows(labels, weight)
-    model = Model(learner, columns, Noted(None, codec, class_weights))
-    model.note(codec, class_weights)
-    return model, _batch(rows, labels, codec, classes, weights, facts)
+    batch = _batch(rows, labels, codec, classes, weights, facts, encoder)
+    model = Model(learner, columns, Noted(None, codec, class_weights, None, encoder))
+    model.note(codec, class_weights, encoder)
+    return model, batch
 
 
-def new_learner(parameters: dict[str, Any]) -> Learner:
-    """Return a learner with the parameters of a classifier."""
+def new_learner(parameters: dict[str, Any], **others: Any) -> Learner:
+    """Return a learner with the parameters of a classifier, and others."""
     features = parameters["features"]
     if isinstance(features, str) and features == "scattering":
         features = Scattering(parameters["image_shape"])
     settings = {name: parameters[name] for name in SETTINGS}
-    return Learner(**settings, features=features, memory=parameters["memory"])
+    return Learner(**settings, features=features, memory=parameters["memory"], **others)
 
 
 def parameters_of(learner: Learner, features: Any = None) -> dict[str, Any]:
@@ -542,6 +646,8 @@ def parameters_of(learner: Learner, features: Any = None) -> dict[str, Any]:
     """
     settings = {name: getattr(learner.settings, name) for name in SETTINGS}
     settings["memory"] = memory_name(learner.memory)
+    encoder = _read_encoder(learner.notes.get(TABLE))
+    settings["column_kinds"] = (encoder and encoder.overrides) or None
     return settings | (_named(learner.features) if features is None else {"features": features})
 
 
@@ -566,19 +672,27 @@ def _batch(
     classes: Any,
     weights: Floats | None,
     facts: RowFacts,
+    encoder: TableEncoder | None = None,
 ) -> Batch:
     if classes is not None:
         codec = codec.announce(classes)
     ids, at = check_ids(facts.ids, len(labels)), check_times(facts.at, len(labels))
     kept, listed = kept_rows(weights), None if weights is None else weights.tolist()
-    if kept is None:
-        return Batch(rows, labels, ids, listed, at, codec)
+    if kept is not None:
+        assert weights is not None
+        rows, listed = _only(rows, kept), weights[kept].tolist()
+        ids, at = (each and list(compress(each, kept)) for each in (ids, at))
+        labels = list(compress(labels, kept))
+    if encoder is not None:
+        rows = encoder.encode_many(rows).row
+    return Batch(rows, labels, ids, listed, at, codec, encoder)
+
+
+def _only(rows: Any, kept: Bools) -> Any:
+    if is_frame(rows):
+        return rows.filter(kept) if hasattr(rows, "lazy") else rows[kept]  # polars, pandas
     can_index = isinstance(rows, np.ndarray) or is_sparse(rows)
-    rows = rows[kept] if can_index else list(compress(rows, kept))
-    assert weights is not None
-    ids, at = (each and list(compress(each, kept)) for each in (ids, at))
-    labels = list(compress(labels, kept))
-    return Batch(rows, labels, ids, weights[kept].tolist(), at, codec)
+    return rows[kept] if can_index else list(compress(rows, kept))
 
 
 def _last_call(reports: list[StepReport]) -> LastCall:

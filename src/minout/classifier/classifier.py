@@ -37,7 +37,7 @@ from minout.engine import (
 )
 from minout.engine.settings import Keep
 from minout.errors import InvalidInputError
-from minout.features import FeatureMap, HashedText, Identity, is_sparse
+from minout.features import FeatureMap, HashedText, Identity
 from minout.inputs import listed_ids
 from minout.learner import Learner
 from minout.model_store import Durability
@@ -115,6 +115,10 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     durability : {"batch", "example"}, default="batch"
         With `store`: whether the changes of several calls are committed together, about twice a
         second, or each call commits its changes before it returns; see `Learner.open`.
+    column_kinds : dict, optional
+        For data frames: what columns are to be taken for, by name: "number", "boolean", "date",
+        "category", "text" or "ignore". By default their dtypes and first values decide; `columns_`
+        says how.
 
     Attributes
     ----------
@@ -124,6 +128,8 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The number of columns of X.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         The names of the columns, if X was a data frame.
+    columns_ : dict of str to str
+        What each column of a data frame was taken for, and why.
     ids_ : list of int or str
         The ids that the last `fit` or `partial_fit` taught, without those forgotten since.
     all_ids_ : list of int or str
@@ -150,9 +156,13 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Settings that are "auto" are chosen by cross-validation on stored examples. The folds do not
     depend on the order of the examples.
 
-    X is an array, a pandas or polars data frame or a SciPy sparse matrix of numbers; y holds
-    strings or whole numbers. A sparse matrix of more than 1,024 columns needs
-    `features="projection"`. With `features="text"`, X is a list, an array or a series of strings.
+    X is an array or a SciPy sparse matrix of numbers, or a pandas or polars data frame with
+    numbers, categories, booleans, dates and missing values in any mix; y holds strings or whole
+    numbers. A frame of plain numbers is the array in it. Any other goes through a `TableEncoder`,
+    and a missing number counts as the mean of its column and is marked. Categories may appear at
+    any time. A sparse matrix of more than 1,024 columns needs `features="projection"`. With
+    `features="text"`, X is a list, an array or a series of strings.
+
     In reports and certificates labels are as the learner stores them: True is 1, and 2.0 is 2.
 
     Examples
@@ -192,6 +202,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         store: str | Path | None = None,
         durability: Durability = "batch",
+        column_kinds: Mapping[str, str] | None = None,
     ) -> None:
         self.C = C
         self.whiten = whiten
@@ -208,6 +219,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.class_weight = class_weight
         self.store = store
         self.durability = durability
+        self.column_kinds = column_kinds
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, ids: Any = None, at: Any = None
@@ -312,7 +324,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         model = self._fitted()
         rows = model.check_rows(X)
         if unknown is None:
-            predicted = model.learner.predict(rows)
+            predicted = model.predict(rows)
             return model.codec.decode(predicted)  # read after the scores: see Model
         known, rejected = model.predict_known(rows)
         return with_unknown(model.codec.decode(known), rejected, unknown)
@@ -390,8 +402,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         model = self._fitted()
         rows, labels, _ = model.check_rows_and_labels(X, y)
-        each_row = (rows[[i]] for i in range(len(labels))) if is_sparse(rows) else rows
-        return [model.learner.what_if(x, label) for x, label in zip(each_row, labels, strict=True)]
+        return model.what_if(rows, labels)
 
     def explain(self, x: Any) -> Explanation:
         """Return the separator that decides the label of a row, and its support vectors.
@@ -407,7 +418,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The label, the runner-up, the margin between them, and the terms that add up to it.
         """
         model = self._fitted()
-        return model.learner.explain(model.check_row(x))
+        return model.explain(model.check_row(x))
 
     def separator(self, a: Any, b: Any, regions: tuple[int, int] = (0, 0)) -> PairSeparator:
         """Return the separator between two labels: weights, bias and support vectors.
@@ -673,6 +684,15 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return names
 
     @property
+    def columns_(self) -> dict[str, str]:
+        """What each column of a data frame was taken for, and why."""
+        model = self._has("columns_")
+        if (encoder := model.encoder) is not None:
+            return encoder.taken_for()
+        names = getattr(model.columns, "feature_names_in_", [])
+        return dict.fromkeys(map(str, names), "number")
+
+    @property
     def misfits_(self) -> list[Id]:
         """The ids of the stored examples on the wrong side of a separator of their class."""
         return self._has("misfits_").learner.misfits
@@ -750,12 +770,12 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return new_model(parameters, X, y, classes, facts, has_all_labels=has_all_labels)
 
     def _teach(self, model: Model, checked: Callable[[Model], Batch]) -> None:
-        # The input is checked inside the turn, where the model has the newest labels.
+        # The input is checked in the turn, where the model has the newest labels and categories.
         mark: Mark | None = None
         try:
             with model.turn() as mark:
                 batch = checked(model)
-                model.note(batch.codec, model.class_weights)
+                model.note(batch.codec, model.class_weights, batch.encoder)
                 last = model.teach(batch)
             model.last = last
         except BaseException:

@@ -1,0 +1,10 @@
+"""Tables as they are: numbers, categories, truth values, dates and missing values in any mix."""
+
+from minout.tables.encoder import Encoded, Mark, TableEncoder
+from minout.tables.frames import is_frame, is_plain
+from minout.tables.kinds import KINDS
+
+NOTE = "table"
+"""The key under which a learner's notes hold the description of the encoder of its rows."""
+
+__all__ = ["KINDS", "NOTE", "Encoded", "Mark", "TableEncoder", "is_frame", "is_plain"]

@@ -1,0 +1,174 @@
+"""One column of a table: its kind, and the numbers of a row that its values set."""
+
+from typing import Any
+
+import numpy as np
+
+from minout.errors import InvalidInputError
+from minout.tables.kinds import MOST_VALUES, UNDECIDED
+from minout.tables.values import (
+    Cells,
+    as_number,
+    as_time,
+    as_truth,
+    as_word,
+    is_missing,
+    time_cells,
+    word_hash,
+)
+
+HASHED = 64
+"""So many numbers share the categories that have none of their own."""
+HASH_KEYS = tuple(f"#{number}" for number in range(HASHED))
+BASE = {
+    "number": ("number",),
+    "boolean": ("true",),
+    "date": ("days", "year sin", "year cos", "week sin", "week cos"),
+    "category": (),
+    "text": (),
+    "ignore": (),
+    UNDECIDED: (),
+}
+"""The numbers that a column of each kind has from the start."""
+DAY_KEYS = ("day sin", "day cos")
+_ANGLES = {"year": "time of year", "week": "weekday", "day": "time of day"}
+_TAKEN_FOR = {
+    "ignore": "left out",
+    "text": 'text, left out: features="text" learns from text alone',
+    UNDECIDED: "left out until it has a value",
+}
+_MEANT = {"number": "a number", "date": "a date (ISO 8601)"}
+
+
+class Column:
+    """A column: its kind, the reason, and the places of its numbers in a row, by key.
+
+    A column that appears after the first rows is `late`. Rows before it have 0 in its numbers, and
+    so has a row without a value: a number of its own, `given`, says that there is one.
+
+    Parameters
+    ----------
+    name : str
+        The name of the column.
+    kind : str
+        What it is taken for.
+    why : str
+        The reason, for the user.
+    late : bool, default=False
+        Whether rows were encoded before it appeared.
+    """
+
+    __slots__ = ("kind", "late", "name", "own", "places", "why")
+
+    def __init__(self, name: str, kind: str, why: str, *, late: bool = False) -> None:
+        self.name, self.kind, self.why, self.late = name, kind, why, late
+        self.places: dict[str, int] = {}
+        self.own = 0  # how many categories have a number of their own
+
+    def base(self) -> tuple[str, ...]:
+        """Return the keys of the numbers that all its values need."""
+        keys = BASE[self.kind]
+        return (*keys, "given") if self.late and keys else keys
+
+    def cells(self, value: Any) -> Cells:
+        """Return what a value sets.
+
+        Raises
+        ------
+        InvalidInputError
+            If it is not of the kind of the column.
+        """
+        if self.kind in ("ignore", "text", UNDECIDED):
+            return ()
+        if is_missing(value):
+            return self._absent()
+        cells = self._present(value)
+        return (*cells, ("given", 1.0)) if self.late and BASE[self.kind] else cells
+
+    def key_of(self, key: str, *, register: bool) -> tuple[str, tuple[str, ...]]:
+        """Return the key under which a number is found, and the keys to register first.
+
+        A category has its own key, or that of its hash once there are very many.
+        """
+        if key in self.places:
+            return key, ()
+        if not key.startswith("="):
+            return key, (key,) if register else ()
+        hashed = HASH_KEYS[word_hash(key[1:]) % HASHED]
+        if hashed in self.places:
+            return hashed, ()
+        if not register or self.own < MOST_VALUES:
+            return key, (key,) if register else ()
+        return hashed, HASH_KEYS
+
+    def add(self, key: str, place: int) -> None:
+        """Give a number of the column its place in a row."""
+        self.places[key] = place
+        self.own += key.startswith("=")
+
+    def remove(self, key: str) -> None:
+        """Take back what `add` did."""
+        del self.places[key]
+        self.own -= key.startswith("=")
+
+    def name_of(self, key: str) -> str:
+        """Return the name of a number of the column."""
+        if key.startswith("="):
+            return f"{self.name}{key}"
+        if key.startswith("#"):
+            return f"{self.name}: hash {key[1:]}"
+        if key in ("missing", "given"):
+            return f"{self.name} is {key}"
+        part, _, function = key.partition(" ")
+        return f"{self.name}: {_ANGLES[part]} ({function})" if function else self.name
+
+    def described(self) -> str:
+        """Return in a few words what the column was taken for, and why."""
+        return f"{self._taken_for()} ({self.why})"
+
+    def _taken_for(self) -> str:
+        if self.kind != "category":
+            return _TAKEN_FOR.get(self.kind, self.kind)
+        if HASH_KEYS[0] not in self.places:
+            return f"category, {self.own} value{'' if self.own == 1 else 's'}"
+        if not self.own:
+            return f"category of very many values, hashed into {HASHED} numbers"
+        return f"category, the first {self.own} values, and others hashed into {HASHED} numbers"
+
+    def _absent(self) -> Cells:
+        if self.late:
+            return ()
+        if self.kind == "category":
+            return (("missing", 1.0),)
+        return ((BASE[self.kind][0], np.nan),)
+
+    def _present(self, value: Any) -> Cells:
+        if self.kind == "number":
+            number = as_number(value)
+            if number is not None:
+                return (("number", number),)
+        elif self.kind == "date":
+            time = as_time(value)
+            if time is not None:
+                return time_cells(time)
+        else:
+            truth = as_truth(value) if self.kind == "boolean" else None
+            if truth is not None:
+                return (("true", float(truth)),)
+            word = as_word(value)
+            if word is not None:
+                return ((f"={word}", 1.0),)
+        raise self._unfit(value)
+
+    def _unfit(self, value: Any) -> InvalidInputError:
+        shown = repr(value)
+        shown = shown if len(shown) <= 60 else f"{shown[:59]}…"
+        if self.kind not in _MEANT:
+            return InvalidInputError(
+                f"The column {self.name!r} holds a {type(value).__name__}, {shown}; "
+                "a cell is a number, a word, a date, or missing."
+            )
+        return InvalidInputError(
+            f"The column {self.name!r} was taken for {_MEANT[self.kind]}, but here it is {shown}; "
+            "correct or empty the cell, or teach a new model in which the column is a category."
+        )

@@ -1,0 +1,450 @@
+"""Turn records with columns of any kind into rows of numbers."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from minout._typing import Floats
+from minout.errors import InvalidInputError
+from minout.tables.batches import (
+    CodedColumn,
+    checked_numbers,
+    coded_column,
+    fill,
+    is_array_of,
+)
+from minout.tables.columns import BASE, DAY_KEYS, HASH_KEYS, Column
+from minout.tables.frames import Columns, columns_of, declared_kinds, row_count
+from minout.tables.kinds import KINDS, MOST_VALUES, UNDECIDED, Decision, decide
+from minout.tables.saving import describe_columns, restored_columns
+from minout.tables.values import Cells, is_missing
+
+NO_VALUE = Decision(UNDECIDED, "no value so far")
+OVERRIDE = "you said so"
+
+
+class Encoded(NamedTuple):
+    """One row (width,) or rows (n, width), and how many numbers were appended to the width."""
+
+    row: Floats
+    new: int
+
+
+class Mark(NamedTuple):
+    """A moment to which `TableEncoder.roll_back` goes back."""
+
+    columns: int
+    slots: int
+    undecided: tuple[str, ...]
+
+
+class TableEncoder:
+    r"""Turn records with columns of any kind into rows of numbers; grow when categories appear.
+
+    `start` decides what each column is from the first rows, in this order: true or false (also the
+    words true, false, yes and no) is a boolean; numbers and text that is a number are numbers, but
+    whole numbers that all differ in a column named as an id are left out; dates in ISO 8601 are
+    dates; words are categories, but a column in which nearly all of 20 or more values differ is
+    left out as text (four words or more on average) or as an identifier. The dtype of a data frame
+    decides before its values do, and an override before both.
+
+    =========  ==============================================================================
+    kind       numbers of a row
+    =========  ==============================================================================
+    number     itself; a missing one is NaN
+    boolean    1 or 0; a missing one is NaN. Any other word gets a number as a category has
+    date       days since 1970 (NaN if missing), and sine and cosine of the time of year, of the
+               weekday and, once a time is given that is not midnight, of the time of day
+    category   1 for its value: each value has its own number, and so has "missing". Above 100
+               values, those without a number of their own share 64, by a hash
+    text       none
+    ignore     none
+    =========  ==============================================================================
+
+    Numbers are only ever appended to a row, and rows from before have 0 in them, as
+    `Learner.widen` gives them: they are the rows that an encoder makes that knew all categories
+    from the start. Which values beyond 100 share numbers, and the kinds themselves, depend on the
+    first rows. The order of the numbers depends on the order in which categories appear, except
+    for those in the first rows, which are sorted.
+
+    A column that appears later, or has its first value later, starts with 0 for all rows before;
+    a second number says that a value is given.
+
+    Parameters
+    ----------
+    kinds : mapping of str to str, optional
+        Overrides, by name of the column: "number", "boolean", "date", "category", "text" or
+        "ignore".
+
+    Examples
+    --------
+    >>> encoder = TableEncoder()
+    >>> encoder.start({"age": [31, 28], "colour": ["red", "blue"]})
+    >>> encoder.names
+    ['age', 'colour=blue', 'colour=red']
+    >>> encoder.encode({"age": 40, "colour": "green"})
+    Encoded(row=array([40.,  0.,  0.,  1.]), new=1)
+    >>> encoder.encode_known({"age": None, "colour": "violet"})
+    array([nan,  0.,  0.,  0.])
+    >>> print(*encoder.describe_columns(), sep="\n")
+    age: number (each of 2 values is a number)
+    colour: category, 3 values (its first values are words)
+    """
+
+    def __init__(self, kinds: Mapping[str, str] | None = None) -> None:
+        self._overrides = {
+            str(name): _checked_kind(str(name), kind) for name, kind in (kinds or {}).items()
+        }
+        self._columns: dict[str, Column] = {}
+        self._slots: list[tuple[Column, str]] = []
+
+    @property
+    def is_started(self) -> bool:
+        """Whether the kinds of the columns have been decided."""
+        return bool(self._columns)
+
+    @property
+    def width(self) -> int:
+        """How many numbers a row has."""
+        return len(self._slots)
+
+    @property
+    def names(self) -> list[str]:
+        """A name for each number of a row: "age", "colour=red", "colour is missing"."""
+        return [column.name_of(key) for column, key in self._slots]
+
+    @property
+    def sources(self) -> list[str]:
+        """The column that each number of a row comes from."""
+        return [column.name for column, _ in self._slots]
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns, in their order."""
+        return list(self._columns)
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """What each column was taken for; "undecided" as long as it has no value."""
+        return {name: column.kind for name, column in self._columns.items()}
+
+    @property
+    def overrides(self) -> dict[str, str]:
+        """The kinds that were given by name of the column."""
+        return dict(self._overrides)
+
+    def describe_columns(self) -> list[str]:
+        """Return one line per column: what it was taken for, and why."""
+        return [f"{name}: {each.described()}" for name, each in self._columns.items()]
+
+    def taken_for(self) -> dict[str, str]:
+        """Return for each column what it was taken for, and why."""
+        return {name: each.described() for name, each in self._columns.items()}
+
+    def start(self, table: Any) -> None:
+        """Decide what each column is from the first rows, and register their categories.
+
+        Parameters
+        ----------
+        table : DataFrame, mapping of str to sequence, or sequence of mappings
+            The first rows: a frame of pandas or polars, columns by name, or records.
+
+        Raises
+        ------
+        InvalidInputError
+            If there are no columns, if it was started before, or if a value is not of the kind
+            that an override says. Nothing has changed.
+        """
+        if self.is_started:
+            raise InvalidInputError("The kinds of the columns have been decided already.")
+        mark = self.mark()
+        try:
+            self._start(columns_of(table), declared_kinds(table))
+        except BaseException:
+            self.roll_back(mark)
+            raise
+
+    def encode(self, record: Mapping[str, Any]) -> Encoded:
+        """Return the row of a record; categories and columns that are new are registered.
+
+        Parameters
+        ----------
+        record : mapping of str to object
+            Values by name of the column; columns that are not in it have no value.
+
+        Returns
+        -------
+        Encoded
+            The row (width,), and by how many numbers the width has grown: pass it on to
+            `Learner.teach` as `widen`.
+
+        Raises
+        ------
+        InvalidInputError
+            If a value is not of the kind of its column. Nothing has changed.
+        """
+        mark = self.mark()
+        try:
+            if not self.is_started:
+                self.start([record])
+            before = self.width
+            for name, value in record.items():
+                self._appear(str(name), [value])
+            found = [(each, each.cells(record.get(name))) for name, each in self._columns.items()]
+            placed = [self._placed(column, cells, register=True) for column, cells in found]
+        except BaseException:
+            self.roll_back(mark)
+            raise
+        return Encoded(self._row(placed), self.width - before)
+
+    def encode_known(self, record: Mapping[str, Any]) -> Floats:
+        """Return the row of a record, for a prediction: an unseen category is all zeros.
+
+        Parameters
+        ----------
+        record : mapping of str to object
+            Values by name of the column; columns that are not known are left out.
+
+        Returns
+        -------
+        ndarray of shape (width,)
+            The row.
+        """
+        self._require_started()
+        columns = self._columns.items()
+        return self._row(
+            [self._placed(each, each.cells(record.get(name))) for name, each in columns]
+        )
+
+    def encode_many(self, table: Any) -> Encoded:
+        """Return the rows of many records, and by how many numbers the width has grown.
+
+        Parameters
+        ----------
+        table : DataFrame, mapping of str to sequence, or sequence of mappings
+            As for `start`.
+
+        Returns
+        -------
+        Encoded
+            The rows (n, width), each as wide as the last, and the growth of the width.
+        """
+        given, declared, mark = columns_of(table), declared_kinds(table), self.mark()
+        try:
+            if not self.is_started:
+                self._start(given, declared)
+            before = self.width
+            for name, values in given.items():
+                self._appear(name, values, declared.get(name))
+            coded = self._coded(given)
+            self._register_in_order(coded)
+            rows = self._rows(given, coded)
+        except BaseException:
+            self.roll_back(mark)
+            raise
+        return Encoded(rows, self.width - before)
+
+    def encode_known_many(self, table: Any) -> Floats:
+        """Return the rows of many records, for predictions: see `encode_known`.
+
+        Parameters
+        ----------
+        table : DataFrame, mapping of str to sequence, or sequence of mappings
+            As for `start`.
+
+        Returns
+        -------
+        ndarray of shape (n, width)
+            The rows.
+        """
+        self._require_started()
+        given = columns_of(table)
+        return self._rows(given, self._coded(given))
+
+    def mark(self) -> Mark:
+        """Return this moment, for `roll_back`."""
+        undecided = [name for name, each in self._columns.items() if each.kind == UNDECIDED]
+        return Mark(len(self._columns), len(self._slots), tuple(undecided))
+
+    def roll_back(self, mark: Mark) -> None:
+        """Forget what was registered since a moment: categories, columns and their kinds.
+
+        Parameters
+        ----------
+        mark : Mark
+            What `mark` returned.
+        """
+        while len(self._slots) > mark.slots:
+            column, key = self._slots.pop()
+            column.remove(key)
+        for name in list(self._columns)[mark.columns :]:
+            del self._columns[name]
+        for name in mark.undecided:
+            column = self._columns[name]
+            (column.kind, column.why), column.late = NO_VALUE, False
+
+    def copy(self) -> "TableEncoder":
+        """Return an encoder that can change without this one."""
+        return TableEncoder.restored(self.described())
+
+    def set_kind(self, column: str, kind: str) -> None:
+        """Override what a column is taken for.
+
+        Before `start` any kind is possible. Later, a column that was left out can be given a kind:
+        rows before count as without a value.
+
+        Parameters
+        ----------
+        column : str
+            The name of the column.
+        kind : str
+            "number", "boolean", "date", "category", "text" or "ignore".
+
+        Raises
+        ------
+        InvalidInputError
+            If the rows so far were encoded as another kind: they cannot be read again.
+        """
+        kind = _checked_kind(column, kind)
+        known = self._columns.get(column)
+        if known is not None and known.kind == kind:
+            return
+        if known is not None and known.places:
+            raise InvalidInputError(
+                f"The column {column!r} is a {known.kind} in the rows so far, which cannot be read "
+                f"again as {kind}; teach a new model with {column}={kind}."
+            )
+        self._overrides[column] = kind
+        if known is not None:
+            known.kind, known.why, known.late = kind, OVERRIDE, True
+
+    def described(self) -> dict[str, Any]:
+        """Return plain values for a file: the same for encoders that are the same."""
+        return describe_columns(self._overrides, list(self._columns.values()), self._slots)
+
+    @classmethod
+    def restored(cls, about: Any) -> "TableEncoder":
+        """Return the encoder that `described` described.
+
+        Parameters
+        ----------
+        about : dict
+            What `described` returned, perhaps from a file that someone else has written.
+
+        Raises
+        ------
+        InvalidInputError
+            If no encoder is described so.
+        """
+        overrides, columns, slots = restored_columns(about)
+        encoder = cls(overrides)
+        encoder._columns = {column.name: column for column in columns}
+        for number, key in slots:
+            encoder._register(columns[number], (key,))
+        return encoder
+
+    def _start(self, given: Columns, declared: Mapping[str, str]) -> None:
+        if not given:
+            raise InvalidInputError("The table has no columns; pass at least one.")
+        for name, values in given.items():
+            decision = self._decided(name, values, declared.get(name))
+            column = self._columns[name] = Column(name, *decision)
+            self._register(column, (*column.base(), *_first_keys(column, values)))
+
+    def _decided(self, name: str, values: Sequence[Any], declared: str | None) -> Decision:
+        if name in self._overrides:
+            return Decision(self._overrides[name], OVERRIDE)
+        return decide(name, values, declared)
+
+    def _appear(self, name: str, values: Sequence[Any], declared: str | None = None) -> None:
+        # A column that is new, or has its first value: it is late.
+        known = self._columns.get(name)
+        if known is not None and known.kind != UNDECIDED:
+            return
+        kind, why = self._decided(name, values, declared)
+        if known is None:
+            self._columns[name] = Column(name, kind, why, late=kind != UNDECIDED)
+        elif kind != UNDECIDED and not all(map(is_missing, values)):
+            known.kind, known.why, known.late = kind, why, True
+
+    def _register(self, column: Column, keys: Sequence[str]) -> None:
+        for key in keys:
+            if key not in column.places:
+                column.add(key, len(self._slots))
+                self._slots.append((column, key))
+
+    def _placed(
+        self, column: Column, cells: Cells, *, register: bool = False
+    ) -> list[tuple[int, float]]:
+        # The places of what a value sets; without `register`, of what is known.
+        placed = []
+        for wanted, number in cells:
+            key, keys = column.key_of(wanted, register=register)
+            if keys:
+                self._register(column, keys)
+            if key in column.places:
+                placed.append((column.places[key], number))
+        return placed
+
+    def _row(self, placed: list[list[tuple[int, float]]]) -> Floats:
+        row = np.zeros(self.width)
+        for each in placed:
+            for place, number in each:
+                row[place] = number
+        return row
+
+    def _coded(self, given: Columns) -> list[CodedColumn]:
+        count = row_count(given)
+        return [
+            coded_column(column, given.get(name, [None] * count))
+            for name, column in self._columns.items()
+            if not is_array_of(column, given.get(name))
+        ]
+
+    def _register_in_order(self, coded: list[CodedColumn]) -> None:
+        # By rows, then by columns: as if they had been encoded one by one.
+        first = [
+            (row, number, cells)
+            for number, each in enumerate(coded)
+            for row, cells in zip(each.first, each.cells, strict=True)
+        ]
+        first.sort(key=lambda each: each[:2])
+        for _, number, cells in first:
+            self._placed(coded[number].column, cells, register=True)
+
+    def _rows(self, given: Columns, coded: list[CodedColumn]) -> Floats:
+        rows = np.zeros((row_count(given), self.width))
+        for name, column in self._columns.items():
+            values = given.get(name)
+            if is_array_of(column, values):
+                rows[:, column.places["number"]] = checked_numbers(column, values)
+        for column, codes, _, cells in coded:
+            fill(rows, codes, [self._placed(column, each) for each in cells])
+        return rows
+
+    def _require_started(self) -> None:
+        if not self.is_started:
+            raise InvalidInputError("Nothing has been encoded yet; call `start` first.")
+
+
+def _first_keys(column: Column, values: Sequence[Any]) -> list[str]:
+    # What the first rows set beside the base, sorted; hashes instead of very many categories.
+    if is_array_of(column, values):
+        return []
+    keys = {key for cells in coded_column(column, values).cells for key, _ in cells}
+    keys -= set(BASE[column.kind])
+    if column.kind == "date":
+        return [key for key in DAY_KEYS if key in keys]
+    words = {key for key in keys if key.startswith("=")}
+    if len(words) <= MOST_VALUES:
+        return sorted(keys)
+    return [*sorted(keys - words), *HASH_KEYS]
+
+
+def _checked_kind(column: str, kind: Any) -> str:
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise InvalidInputError(
+            f"The kind of the column {column!r} is one of {', '.join(KINDS)}, not {kind!r}."
+        )
+    return kind

@@ -1,0 +1,112 @@
+"""Decide what the values of a column are: numbers, truth values, dates, categories, text."""
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from minout.tables.values import TRUTH, as_number, as_time, as_word, is_missing
+
+KINDS = ("number", "boolean", "date", "category", "text", "ignore")
+"""What a column can be taken for."""
+UNDECIDED = "undecided"
+"""The kind of a column without a value so far."""
+MOST_VALUES = 100
+"""A column with more categories is hashed."""
+FEWEST_TO_TELL = 20
+"""Identifiers and text are recognised in so many values or more."""
+NEARLY_ALL = 0.95
+"""So many of the values differ in a column of identifiers or text."""
+TEXT_WORDS = 4.0
+"""Values of text have so many words on average."""
+_ID = re.compile(r"(^|[_\s.-])(id|ids|uuid|guid|index|rowid|row_number)$|^unnamed: ?\d+$", re.I)
+_CAMEL_ID = re.compile(r"[a-z](Id|ID)$")
+
+
+class Decision(NamedTuple):
+    """A kind, and why, in a few words; both are shown to the user."""
+
+    kind: str
+    why: str
+
+
+def decide(name: str, values: Any, declared: str | None = None) -> Decision:
+    """Return what a column is taken for, from its first values.
+
+    Parameters
+    ----------
+    name : str
+        The name of the column.
+    values : sequence
+        The first values.
+    declared : str, optional
+        The kind that the dtype of a data frame says.
+
+    Returns
+    -------
+    Decision
+        Its kind and the reason.
+
+    Examples
+    --------
+    >>> decide("age", ["31", "", "28"])
+    Decision(kind='number', why='each of 2 values is a number')
+    >>> decide("colour", ["red", "blue", "red"]).kind
+    'category'
+    """
+    if isinstance(values, np.ndarray) and values.dtype.kind in "fiu":
+        given: Any = values[~np.isnan(values)] if values.dtype.kind == "f" else values
+        declared = declared or "number"
+    else:
+        given = [each for each in values if not is_missing(each)]
+    if declared == "number":
+        return _number(name, given, "its dtype is a number")
+    if declared is not None:
+        return Decision(declared, f"its dtype is a {declared}")
+    if not given:
+        return Decision(UNDECIDED, "no value so far")
+    return _by_values(name, given)
+
+
+def _by_values(name: str, given: Sequence[Any]) -> Decision:
+    count = _counted(len(given))
+    if all(isinstance(each, bool | np.bool_) for each in given):
+        return Decision("boolean", f"{count} true or false")
+    if all(isinstance(each, str) and each.strip().lower() in TRUTH for each in given):
+        return Decision("boolean", f"{count} a word for true or false")
+    if all(as_number(each) is not None for each in given):
+        return _number(name, given, f"{count} a number")
+    if all(as_time(each) is not None for each in given):
+        return Decision("date", f"{count} a date")
+    return _words(given)
+
+
+def _words(given: Sequence[Any]) -> Decision:
+    words = [as_word(each) or "" for each in given]
+    different = len(set(words))
+    if len(words) >= FEWEST_TO_TELL and different >= NEARLY_ALL * len(words):
+        if sum(len(each.split()) for each in words) >= TEXT_WORDS * len(words):
+            return Decision("text", "nearly all values differ and have several words")
+        return Decision("ignore", f"an identifier: {different:,} of {len(words):,} values differ")
+    others = [each for each in given if as_number(each) is None]
+    if len(others) < len(given):
+        shown = as_word(others[0]) or type(others[0]).__name__
+        short = repr(shown if len(shown) <= 30 else f"{shown[:29]}…")
+        return Decision(
+            "category", f"{len(others):,} of {len(given):,} values are no numbers, as {short}"
+        )
+    return Decision("category", "its first values are words")
+
+
+def _number(name: str, given: Sequence[Any], why: str) -> Decision:
+    # Whole numbers that all differ, in a column that is named so, are identifiers.
+    if len(given) >= FEWEST_TO_TELL and (_ID.search(name) or _CAMEL_ID.search(name)):
+        numbers = [as_number(each) or 0.0 for each in given]
+        if len(set(numbers)) == len(numbers) and all(each.is_integer() for each in numbers):
+            return Decision("ignore", f"an identifier: its name, and all {len(given):,} differ")
+    return Decision("number", why)
+
+
+def _counted(count: int) -> str:
+    return f"each of {count:,} values is" if count > 1 else "its value is"

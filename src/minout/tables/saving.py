@@ -1,0 +1,110 @@
+"""Describe the columns of an encoder as plain values, and restore them; everything is checked."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from minout.errors import InvalidInputError
+from minout.tables.columns import DAY_KEYS, HASH_KEYS, Column
+from minout.tables.kinds import KINDS, MOST_VALUES, UNDECIDED
+from minout.tables.values import LONGEST
+
+VERSION = 1
+MOST_COLUMNS = 100_000
+_KEYS = {
+    "number": (),
+    "boolean": (*HASH_KEYS,),
+    "date": DAY_KEYS,
+    "category": ("missing", *HASH_KEYS),
+}
+"""Keys that a column of each kind may have beside its base; categories apart."""
+
+Restored = tuple[dict[str, str], list[Column], list[tuple[int, str]]]
+
+
+def describe_columns(
+    overrides: Mapping[str, str], columns: list[Column], slots: Sequence[tuple[Column, str]]
+) -> dict[str, Any]:
+    """Return plain values that say all of an encoder."""
+    number = {column.name: n for n, column in enumerate(columns)}
+    return {
+        "version": VERSION,
+        "overrides": dict(sorted(overrides.items())),
+        "columns": [[each.name, each.kind, each.why, each.late] for each in columns],
+        "slots": [[number[column.name], key] for column, key in slots],
+    }
+
+
+def restored_columns(about: Any) -> Restored:
+    """Return overrides, columns without places, and slots as (number of the column, key).
+
+    Raises
+    ------
+    InvalidInputError
+        If `describe_columns` could not have written that.
+    """
+    if not isinstance(about, dict) or set(about) != {"version", "overrides", "columns", "slots"}:
+        raise _not_ours()
+    overrides, listed, slots = about["overrides"], about["columns"], about["slots"]
+    if about["version"] != VERSION or not _are_overrides(overrides):
+        raise _not_ours()
+    if not isinstance(listed, list) or not all(map(_is_column, listed)):
+        raise _not_ours()
+    columns = [Column(name, kind, why, late=late) for name, kind, why, late in listed]
+    if len({each.name for each in columns}) < len(columns) or len(columns) > MOST_COLUMNS:
+        raise _not_ours()
+    if not isinstance(slots, list) or not all(_is_slot(each, columns) for each in slots):
+        raise _not_ours()
+    placed = [(number, key) for number, key in slots]
+    if len(set(placed)) < len(placed):
+        raise _not_ours()
+    keys: list[set[str]] = [set() for _ in columns]
+    for number, key in placed:
+        keys[number].add(key)
+    if not all(map(_has_what_it_needs, columns, keys)):
+        raise _not_ours()
+    return dict(overrides), columns, placed
+
+
+def _are_overrides(overrides: Any) -> bool:
+    return isinstance(overrides, dict) and all(
+        isinstance(name, str) and isinstance(kind, str) and kind in KINDS
+        for name, kind in overrides.items()
+    )
+
+
+def _is_column(listed: Any) -> bool:
+    if not isinstance(listed, list) or len(listed) != 4:
+        return False
+    name, kind, why, late = listed
+    if not (isinstance(name, str) and isinstance(why, str) and isinstance(late, bool)):
+        return False
+    return isinstance(kind, str) and (kind in KINDS or (kind == UNDECIDED and not late))
+
+
+def _is_slot(slot: Any, columns: list[Column]) -> bool:
+    if not isinstance(slot, list) or len(slot) != 2:
+        return False
+    number, key = slot
+    if type(number) is not int or not 0 <= number < len(columns) or not isinstance(key, str):
+        return False
+    column = columns[number]
+    if column.kind in ("boolean", "category") and re.match("=", key):
+        return len(key) <= LONGEST + 1
+    return key in column.base() or key in _KEYS.get(column.kind, ())
+
+
+def _has_what_it_needs(column: Column, keys: set[str]) -> bool:
+    # All numbers of the base, or none yet; all hashes or none; not too many categories.
+    base, hashes = set(column.base()), keys.intersection(HASH_KEYS)
+    if not base <= keys and not (column.late and not keys):
+        return False
+    if hashes and len(hashes) < len(HASH_KEYS):
+        return False
+    if column.kind == "date" and len(keys.intersection(DAY_KEYS)) == 1:
+        return False
+    return sum(key.startswith("=") for key in keys) <= MOST_VALUES
+
+
+def _not_ours() -> InvalidInputError:
+    return InvalidInputError("The description of the table's columns was not written by minout.")

@@ -1,0 +1,175 @@
+"""Read one value of a table: whether it is missing, and as a number, truth value, date or word."""
+
+import zlib
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from math import cos, isfinite, pi, sin
+from typing import Any
+
+import numpy as np
+
+MISSING = frozenset(
+    {"", "NA", "N/A", "n/a", "na", "#N/A", "<NA>", "nan", "NaN", "NAN", "NaT"}
+    | {"null", "NULL", "Null", "None", "?", "-"}
+)
+"""Words that stand for a missing value."""
+TRUTH = {"true": True, "yes": True, "false": False, "no": False}
+"""Words for truth values, in lower case."""
+LARGEST = 1e100
+"""The largest absolute value of a number, as in `minout.inputs`."""
+LONGEST = 200
+"""A longer word is cut, and ends with a hash of all of it."""
+EPOCH = datetime(1970, 1, 1)
+DAY = timedelta(days=1)
+REAL = int | float | np.integer | np.floating | np.bool_ | Decimal
+_DIGITS = frozenset("0123456789+-.eE")
+
+Cells = tuple[tuple[str, float], ...]
+"""What a value sets: keys of numbers of a row, each with its number."""
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a value is missing: None, NaN, NaT, pandas.NA, or a word for it.
+
+    Examples
+    --------
+    >>> [is_missing(each) for each in (None, float("nan"), "", " NA ", "?", 0, "none at all")]
+    [True, True, True, True, True, False, False]
+    """
+    if isinstance(value, str):
+        return value.strip() in MISSING
+    if value is None or value is np.ma.masked:
+        return True
+    if isinstance(value, int | date):
+        return type(value).__name__ == "NaTType"  # pandas, which need not be installed
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(value))
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float | np.floating | Decimal) and bool(np.isnan(float(value)))
+
+
+def as_number(value: Any) -> float | None:
+    """Return a value as a finite number up to 1e100; None if it is none.
+
+    A truth value is 1 or 0, and a duration is in seconds.
+
+    Examples
+    --------
+    >>> [as_number(each) for each in (3, " 3.5e2", True, "3,5", "inf", "1_000")]
+    [3.0, 350.0, 1.0, None, None, None]
+    """
+    if isinstance(value, str):
+        text = value.strip()
+        if not _DIGITS.issuperset(text):
+            return None
+        value = text
+    elif isinstance(value, timedelta):
+        value = value.total_seconds()
+    elif isinstance(value, np.timedelta64):
+        value = value / np.timedelta64(1, "s")
+    elif not isinstance(value, REAL):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if isfinite(number) and abs(number) <= LARGEST else None
+
+
+def as_truth(value: Any) -> bool | None:
+    """Return a truth value, or a word or number for one; None if it is none."""
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, str):
+        known = TRUTH.get(value.strip().lower())
+        if known is not None:
+            return known
+    number = as_number(value)
+    return None if number not in (0.0, 1.0) else number == 1.0
+
+
+def as_time(value: Any) -> datetime | None:
+    """Return a date or time without a zone, in UTC if it had one; None if it is none.
+
+    Text is read as ISO 8601, with dashes.
+
+    Examples
+    --------
+    >>> as_time("2024-02-29"), as_time("2024-02-29T12:00+02:00"), as_time("29.2.2024")
+    (datetime.datetime(2024, 2, 29, 0, 0), datetime.datetime(2024, 2, 29, 10, 0), None)
+    """
+    if isinstance(value, str):
+        text = value.strip()
+        if len(text) < 10 or text[4] != "-" or text[7] != "-":
+            return None
+        try:
+            value = datetime.fromisoformat(text)
+        except ValueError:
+            return None
+    elif isinstance(value, np.datetime64):
+        value = value.astype("datetime64[us]").item()
+    if isinstance(value, datetime):
+        plain = value if type(value) is datetime else datetime.fromisoformat(value.isoformat())
+        try:
+            return plain if plain.tzinfo is None else plain.astimezone(UTC).replace(tzinfo=None)
+        except OverflowError:
+            return None
+    if isinstance(value, date):
+        return datetime(value.year, value.month, value.day)
+    return None
+
+
+def as_word(value: Any) -> str | None:
+    """Return a value as a category: 3, 3.0 and "3" are the same; None for lists and the like.
+
+    Examples
+    --------
+    >>> [as_word(each) for each in (" red ", 3.0, "3", True, 2.5, [1])]
+    ['red', '3', '3', 'true', '2.5', None]
+    """
+    if isinstance(value, str):
+        text = value.strip()
+    elif isinstance(value, bool | np.bool_):
+        text = str(bool(value)).lower()
+    elif isinstance(value, int | np.integer):
+        text = str(int(value)) if abs(int(value)) < 10**100 else "a number beyond 1e100"
+    elif isinstance(value, float | np.floating):
+        number = float(value)
+        text = str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
+    elif isinstance(value, bytes | bytearray | list | tuple | dict | set | np.ndarray):
+        return None
+    else:
+        text = str(value)
+    if not text.isascii():
+        text = text.encode(errors="replace").decode()  # half a character cannot be saved
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 10]}…{word_hash(text):08x}"
+
+
+def word_hash(text: str) -> int:
+    """Return a number of 32 bits that depends on a word only."""
+    return zlib.crc32(text.encode())
+
+
+def time_cells(time: datetime) -> Cells:
+    """Return the numbers of a time: days since 1970, and angles of the year, week and day.
+
+    A time at midnight counts as a date alone: it sets no angle of the day.
+    """
+    of_day = (time - datetime(time.year, time.month, time.day)) / DAY
+    year = datetime(time.year, 1, 1)
+    length = 366 if _is_leap(time.year) else 365
+    cells = (
+        ("days", (time - EPOCH) / DAY),
+        *_angle("year", (time - year) / DAY / length),
+        *_angle("week", time.weekday() / 7),
+    )
+    return cells if of_day == 0.0 else (*cells, *_angle("day", of_day))
+
+
+def _angle(name: str, turn: float) -> Cells:
+    return (f"{name} sin", sin(2 * pi * turn)), (f"{name} cos", cos(2 * pi * turn))
+
+
+def _is_leap(year: int) -> bool:
+    return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)

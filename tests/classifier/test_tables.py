@@ -1,0 +1,260 @@
+"""Tables as they are: numbers, categories, dates and missing values in any mix."""
+
+import copy
+import pickle
+import threading
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from minout import InvalidInputError, Learner, MinoutClassifier
+from minout.tables import TableEncoder
+
+SMALL = {"C": 1.0, "regions": 1, "expand": None}
+
+
+def table(n=60, seed=0):
+    """Rows with a label; the last categories of `town` appear late."""
+    rng = np.random.default_rng(seed)
+    y = np.where(rng.random(n) < 0.5, "no", "yes")
+    town = np.array([f"t{rng.integers(2 + 6 * k // n)}" for k in range(n)], dtype=object)
+    size = rng.normal(size=n) + (y == "yes")
+    size[rng.random(n) < 0.2] = np.nan
+    colour = np.where(rng.random(n) < 0.7, np.where(y == "yes", "red", "blue"), "green")
+    frame = pd.DataFrame({"size": size, "town": town, "colour": colour.astype(object)})
+    frame.loc[rng.random(n) < 0.2, "colour"] = None
+    return frame.assign(day=pd.date_range("2024-01-01", periods=n, freq="7h")), y
+
+
+def in_polars(frame):
+    records = frame.astype(object).where(frame.notna(), None)
+    return pl.DataFrame({name: records[name].to_list() for name in frame})
+
+
+def streamed(frame, y, *, batch=7, **settings):
+    classifier = MinoutClassifier(**{**SMALL, **settings})
+    for n in range(0, len(y), batch):
+        ids = list(range(n, min(n + batch, len(y))))
+        classifier.partial_fit(frame[n : n + batch], y[n : n + batch], ids=ids, at=0.0)
+    return classifier
+
+
+def test_a_fit_does_not_depend_on_the_order_of_rows():
+    frame, y = table()
+    order = np.random.default_rng(1).permutation(len(y))
+    one = MinoutClassifier(**SMALL).fit(frame, y)
+    other = MinoutClassifier(**SMALL).fit(frame.iloc[order], y[order])
+    assert (one.decision_function(frame) == other.decision_function(frame)).all()
+    assert one.columns_ == other.columns_
+
+
+def test_a_consolidated_stream_predicts_the_same_in_any_order():
+    frame, y = table()
+    order = np.r_[:8, 8 + np.random.default_rng(1).permutation(len(y) - 8)]
+    one, other = streamed(frame, y), streamed(frame.iloc[order], y[order])
+    for each in (one, other):
+        each.consolidate()
+    assert one.predict(frame).tolist() == other.predict(frame).tolist()
+    scores = one.decision_function(frame), other.decision_function(frame)
+    assert np.allclose(*scores, rtol=0.0, atol=1e-6)
+
+
+def test_categories_that_come_late_are_as_good_as_columns_from_the_start():
+    frame, y = table()
+    classifier = streamed(frame, y)
+    widths = {len(row) for row in _rows_as_they_came(frame)}
+    assert len(widths) > 2
+    encoder = TableEncoder.restored(classifier.learner_.notes["table"])
+    twin = Learner(**SMALL, missing="mean")
+    twin.teach_many(encoder.encode_known_many(frame), y.tolist(), ids=range(len(y)), at=0.0)
+    classifier.consolidate()
+    twin.consolidate()
+    rows = encoder.encode_known_many(frame)
+    assert (classifier.learner_.scores(rows) == twin.scores(rows)).all()
+    assert (classifier.decision_function(frame) == twin.scores(rows)[:, 1]).all()
+    assert classifier.audit().ok
+
+
+def _rows_as_they_came(frame):
+    encoder = TableEncoder()
+    encoder.start(frame[:7])
+    return [encoder.encode(each).row for each in frame[7:].to_dict("records")]
+
+
+@pytest.mark.parametrize("kept", ["file", "pickle", "copy", "folder"])
+def test_a_restored_classifier_goes_on_with_the_same_bits(kept, tmp_path):
+    frame, y = table()
+    settings = {"store": tmp_path / "model"} if kept == "folder" else {}
+    classifier = streamed(frame[:40], y[:40], **settings)
+    if kept == "file":
+        classifier.save(tmp_path / "file")
+        twin = MinoutClassifier.load(tmp_path / "file")
+    elif kept == "pickle":
+        twin = pickle.loads(pickle.dumps(classifier))
+    elif kept == "copy":
+        twin = copy.deepcopy(classifier)
+    else:
+        classifier.learner_.close()
+        twin = MinoutClassifier(**SMALL, **settings)
+        classifier = streamed(frame[:40], y[:40])
+    assert (twin.decision_function(frame) == classifier.decision_function(frame)).all()
+    for each in (classifier, twin):
+        each.partial_fit(frame[40:], y[40:], at=0.0)
+    assert twin.columns_ == classifier.columns_
+    assert twin.feature_names_in_.tolist() == ["size", "town", "colour", "day"]
+    assert (twin.decision_function(frame) == classifier.decision_function(frame)).all()
+    if kept == "folder":
+        twin.learner_.close()
+
+
+def test_two_classifiers_on_one_folder_take_over_each_other_s_categories(tmp_path):
+    frame, y = table()
+    settings = {**SMALL, "store": tmp_path / "model", "durability": "example"}
+    one = MinoutClassifier(**settings).partial_fit(frame[:20], y[:20], at=0.0)
+    other = MinoutClassifier(**settings)
+    other.partial_fit(frame[20:40].assign(town="north"), y[20:40], at=0.0)
+    one.partial_fit(frame[40:].assign(town="south"), y[40:], at=0.0)
+    assert other.learner_.reload()
+    assert (one.decision_function(frame) == other.decision_function(frame)).all()
+    names = TableEncoder.restored(one.learner_.notes["table"]).names
+    assert names.index("town=north") < names.index("town=south")
+    for each in (one, other):
+        each.learner_.close()
+
+
+def test_an_unseen_category_and_a_missing_value_can_be_predicted():
+    frame, y = table()
+    classifier = MinoutClassifier(**SMALL).fit(frame, y)
+    new = frame[:3].assign(town="far away", size=[1.0, None, 2.0])
+    encoder = TableEncoder.restored(classifier.learner_.notes["table"])
+    rows = encoder.encode_known_many(new)
+    towns = [source == "town" for source in encoder.sources]
+    assert not rows[:, towns].any()
+    assert (classifier.predict(new) == classifier.learner_.predict(rows)).all()
+    assert classifier.explain(new[:1]).label == classifier.explain(new.iloc[0]).label
+    assert classifier.explain(dict(new.iloc[0])).label == classifier.predict(new)[0]
+    assert len(classifier.what_if(new, y[:3])) == 3
+    assert "far away" not in str(classifier.learner_.notes)
+
+
+def test_pandas_and_polars_are_the_same():
+    frame, y = table()
+    polars = in_polars(frame)
+    one, other = MinoutClassifier(**SMALL).fit(frame, y), MinoutClassifier(**SMALL).fit(polars, y)
+    assert one.columns_ == other.columns_
+    assert (one.decision_function(polars) == other.decision_function(frame)).all()
+
+
+def test_rows_of_weight_0_leave_no_category_behind():
+    frame, y = table()
+    weight = np.where(np.arange(60) % 3, 1.0, 0.0)
+    frame.loc[0, "town"] = "nowhere"
+    for X in (frame, in_polars(frame)):
+        classifier = MinoutClassifier(**SMALL).fit(X, y, weight)
+        assert "nowhere" not in str(classifier.learner_.notes)
+        assert len(classifier.all_ids_) == 40
+
+
+def test_overrides_are_followed_and_saved(tmp_path):
+    frame, y = table()
+    kinds = {"day": "ignore", "town": "category", "size": "number"}
+    classifier = MinoutClassifier(**SMALL, column_kinds=kinds).fit(frame, y)
+    assert classifier.columns_["day"] == "left out (you said so)"
+    classifier.save(tmp_path / "file")
+    assert MinoutClassifier.load(tmp_path / "file").column_kinds == kinds
+    plain = pd.DataFrame({"a": [0.0, 1.0, 2.0], "b": [1.0, 2.0, 3.0]})
+    classifier = MinoutClassifier(column_kinds={"a": "category"}).fit(plain, ["x", "y", "x"])
+    assert classifier.learner_.width == 4
+
+
+def test_readers_can_predict_while_categories_appear():
+    frame, y = table()
+    classifier = streamed(frame[:7], y[:7])
+    wrong, done = [], threading.Event()
+
+    def read():
+        while not done.is_set():
+            try:
+                classifier.predict_proba(frame)
+                classifier.predict(frame)
+            except Exception as error:
+                wrong.append(error)
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    try:
+        for n in range(20):
+            classifier.partial_fit(frame[:2].assign(town=f"new {n}"), y[:2], at=0.0)
+    finally:
+        done.set()
+        thread.join()
+    assert wrong == []
+    assert "town=new 19" in TableEncoder.restored(classifier.learner_.notes["table"]).names
+
+
+def everything(classifier):
+    return pickle.dumps(classifier.learner_.__getstate__()), classifier.columns_
+
+
+BAD = {
+    "word": (lambda frame: frame.assign(size="large"), "'size' was taken for a number"),
+    "column": (lambda frame: frame.drop(columns="town"), "feature names"),
+    "order": (lambda frame: frame[["town", "size", "colour", "day"]], "same order"),
+    "array": (lambda frame: frame.to_numpy(), "pass a data frame"),
+    "nothing": (lambda frame: frame[:0], "X has no rows"),
+    "list": (lambda frame: frame.assign(town=[[1]] * len(frame)), "'town' holds a list"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_tables_are_refused_and_change_nothing(case):
+    frame, y = table()
+    classifier = streamed(frame, y)
+    before = everything(classifier)
+    make, words = BAD[case]
+    bad = make(frame.assign(colour="never seen"))
+    with pytest.raises(ValueError, match=words):
+        classifier.partial_fit(bad, y[: len(bad)])
+    with pytest.raises(ValueError, match=words):
+        classifier.predict(bad)
+    assert everything(classifier) == before
+
+
+def test_a_refused_id_takes_no_category_over():
+    frame, y = table()
+    classifier = streamed(frame, y)
+    before = everything(classifier)
+    with pytest.raises(InvalidInputError, match="stored with another row"):
+        classifier.partial_fit(frame[:1].assign(town="never seen"), y[:1], ids=[0])
+    assert everything(classifier) == before
+
+
+@pytest.mark.parametrize(
+    ("kinds", "words"),
+    [
+        (3, "is a dict"),
+        ({"other": "number"}, "names 'other', which X does not have"),
+        ({"size": "float"}, "is one of number, boolean"),
+    ],
+    ids=["number", "name", "kind"],
+)
+def test_bad_overrides_are_refused(kinds, words):
+    with pytest.raises(InvalidInputError, match=words):
+        MinoutClassifier(column_kinds=kinds).fit(*table())
+    with pytest.raises(InvalidInputError, match="pass a data frame"):
+        MinoutClassifier(column_kinds={"a": "number"}).fit([[1.0], [2.0]], ["a", "b"])
+
+
+@pytest.mark.parametrize("note", [3, {}, "width"])
+def test_a_file_whose_table_is_not_ours_is_refused(tmp_path, note):
+    frame, y = table()
+    classifier = streamed(frame, y)
+    if note == "width":
+        note = copy.deepcopy(classifier.learner_.notes["table"])
+        note["slots"].pop()
+    classifier.learner_.notes["table"] = note
+    classifier.learner_.save(tmp_path / "f")
+    with pytest.raises(InvalidInputError, match="note 'table' was not written by minout"):
+        MinoutClassifier.load(tmp_path / "f")

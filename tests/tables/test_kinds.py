@@ -1,0 +1,108 @@
+"""What a column is taken for, and why."""
+
+from datetime import date, timedelta
+
+import numpy as np
+import pytest
+
+from minout.tables import TableEncoder
+from minout.tables.kinds import decide
+
+MANY = range(60)
+TAKEN = {
+    "numbers": ("age", [1, 2.5, None], "number"),
+    "number_text": ("age", ["1", " 2.5 ", "-3e4", "NA", ""], "number"),
+    "zero_one": ("flag", [0, 1, 1], "number"),
+    "durations": ("took", [timedelta(hours=1)], "number"),
+    "truth": ("flag", [True, None, False], "boolean"),
+    "truth_text": ("flag", ["Yes", "no", "?", "TRUE"], "boolean"),
+    "dates": ("day", [date(2020, 1, 2), "2021-03-04", None], "date"),
+    "day_first": ("day", ["31.12.2020", "1.1.2021"], "category"),
+    "words": ("colour", ["red", "blue", "red"], "category"),
+    "mixed": ("size", ["3", "4", "large"], "category"),
+    "one_thousand": ("size", ["1,000", "2,000"], "category"),
+    "same_word": ("colour", ["red"] * 60, "category"),
+    "few_names": ("name", [f"n{n}" for n in range(19)], "category"),
+    "names": ("name", [f"n{n}" for n in MANY], "ignore"),
+    "text": ("review", [f"it was the {n}th time I came" for n in MANY], "text"),
+    "ids": ("customer_id", [10 * n for n in MANY], "ignore"),
+    "camel": ("customerId", [str(n) for n in MANY], "ignore"),
+    "index": ("Unnamed: 0", np.arange(60), "ignore"),
+    "humid": ("humid", list(MANY), "number"),
+    "few_ids": ("id", [1, 2, 3], "number"),
+    "id_again": ("id", [n // 2 for n in MANY], "number"),
+    "id_of_parts": ("id", [n + 0.5 for n in MANY], "number"),
+    "nothing": ("x", [None, "", float("nan")], "undecided"),
+}
+
+
+@pytest.mark.parametrize("case", TAKEN)
+def test_a_column_is_taken_for(case):
+    name, values, kind = TAKEN[case]
+    decision = decide(name, values)
+    assert decision.kind == kind
+    assert decision.why
+    assert "\n" not in decision.why
+
+
+def test_each_column_has_a_line_that_says_what_it_is_and_why():
+    encoder = TableEncoder({"pin": "category"})
+    encoder.start(
+        {
+            "age": [3.5, "7"],
+            "pin": [1, 2],
+            "size": ["9", "large"],
+            "empty": [None, None],
+            "ok": ["yes", "no"],
+        }
+    )
+    assert encoder.describe_columns() == [
+        "age: number (each of 2 values is a number)",
+        "pin: category, 2 values (you said so)",
+        "size: category, 2 values (1 of 2 values are no numbers, as 'large')",
+        "empty: left out until it has a value (no value so far)",
+        "ok: boolean (each of 2 values is a word for true or false)",
+    ]
+
+
+def test_each_number_of_a_row_has_a_name_and_a_column():
+    encoder = TableEncoder()
+    encoder.encode_many(
+        [
+            {"age": 3, "colour": "red", "seen": "2024-01-01T10:00", "ok": True},
+            {"age": None, "colour": None, "seen": None, "ok": None},
+        ]
+    )
+    assert encoder.names == [
+        "age",
+        "colour=red",
+        "colour is missing",
+        "seen",
+        "seen: time of year (sin)",
+        "seen: time of year (cos)",
+        "seen: weekday (sin)",
+        "seen: weekday (cos)",
+        "seen: time of day (sin)",
+        "seen: time of day (cos)",
+        "ok",
+    ]
+    assert encoder.sources == ["age", "colour", "colour", *["seen"] * 7, "ok"]
+
+
+def test_another_word_in_a_boolean_gets_its_own_number():
+    encoder = TableEncoder()
+    encoder.start({"smoker": ["yes", "no"]})
+    assert encoder.encode({"smoker": "unknown"}).row.tolist() == [0.0, 1.0]
+    assert encoder.encode({"smoker": 1}).row.tolist() == [1.0, 0.0]
+    assert encoder.names == ["smoker", "smoker=unknown"]
+
+
+def test_a_column_that_was_left_out_can_be_given_a_kind_later():
+    encoder = TableEncoder()
+    encoder.start({"x": [1.0] * 60, "name": [f"n{n}" for n in MANY]})
+    assert encoder.encode({"x": 1, "name": "n1"}).new == 0
+    encoder.set_kind("name", "category")
+    assert encoder.encode({"x": 1, "name": "n1"})[1] == 1
+    assert encoder.names == ["x", "name=n1"]
+    encoder.set_kind("other", "ignore")
+    assert encoder.encode({"x": 1, "other": 5}).new == 0
