@@ -2,6 +2,7 @@
 
 import copy
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
@@ -47,12 +48,13 @@ from minout.inputs import (
     checked_time,
     checked_weight,
     listed_ids,
+    listed_labels,
 )
 from minout.model_folder import FileStore, holds_file, import_file, open_store
 from minout.model_reading import Loaded
 from minout.model_store import Durability, FolderStore, Store
 from minout.readwrite import ReadWriteLock, reads, writes
-from minout.teaching import Example, checked_examples, clock, separable, step
+from minout.teaching import Example, checked_examples, clock, corrected, separable, step
 
 Auto = Literal["auto"]
 Time = float | datetime
@@ -345,19 +347,103 @@ class Learner:
         """
         state = self._taught()
         place, label = self._place(id), self._label(y)
-        old, example_id = state.label_at(place), state.ids[place]  # a Python int or str
-        weighs = float(state.examples.weights[place])
-        new = weighs if weight is None else checked_weight(weight)
-        if old == label and new == weighs:
+        new = None if weight is None else checked_weight(weight)
+        delta, report = corrected(state, place, label, new)
+        if delta is not None:
+            self._commit(state, delta)
+        return report
+
+    @changes
+    def correct_many(self, ids: Sequence[Id], y: Sequence[Label]) -> list[StepReport]:
+        """Give stored examples other labels, one after the other.
+
+        If the call raises an error, the learner is unchanged. If it is interrupted (Ctrl-C), the
+        corrections before the interruption stay.
+
+        Parameters
+        ----------
+        ids : sequence of int or str
+            The ids of stored examples, each once.
+        y : sequence of int or str
+            Their labels.
+
+        Returns
+        -------
+        list of StepReport
+            One per id; see `correct`. If a correction lets another of the examples fall out of a
+            window per label, that one is not corrected any more.
+
+        Examples
+        --------
+        >>> learner = Learner()
+        >>> reports = learner.teach_many([[0.0], [0.1], [1.0]], ["low", "high", "low"])
+        >>> reports = learner.correct_many([1, 2], ["low", "high"])
+        >>> [learner.example(id)[1] for id in learner.ids]
+        ['low', 'low', 'high']
+        """
+        state = self._taught()
+        named = [state.ids[self._place(each)] for each in listed_ids(ids)]
+        labels = [self._label(each) for each in listed_labels(y)]
+        if len(named) != len(labels):
+            raise InvalidInputError(
+                f"There are {len(named)} ids and {len(labels)} labels; pass one label per id."
+            )
+        twice = [each for each, count in Counter(named).items() if count > 1]
+        if twice:
+            raise InvalidInputError(f"The id {twice[0]!r} is named twice; name each example once.")
+        reports: list[StepReport] = []
+        rollback = Rollback(state)
+        for example_id, label in zip(named, labels, strict=True):
+            place = state.place_of.get(example_id)
+            if place is None:  # fell out of the window
+                reports.append(StepReport(example_id, label, NOTHING_MOVED))
+                continue
+            try:
+                delta, report = corrected(state, place, label)
+            except InvalidInputError:
+                self._commit(state, rollback.delta())
+                raise
+            if delta is not None:
+                rollback.record(delta)
+                self._commit(state, delta)
+            reports.append(report)
+        return reports
+
+    @changes
+    def update(self, id: Id, x: Any) -> StepReport:
+        """Give a stored example other features, in one step; it keeps label, weight and time.
+
+        If the call raises an error, the learner is unchanged. It is the same as to forget the
+        example and to teach it again: `ids` lists it last.
+
+        Parameters
+        ----------
+        id : int or str
+            The id of a stored example.
+        x : array-like of shape (n_features,)
+            The new example, or any other input that the feature map takes.
+
+        Returns
+        -------
+        StepReport
+            What the change moved; see `teach`.
+
+        Examples
+        --------
+        >>> learner = Learner()
+        >>> reports = learner.teach_many([[0.0], [1.0]], ["low", "high"], ids=["a", "b"])
+        >>> report = learner.update("a", [0.2])
+        >>> learner.example("a")[0].tolist(), learner.ids
+        ([0.2], ['b', 'a'])
+        """
+        state = self._taught()
+        place, row = self._place(id), self._inputs.row(x, state.widths)
+        example_id, label = state.ids[place], state.label_at(place)
+        if state.holds(place, row):
             return StepReport(example_id, label, NOTHING_MOVED)
-        delta = separable(lambda: engine.relabel(state, place, label, new))
-        gone = delta.certificate.forgotten
-        corrected: dict[Id, tuple[Label, ...]] = dict.fromkeys(gone, ())
-        if old != label and example_id not in gone:
-            earlier = [each for each in state.corrected.get(id, ()) if each not in (old, label)]
-            corrected[example_id] = (*earlier, old)
-        self._commit(state, delta._replace(corrected=corrected))
-        return StepReport(example_id, label, delta.certificate, delta.refresh)
+        delta = separable(lambda: engine.update(state, place, row))
+        self._commit(state, delta, action="update")
+        return StepReport(example_id, label, delta.certificate, delta.refresh, delta.was_right)
 
     @changes
     def forget(self, ids: Id | Iterable[Id], *, log_ids: bool = False) -> Certificate:
@@ -1268,12 +1354,14 @@ class Learner:
         self._lock.complete()
         self._store.commit_if_due(self._state, is_due=True)
 
-    def _commit(self, state: State, delta: Delta, *, log_ids: bool = False) -> None:
+    def _commit(
+        self, state: State, delta: Delta, action: str = "", *, log_ids: bool = False
+    ) -> None:
         # Apply a change to a state, and make it the state of this learner.
         def put_in_place() -> None:
             engine.apply(state, delta)
             self._state = state
-            self._store.record(state, delta, log_ids=log_ids)
+            self._store.record(state, delta, action, log_ids=log_ids)
 
         engine.make_room(state, delta)
         self._lock.write(put_in_place)

@@ -34,7 +34,7 @@ from minout.engine.reports import (
 from minout.engine.rollback import Rollback
 from minout.engine.settings import Settings
 from minout.engine.state import Delta, State, Widths, apply, make_room
-from minout.engine.step import forget, relabel, rewindow, settle_pending, teach
+from minout.engine.step import forget, relabel, rewindow, settle_pending, teach, update
 from minout.engine.suspects import Suspect, suspects
 from minout.engine.validation import MalformedError
 
@@ -94,6 +94,7 @@ __all__ = [
     "teach",
     "trim_heap",
     "unpacked",
+    "update",
     "what_if",
     "winners",
 ]
