@@ -82,7 +82,7 @@ def perform(learner, operation):
     return getattr(answer, "certificate", answer)
 
 
-def drawn(rng, learner, number, *, many=True):  # noqa: PLR0911, one for each kind
+def drawn(rng, learner, number, *, many=True):  # noqa: PLR0911, PLR0912, one for each kind
     """Draw an operation for a learner in this state."""
     ids = learner.ids
     kind = str(rng.choice([*OFTEN], p=[*OFTEN.values()]))

@@ -5,6 +5,7 @@ It does not deal with files, locks or scikit-learn.
 
 from minout.engine.audit import Audit, audit
 from minout.engine.choice import Choice
+from minout.engine.conflicts import Conflict, conflicts
 from minout.engine.consolidate import consolidate, rebuilt
 from minout.engine.examples import LARGEST_WEIGHT, LEAST_WEIGHT, Examples
 from minout.engine.expected import ClassAccuracy, ExpectedAccuracy, expected_accuracy
@@ -20,6 +21,14 @@ from minout.engine.folds import softmax
 from minout.engine.heap import trim_heap
 from minout.engine.inspection import Inspection, inspect
 from minout.engine.interference import Sets, WhatIf, partition, what_if
+from minout.engine.label_errors import (
+    LIKELY,
+    ClassErrors,
+    LabelErrors,
+    label_errors,
+    left_out_probabilities,
+    true_labels,
+)
 from minout.engine.packing import SHARED, packed, pairs_with_weights, shared, summary, unpacked
 from minout.engine.prediction import Winners, winners
 from minout.engine.records import Columns, gathered, separator_record
@@ -41,6 +50,7 @@ from minout.engine.validation import MalformedError
 __all__ = [
     "LARGEST_WEIGHT",
     "LEAST_WEIGHT",
+    "LIKELY",
     "LONGEST_LABEL",
     "NOTHING_MOVED",
     "SHARED",
@@ -48,13 +58,16 @@ __all__ = [
     "Certificate",
     "Choice",
     "ClassAccuracy",
+    "ClassErrors",
     "Columns",
+    "Conflict",
     "Consolidation",
     "Delta",
     "Examples",
     "ExpectedAccuracy",
     "Explanation",
     "Inspection",
+    "LabelErrors",
     "MalformedError",
     "PairSeparator",
     "Refresh",
@@ -71,12 +84,15 @@ __all__ = [
     "Winners",
     "apply",
     "audit",
+    "conflicts",
     "consolidate",
     "expected_accuracy",
     "explain",
     "forget",
     "gathered",
     "inspect",
+    "label_errors",
+    "left_out_probabilities",
     "make_room",
     "packed",
     "pair_separator",
@@ -93,6 +109,7 @@ __all__ = [
     "suspects",
     "teach",
     "trim_heap",
+    "true_labels",
     "unpacked",
     "update",
     "what_if",

@@ -13,6 +13,7 @@ from minout.engine.left_out import left_out_margins
 from minout.engine.state import State
 from minout.metrics import wilson_interval
 
+
 class ClassAccuracy(NamedTuple):
     """The expected accuracy on new rows of one label.
 

@@ -5,7 +5,7 @@ The separators made without an example follow in closed form from those made wit
 those of all examples.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,10 @@ class LeftOut(NamedTuple):
     places: Ints
     others: Ints
     margins: Floats
+
+    def only(self, which: Any) -> "LeftOut":
+        """Return some of the margins."""
+        return LeftOut(self.places[which], self.others[which], self.margins[which])
 
     def of(self, place: int, regions: int) -> Floats:
         """Return the margins of a place against all regions; inf where it is no support vector."""
@@ -115,13 +119,13 @@ def _scores(state: State, places: Ints, left_out: LeftOut) -> Floats:
     # Without an example its margins are lower, so its own region's score is the lower of the two;
     # a region on the other side may get a higher score if that margin decided it.
     first, last = np.searchsorted(left_out.places, [places[0], places[-1] + 1])
-    mine = LeftOut(*(each[first:last] for each in left_out))
+    mine = left_out.only(slice(first, last))
     row, own = np.searchsorted(places, mine.places), state.examples.regions[places]
     X, regions = state.examples.table[places], state.regions
     scores = state.region_scores(X)
     alone = np.array([regions.size(regions.labels[c]) == 1 for c in own.tolist()], dtype=np.bool_)
     kept = ~alone[row]
-    row, mine = row[kept], LeftOut(*(each[kept] for each in mine))
+    row, mine = row[kept], mine.only(kept)
     np.minimum.at(scores, (row, own[row]), mine.margins)
     for other in np.unique(mine.others).tolist():
         of_other = mine.others == other

@@ -25,6 +25,7 @@ from minout.maths.interference import (
     interfered_if_fixed,
     partition,
 )
+from minout.maths.label_noise import LabelNoise, label_noise
 from minout.maths.leave_one_out import margins_left_out, margins_left_out_by_w
 from minout.maths.loss import GRID, cross_entropy, slope, step
 from minout.maths.separator import Separator, margins, separator
@@ -62,6 +63,7 @@ __all__ = [
     "TINY",
     "Expansion",
     "Geometry",
+    "LabelNoise",
     "Layer",
     "Moments",
     "Partition",
@@ -86,6 +88,7 @@ __all__ = [
     "initial_layer",
     "interfered",
     "interfered_if_fixed",
+    "label_noise",
     "margins",
     "margins_left_out",
     "margins_left_out_by_w",
