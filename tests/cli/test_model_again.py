@@ -79,7 +79,7 @@ def test_ids_that_are_numbers_are_known_too(tmp_path, run, run_json, irises):
 def test_a_file_whose_labels_were_corrected_can_be_learned_again(
     run, run_json, wines, wine, on_disk
 ):
-    run("correct", wines, "b0", "port")
+    run("correct", wines, "b0", "port", "--new-label")
     run("correct", wines, "b1", "port")
     run("correct", wines, "b1", "grignolino")
     run("correct", wines, "b2", "port")

@@ -34,7 +34,7 @@ def test_a_corrected_model_equals_one_that_was_taught_rightly(
 
 
 def test_a_correction_says_from_what_to_what(run, run_json, wines, on_disk):
-    said = run("correct", wines, "b0", "port")
+    said = run("correct", wines, "b0", "port", "--new-label")
     assert said.startswith("label:             barolo → port (new label)\n")
     before = on_disk(wines)
     told = run_json("correct", wines, "b0", "port")
@@ -42,7 +42,7 @@ def test_a_correction_says_from_what_to_what(run, run_json, wines, on_disk):
     assert "port → port (nothing changed)\n" in run("correct", wines, "b0", "port")
     assert on_disk(wines) == before
     assert "port → barolo\n" in run("correct", wines, "b0", "barolo")
-    told = run_json("correct", wines, "b0", "sherry")
+    told = run_json("correct", wines, "b0", "sherry", "--new-label")
     assert (told["is_new_label"], told["changed"]) == (True, True)
     assert run_json("correct", wines, "b0", "grignolino")["is_new_label"] is False
 

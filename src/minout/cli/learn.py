@@ -10,7 +10,13 @@ import typer
 from minout.cli import options
 from minout.cli.file_notes import FileOptions, open_reader, read_notes, require_label
 from minout.cli.output import command, plural, print_json, print_note, print_text
-from minout.cli.queries import expected_accuracy, expected_for_json, expected_text, open_model
+from minout.cli.queries import (
+    expected_accuracy,
+    expected_for_json,
+    expected_text,
+    misfits_text,
+    open_model,
+)
 from minout.cli.stop import Stop
 from minout.cli.teaching import SkippedLines, Teaching
 from minout.cli.waiting import Waiting
@@ -130,6 +136,8 @@ def learn(
         print_text(teaching.summary())
         if expected is not None:
             print_text(f"Accuracy: {expected_text(expected)}.")
+        if learner.misfits:
+            print_text(misfits_text(len(learner.misfits), len(learner), expected))
     if refusal is not None:
         raise refusal
     if stop.signal:
