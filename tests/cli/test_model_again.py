@@ -105,7 +105,7 @@ def test_a_corrected_row_with_other_numbers_or_a_third_label_is_refused(
 
 def test_of_what_is_forgotten_no_note_stays(run, wines, on_disk):
     for id in ("b0", "b1", "b60"):
-        run("correct", wines, id, "port")
+        run("correct", wines, id, "port", "--new-label")
     assert Learner.open(wines, read_only=True).corrected == {
         "b0": ("barolo",),
         "b1": ("barolo",),
@@ -121,7 +121,7 @@ def test_of_what_is_forgotten_no_note_stays(run, wines, on_disk):
 
 
 def test_a_forgotten_row_comes_back_with_its_file(run, run_json, wines, wine):
-    run("correct", wines, "b0", "port")
+    run("correct", wines, "b0", "port", "--new-label")
     run("forget", wines, "b0")
     told = run_json("learn", wines, wine)
     assert (told["taught"], told["known"], told["corrected"]) == (1, 177, 0)

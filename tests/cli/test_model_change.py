@@ -104,7 +104,7 @@ def test_a_word_means_the_string_before_the_number(tmp_path, run, refused):
     run("import", tmp_path / "f", tmp_path / "m")
     run("forget", tmp_path / "m", "7")
     assert kept(tmp_path / "m").ids == [7, 8]
-    run("correct", tmp_path / "m", "8", "2")
+    run("correct", tmp_path / "m", "8", "2", "--new-label")
     assert kept(tmp_path / "m").example(8)[1] == 2
     run("forget", tmp_path / "m", "7")
     assert kept(tmp_path / "m").ids == [8]
@@ -126,7 +126,7 @@ def test_refused_changes_change_nothing(refused, wines, on_disk):
 
 def test_suspects_print_a_table(run, wines):
     lines = run("suspects", wines, "-n", "3").splitlines()
-    assert lines[0] == "id,label,slack,suggested_label"
+    assert lines[0] == "id,label,probability,suggested_label,slack"
     assert len(lines) == 4
 
 

@@ -22,6 +22,7 @@ from minout.cli.waiting import Waiting
 from minout.engine import NOTHING_MOVED, Certificate
 from minout.engine.window import SECONDS
 from minout.errors import InvalidInputError
+from minout.inputs import checked_label
 from minout.learner import Learner
 from minout.store import prepare_folder
 from minout.streams.files import is_utf8, join_names
@@ -91,6 +92,8 @@ def _new_labels(
 ) -> list[Label]:
     known = learner.classes.tolist()
     new = list(dict.fromkeys(label for label in fixes.values() if label not in known))
+    for label in new:
+        checked_label(label, known)  # raises the error for another type
     if new and not is_allowed:
         where = "" if file is None else f"{file}, column 'label': "
         raise InvalidInputError(

@@ -83,9 +83,9 @@ def misfits_text(misfits: int, examples: int, expected: ExpectedAccuracy | None)
         usual = f", {1.0 - expected.accuracy:.1%} here"
     return (
         f"Misfits: {misfits / examples:.1%} of the examples are on the wrong side of a separator. "
-        f"Usual is about the share of rows that are predicted wrongly{usual}, or less: next to none where "
-        "labels are distinct, more where they overlap. `minout suspects` says which labels may be "
-        "wrong, `minout list --misfits` which examples are misfits."
+        f"Usual is about the share of rows that are predicted wrongly{usual}, or less: next to "
+        "none where labels are distinct, more where they overlap. `minout suspects` says which "
+        "labels may be wrong, `minout list --misfits` which examples are misfits."
     )
 
 
