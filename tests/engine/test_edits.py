@@ -157,7 +157,9 @@ def test_an_updated_example_keeps_weight_label_and_earlier_labels():
 def test_an_updated_example_keeps_its_time():
     learner = taught("newest 20")
     oldest = learner.ids[0]
+    time = learner.time(oldest)
     learner.update(oldest, [1.0, 2.0, 3.0])
+    assert learner.time(oldest) == time
     assert learner.teach([0.0, 0.0, 1.0], "a", at=99.0).certificate.forgotten == (oldest,)
 
 
