@@ -55,7 +55,7 @@ def engine(
     The parts are stream (1 and 2), growth (3), small (4), order (5), forget (6), noise (7),
     tables (8), many (9), memory (10), predict (11), overlap (12), settle (13), thousand
     (14), expected (15), profile (16), bent (17), forms (18), drift (19), window (20), weights
-    (21) and codes (22). Piped into a file, the tables are Markdown.
+    (21), codes (22) and labels (23). Piped into a file, the tables are Markdown.
 
     Example: python -m benchmarks engine --data FOLDER --only stream,growth --out engine.jsonl
     """

@@ -12,6 +12,7 @@ from benchmarks.engine import (
     expected,
     few_examples,
     forms,
+    label_errors,
     many_classes,
     memory,
     overlap,
@@ -73,6 +74,7 @@ PARTS = (
     Part("window", window.measure, window.tables, window.goals, (20,)),
     Part("weights", weights.measure, weights.tables, weights.goals, (21,)),
     Part("codes", codes.measure, codes.tables, codes.goals, (22,)),
+    Part("labels", label_errors.measure, label_errors.tables, label_errors.goals, (23,)),
 )
 
 

@@ -84,6 +84,8 @@ class Settings:
         Random tables on which `weights` checks each law.
     rare_rows, rare_draws : int
         Rows to learn from with a rare class in `weights`, as many to test on; draws.
+    label_sets, label_rows : tuple of str, int
+        The sets of `labels`, and rows of those that are drawn.
     """
 
     compile_first: bool = True
@@ -148,6 +150,8 @@ class Settings:
     law_tables: int = 50
     rare_rows: int = 5_100
     rare_draws: int = 5
+    label_sets: tuple[str, ...] = ("digits", "breast cancer", "20 classes", "two Gaussians")
+    label_rows: int = 2_000
 
 
 FULL = Settings()
@@ -211,6 +215,8 @@ TESTING = Settings(
     law_tables=1,
     rare_rows=153,
     rare_draws=1,
+    label_sets=("wine",),
+    label_rows=60,
 )
 
 

@@ -1,4 +1,4 @@
-"""Teach one checked example: a change of the state, no change, or an error."""
+"""Teach or correct one checked example: a change of the state, no change, or an error."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -52,6 +52,25 @@ def step(state: State, example: Example) -> tuple[Delta | None, StepReport]:
         lambda: engine.teach(state, row, label, example_id, following, weight=weight, time=at)
     )
     return delta, StepReport(example_id, label, delta.certificate, delta.refresh, delta.was_right)
+
+
+def corrected(
+    state: State, place: int, label: Label, weight: float | None = None
+) -> tuple[Delta | None, StepReport]:
+    """Return the change to another label or weight (None if it has them) and a report."""
+    old, example_id = state.label_at(place), state.ids[place]  # a Python int or str
+    weighs = float(state.examples.weights[place])
+    new = weighs if weight is None else weight
+    if old == label and new == weighs:
+        return None, StepReport(example_id, label, NOTHING_MOVED)
+    delta = separable(lambda: engine.relabel(state, place, label, new))
+    gone = delta.certificate.forgotten
+    earlier: dict[Id, tuple[Label, ...]] = dict.fromkeys(gone, ())
+    if old != label and example_id not in gone:
+        had = [each for each in state.corrected.get(example_id, ()) if each not in (old, label)]
+        earlier[example_id] = (*had, old)
+    delta = delta._replace(corrected=earlier)
+    return delta, StepReport(example_id, label, delta.certificate, delta.refresh)
 
 
 def checked_examples(

@@ -81,7 +81,7 @@ def test_ids_that_are_numbers_are_known_too(tmp_path, run, run_json, irises):
 def test_a_file_whose_labels_were_corrected_can_be_learned_again(
     run, run_json, wines, wine, on_disk
 ):
-    run("correct", wines, "b0", "port")
+    run("correct", wines, "b0", "port", "--new-label")
     run("correct", wines, "b1", "port")
     run("correct", wines, "b1", "grignolino")
     run("correct", wines, "b2", "port")
@@ -107,7 +107,7 @@ def test_a_corrected_row_with_other_numbers_or_a_third_label_is_refused(
 
 def test_of_what_is_forgotten_no_note_stays(run, wines, on_disk):
     for id in ("b0", "b1", "b60"):
-        run("correct", wines, id, "port")
+        run("correct", wines, id, "port", "--new-label")
     assert Learner.open(wines, read_only=True).corrected == {
         "b0": ("barolo",),
         "b1": ("barolo",),
@@ -123,7 +123,7 @@ def test_of_what_is_forgotten_no_note_stays(run, wines, on_disk):
 
 
 def test_a_forgotten_row_comes_back_with_its_file(run, run_json, wines, wine):
-    run("correct", wines, "b0", "port")
+    run("correct", wines, "b0", "port", "--new-label")
     run("forget", wines, "b0")
     told = run_json("learn", wines, wine)
     assert (told["taught"], told["known"], told["corrected"]) == (1, 177, 0)

@@ -36,7 +36,7 @@ def test_a_corrected_model_equals_one_that_was_taught_rightly(
 
 
 def test_a_correction_says_from_what_to_what(run, run_json, wines, on_disk):
-    said = run("correct", wines, "b0", "port")
+    said = run("correct", wines, "b0", "port", "--new-label")
     assert said.startswith("label:             barolo → port (new label)\n")
     before = on_disk(wines)
     told = run_json("correct", wines, "b0", "port")
@@ -44,7 +44,7 @@ def test_a_correction_says_from_what_to_what(run, run_json, wines, on_disk):
     assert "port → port (nothing changed)\n" in run("correct", wines, "b0", "port")
     assert on_disk(wines) == before
     assert "port → barolo\n" in run("correct", wines, "b0", "barolo")
-    told = run_json("correct", wines, "b0", "sherry")
+    told = run_json("correct", wines, "b0", "sherry", "--new-label")
     assert (told["is_new_label"], told["changed"]) == (True, True)
     assert run_json("correct", wines, "b0", "grignolino")["is_new_label"] is False
 
@@ -106,7 +106,7 @@ def test_a_word_means_the_string_before_the_number(tmp_path, run, refused):
     run("import", tmp_path / "f", tmp_path / "m")
     run("forget", tmp_path / "m", "7")
     assert kept(tmp_path / "m").ids == [7, 8]
-    run("correct", tmp_path / "m", "8", "2")
+    run("correct", tmp_path / "m", "8", "2", "--new-label")
     assert kept(tmp_path / "m").example(8)[1] == 2
     run("forget", tmp_path / "m", "7")
     assert kept(tmp_path / "m").ids == [8]
@@ -128,7 +128,7 @@ def test_refused_changes_change_nothing(refused, wines, on_disk):
 
 def test_suspects_print_a_table(run, wines):
     lines = run("suspects", wines, "-n", "3").splitlines()
-    assert lines[0] == "id,label,slack,suggested_label"
+    assert lines[0] == "id,label,probability,suggested_label,slack"
     assert len(lines) == 4
 
 

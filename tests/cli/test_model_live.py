@@ -153,7 +153,7 @@ def test_other_commands_change_the_model_while_a_stream_runs(live, taught, run, 
     stream = live("learn", taught, *WORDS)
     stream.write(*map(line, range(20, 25)))
     until(lambda: len(ids_in(taught)) == 25)
-    assert run_json("correct", taught, "3", "bird")["examples"] == 25
+    assert run_json("correct", taught, "3", "bird", "--new-label")["examples"] == 25
     run("forget", taught, "4")
     stream.write(*map(line, range(25, 30)), line(3))
     code, output, _ = stream.end()

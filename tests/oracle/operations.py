@@ -25,10 +25,12 @@ KINDS = {
 }
 """Settings that store different things, by a short name."""
 OFTEN = {
-    "teach": 0.66,
+    "teach": 0.58,
     "again": 0.03,
     "many": 0.06,
     "correct": 0.08,
+    "corrections": 0.03,
+    "update": 0.05,
     "forget": 0.07,
     "forget_class": 0.01,
     "consolidate": 0.02,
@@ -71,23 +73,33 @@ def perform(learner, operation):
             rows, labels, at = arguments
             reports = learner.teach_many(rows, labels, at=at)
             return [(each.example_id, each.certificate) for each in reports]
+        if name == "correct_many":
+            reports = learner.correct_many(*arguments)
+            return [(each.example_id, each.certificate) for each in reports]
         answer = getattr(learner, name)(*arguments)
     except InvalidInputError as error:
         return str(error)
     return getattr(answer, "certificate", answer)
 
 
-def drawn(rng, learner, number, *, many=True):  # noqa: PLR0911, one for each kind
+def drawn(rng, learner, number, *, many=True):  # noqa: PLR0911, PLR0912, one for each kind
     """Draw an operation for a learner in this state."""
     ids = learner.ids
     kind = str(rng.choice([*OFTEN], p=[*OFTEN.values()]))
-    if len(ids) < 5 or (kind == "many" and not many):
+    if len(ids) < 5 or (kind in ("many", "corrections") and not many):
         kind = "teach"
     picked = [ids[int(each)] for each in rng.integers(0, max(len(ids), 1), 2)] if ids else []
     label = int(rng.integers(LABELS if number > 8 else 2))
     match kind:
         case "correct":
             return "correct", picked[0], label, [None, 2.0][int(rng.integers(2))]
+        case "corrections":
+            some = sorted({*picked, *ids[:2]})
+            return "correct_many", some, rng.integers(0, LABELS, len(some)).tolist()
+        case "update":
+            if rng.random() < 0.2:  # refused, in most states
+                return "update", picked[0], [1e99, -1e99, *drawn_row(rng, label)[2:]]
+            return "update", picked[0], drawn_row(rng, label)
         case "forget":
             return "forget", sorted(set(picked))
         case "forget_class":
@@ -126,7 +138,8 @@ def drawn_row(rng, label):
 def script(seed, count, *, many=True, **settings):
     """Draw operations, and note the bits that a learner in RAM has after each.
 
-    Without `many` there is no `teach_many`, of which an interruption leaves a part.
+    Without `many` there is neither `teach_many` nor `correct_many`: an interruption leaves a part
+    of them.
     """
     rng, learner = np.random.default_rng(seed), Learner(**settings)
     operations, digests = [], [digest(learner)]

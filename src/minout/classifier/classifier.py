@@ -27,9 +27,11 @@ from minout.codecs import Codec
 from minout.engine import (
     Audit,
     Certificate,
+    Conflict,
     Consolidation,
     ExpectedAccuracy,
     Explanation,
+    LabelErrors,
     PairSeparator,
     StepReport,
     Suspect,
@@ -591,20 +593,42 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         return self._fitted().learner.audit()
 
-    def suspects(self, n: int = 10) -> list[Suspect]:
+    def suspects(self, n: int | None = None, *, likely: bool = False) -> list[Suspect]:
         """Return the stored examples that are most likely to have a wrong label.
 
         Parameters
         ----------
-        n : int, default=10
-            The maximum number of examples.
+        n : int, optional
+            The maximum number of examples; by default 10, or all with `likely`.
+        likely : bool, default=False
+            Return only those whose label is wrong with a probability of 0.5 or more.
 
         Returns
         -------
         list of Suspect
-            The examples with the largest slack, largest first.
+            Examples that have slack, the highest probability of a wrong label first.
         """
-        return self._fitted().learner.suspects(n)
+        return self._fitted().learner.suspects(n, likely=likely)
+
+    def label_errors(self) -> LabelErrors:
+        """Return how many labels are probably wrong; see `Learner.label_errors`.
+
+        Returns
+        -------
+        LabelErrors
+            The expected number with a 95 % interval, and the same for the examples of each label.
+        """
+        return self._fitted().learner.label_errors()
+
+    def conflicts(self) -> list[Conflict]:
+        """Return pairs of nearly equal rows with different labels; see `Learner.conflicts`.
+
+        Returns
+        -------
+        list of Conflict
+            The nearest pair first.
+        """
+        return self._fitted().learner.conflicts()
 
     def expected_accuracy(self) -> ExpectedAccuracy:
         """Return the accuracy to expect on new rows: each stored example is left out in turn.

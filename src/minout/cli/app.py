@@ -44,7 +44,12 @@ OWN_FILES = {
         "explain",
         "Explain a prediction: the separator that decides, the margin, and the support vectors.",
     ),
-    "correct": Command("edit", "correct", "Change the label of a stored example."),
+    "correct": Command("edit", "correct", "Change the label of a stored example, or of many."),
+    "update": Command(
+        "edit",
+        "update",
+        "Give a stored example other features; it keeps its label, weight and time.",
+    ),
     "forget": Command(
         "edit",
         "forget",
@@ -57,6 +62,15 @@ OWN_FILES = {
         "inspect_model",
         "suspects",
         "List the stored examples that are most likely to have a wrong label.",
+    ),
+    "labels": Command(
+        "labels", "labels", "Write the labels of all stored examples, to check and edit."
+    ),
+    "list": Command(
+        "labels",
+        "list_",
+        "List the stored examples: id, label, weight, time, and whether they are misfits or "
+        "pending.",
     ),
     "audit": Command(
         "inspect_model",

@@ -134,7 +134,7 @@ def _print_results(console: Console, made: DemoData, done: DemoResults) -> None:
     _print(console, f"(Of what was taught, {honest:.1%} has a right label.)")
     _print(
         console,
-        f"\nSuspects: of the {plural(len(found.suspects), 'example')} with the largest slack, "
+        f"\nSuspects: of the {plural(len(found.suspects), 'example')} most likely to be wrong, "
         f"{len(found.wrong)} {'has' if len(found.wrong) == 1 else 'have'} a wrong label; "
         f"by chance it would be {found.by_chance:.1f}.",
     )

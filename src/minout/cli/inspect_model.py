@@ -17,18 +17,23 @@ from minout.cli.output import (
     plural,
     print_facts,
     print_json,
+    print_note,
     print_table,
     print_text,
 )
 from minout.cli.queries import (
+    errors_for_json,
+    errors_text,
     expected_accuracy,
     expected_for_json,
     expected_text,
     load_model,
+    misfits_text,
+    number_text,
 )
 from minout.cli.upkeep import shown_progress
 from minout.codecs import memory_text
-from minout.engine import Audit
+from minout.engine import Audit, Conflict, Suspect
 from minout.errors import InvalidInputError
 from minout.features import UnknownMap
 from minout.learner import Learner
@@ -45,26 +50,55 @@ _SWITCHES = ("standardize", "whiten", "lda_prior")
 @command
 def suspects(
     model: options.Model,
-    count: Annotated[int, typer.Option("-n", "--count", min=0, help="How many to list.")] = 10,
+    count: Annotated[
+        int | None,
+        typer.Option("-n", "--count", min=0, help="How many to list; 10, or all with --likely."),
+    ] = None,
+    likely: Annotated[
+        bool,
+        typer.Option("--likely", help="Only labels that are wrong with probability 0.5 or more."),
+    ] = False,
+    duplicates: Annotated[
+        bool,
+        typer.Option(
+            "--duplicates", help="List equal and nearly equal rows with different labels instead."
+        ),
+    ] = False,
     as_json: options.Json = False,
 ) -> None:
     """List the stored examples that are most likely to have a wrong label.
 
+    Each example is left out in turn; `probability` is the probability that its label is wrong, from
+    a model of wrong labels that is fitted to all examples, and `suggested_label` the most probable
+    other label. A sentence says how many labels are wrong in all. An error that all similar
+    examples share is not found.
+
     A separator is the linear function between two labels. The margin of an example is its value,
     positive on the side of the example's label; the target is 1. Slack is the sum of the amounts
-    by which the margins of an example fall short of 1; `suggested_label` is the label against
-    which it is largest. Correctly labelled examples are listed too, if they are close to another
-    label: a slack below 1 is seldom a wrong label, from 1 on it is worth checking. With many labels
-    or regions slack adds up; begin with the examples that stand out.
+    by which the margins of an example fall short of 1. Correctly labelled examples are listed too,
+    if they are close to another label.
 
-    Example: minout suspects wines -n 10
+    With --duplicates, `distance` is a share of the typical distance between two rows.
+
+    Example: minout suspects wines --likely
     """
-    found = load_model(model).suspects(count)
+    learner = load_model(model)
+    if duplicates:
+        pairs = learner.conflicts()[:count] if len(learner) else []
+        if as_json:
+            for pair in pairs:
+                print_json(pair._asdict())
+        else:
+            print_table(Conflict._fields, [list(pair) for pair in pairs])
+        return
+    found = learner.suspects(count, likely=likely) if len(learner) else []
     if as_json:
         for each in found:
             print_json(each._asdict())
         return
-    print_table(["id", "label", "slack", "suggested_label"], [list(each) for each in found])
+    print_table(Suspect._fields, [list(each) for each in found])
+    if len(learner.classes) > 1:
+        print_note(errors_text(learner.label_errors()))
 
 
 @command
@@ -148,6 +182,7 @@ def info(model: options.Model, as_json: options.Json = False) -> None:
     choice = learner.choice if len(learner) else None
     expected = expected_accuracy(learner)
     drift = _drift_note(learner)
+    errors = learner.label_errors() if len(learner.classes) > 1 else None
     if as_json:
         print_json(
             {
@@ -158,6 +193,7 @@ def info(model: options.Model, as_json: options.Json = False) -> None:
                 "expected_accuracy": expected_for_json(expected),
                 "right_before_taught": drift.monitor.share,
                 "last_drift": None if drift.last is None else drift.last.to_json(),
+                "label_errors": errors_for_json(errors),
                 "consolidated": learner.is_consolidated,
                 "keep": learner.settings.keep,
                 "features": learner.features.fingerprint,
@@ -182,6 +218,7 @@ def info(model: options.Model, as_json: options.Json = False) -> None:
             "classes": join_names(classes) or "none",
             "misfits": len(misfits),
             "pending": len(pending),
+            "wrong labels": "none" if errors is None else number_text(errors),
             "accuracy": "none" if expected is None else expected_text(expected),
             "per class": join_names(per_class) or "none",
             "prequential": _prequential_text(drift),
@@ -200,6 +237,8 @@ def info(model: options.Model, as_json: options.Json = False) -> None:
             "bytes": size,
         }
     )
+    if misfits:
+        print_text(misfits_text(len(misfits), len(learner), expected))
 
 
 def _drift_note(learner: Learner) -> DriftNote:

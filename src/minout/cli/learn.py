@@ -15,6 +15,7 @@ from minout.cli.queries import (
     expected_accuracy,
     expected_for_json,
     expected_text,
+    misfits_text,
     open_model,
     require_features,
 )
@@ -150,16 +151,21 @@ def learn(
         print_text(teaching.summary())
         if expected is not None:
             print_text(f"Accuracy: {expected_text(expected)}.")
+        if learner.misfits:
+            print_text(misfits_text(len(learner.misfits), len(learner), expected))
     if refusal is not None:
         raise refusal
     if stop.signal:
-        go_on = f"Continue with --from-line {teaching.last + 1}."
-        if reader.is_live:
-            go_on = "Start it again to continue."
-            if reader.id is not None:
-                go_on = "Start it again to continue; rows with known ids change nothing."
-        print_note(f"Stopped; all of this is kept. {go_on}")
+        print_note(f"Stopped; all of this is kept. {_how_to_go_on(reader, teaching.last)}")
         raise typer.Exit(stop.exit_code)
+
+
+def _how_to_go_on(reader: Reader, last: int) -> str:
+    if not reader.is_live:
+        return f"Continue with --from-line {last + 1}."
+    if reader.id is None:
+        return "Start it again to continue."
+    return "Start it again to continue; rows with known ids change nothing."
 
 
 def _parse_keep(text: str) -> Keep:

@@ -8,8 +8,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from minout.cli.file_notes import FileOptions, open_reader, read_notes
+from minout.cli.output import plural
 from minout.cli.skipped import SkippedLines
-from minout.engine import ExpectedAccuracy
+from minout.engine import ExpectedAccuracy, LabelErrors
 from minout.errors import InvalidInputError, MissingDataError
 from minout.features import FeatureMap, UnknownMap
 from minout.learner import Learner
@@ -87,6 +88,43 @@ def expected_text(expected: ExpectedAccuracy) -> str:
     """Return the expected accuracy and its interval in words."""
     interval = f"{expected.low:.1%} to {expected.high:.1%}"
     return f"{expected.accuracy:.1%} expected on new rows (95% interval: {interval})"
+
+
+def misfits_text(misfits: int, examples: int, expected: ExpectedAccuracy | None) -> str:
+    """Return what misfits mean: what share is usual, and what to do."""
+    usual = ""
+    if expected is not None:
+        usual = f", {1.0 - expected.accuracy:.1%} here"
+    return (
+        f"Misfits: {misfits / examples:.1%} of the examples are on the wrong side of a separator. "
+        f"Usual is about the share of rows that are predicted wrongly{usual}, or less: next to "
+        "none where labels are distinct, more where they overlap. `minout suspects` says which "
+        "labels may be wrong, `minout list --misfits` which examples are misfits."
+    )
+
+
+def number_text(errors: LabelErrors) -> str:
+    """Return the estimated number of wrong labels and its interval in words."""
+    return f"about {errors.wrong:,.0f} (95% interval: {errors.low:,} to {errors.high:,})"
+
+
+def errors_text(errors: LabelErrors) -> str:
+    """Return how many labels are wrong, in all and where most of them are, in a sentence."""
+    most = sorted(errors.per_class.items(), key=lambda each: -each[1].wrong)[:3]
+    named = [f"{label}: {each.wrong:,.0f}" for label, each in most if each.wrong >= 0.5]
+    where = f"; by label, most in {', '.join(named)}" if named else ""
+    return (
+        f"Of {plural(errors.examples, 'label')} {number_text(errors)} are wrong{where}. "
+        f"Likely wrong: {errors.likely:,}."
+    )
+
+
+def errors_for_json(errors: LabelErrors | None) -> dict[str, Any] | None:
+    """Return the estimated number of wrong labels as an object for JSON."""
+    if errors is None:
+        return None
+    by_class = {label: each._asdict() for label, each in errors.per_class.items()}
+    return {**errors._asdict(), "per_class": by_class}
 
 
 @contextmanager

@@ -5,6 +5,7 @@ It does not deal with files, locks or scikit-learn.
 
 from minout.engine.audit import Audit, audit
 from minout.engine.choice import Choice
+from minout.engine.conflicts import Conflict, conflicts
 from minout.engine.consolidate import consolidate, rebuilt
 from minout.engine.examples import LARGEST_WEIGHT, LEAST_WEIGHT, Examples
 from minout.engine.expected import ClassAccuracy, ExpectedAccuracy, expected_accuracy
@@ -20,6 +21,14 @@ from minout.engine.folds import softmax
 from minout.engine.heap import trim_heap
 from minout.engine.inspection import Inspection, inspect
 from minout.engine.interference import Sets, WhatIf, partition, what_if
+from minout.engine.label_errors import (
+    LIKELY,
+    ClassErrors,
+    LabelErrors,
+    label_errors,
+    left_out_probabilities,
+    true_labels,
+)
 from minout.engine.packing import (
     SHARED,
     belongs_to,
@@ -42,7 +51,7 @@ from minout.engine.reports import (
 from minout.engine.rollback import Rollback
 from minout.engine.settings import Settings
 from minout.engine.state import Delta, State, Widths, apply, make_room
-from minout.engine.step import forget, relabel, rewindow, settle_pending, teach
+from minout.engine.step import forget, relabel, rewindow, settle_pending, teach, update
 from minout.engine.suspects import Suspect, suspects
 from minout.engine.validation import MalformedError, coded_with
 from minout.engine.widening import widened
@@ -50,6 +59,7 @@ from minout.engine.widening import widened
 __all__ = [
     "LARGEST_WEIGHT",
     "LEAST_WEIGHT",
+    "LIKELY",
     "LONGEST_LABEL",
     "NOTHING_MOVED",
     "SHARED",
@@ -57,13 +67,16 @@ __all__ = [
     "Certificate",
     "Choice",
     "ClassAccuracy",
+    "ClassErrors",
     "Columns",
+    "Conflict",
     "Consolidation",
     "Delta",
     "Examples",
     "ExpectedAccuracy",
     "Explanation",
     "Inspection",
+    "LabelErrors",
     "MalformedError",
     "PairSeparator",
     "Refresh",
@@ -82,12 +95,15 @@ __all__ = [
     "audit",
     "belongs_to",
     "coded_with",
+    "conflicts",
     "consolidate",
     "expected_accuracy",
     "explain",
     "forget",
     "gathered",
     "inspect",
+    "label_errors",
+    "left_out_probabilities",
     "make_room",
     "packed",
     "pair_separator",
@@ -104,7 +120,9 @@ __all__ = [
     "suspects",
     "teach",
     "trim_heap",
+    "true_labels",
     "unpacked",
+    "update",
     "what_if",
     "widened",
     "winners",

@@ -1,23 +1,17 @@
 """Estimate the accuracy on new rows: the share of stored examples that are right when left out.
 
-The separators made without an example follow in closed form from those made with it
-(`maths/leave_one_out.py`), so nothing is solved again. Origin, metric, priors and settings stay
-those of all examples.
+See `left_out.py` for the margins without an example.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from minout import kernels, maths
-from minout._typing import Bools, Floats, Ints, Label
-from minout.engine.pool import Pool
-from minout.engine.separators import NO_PLACES, regions_of
+from minout import kernels
+from minout._typing import Bools, Floats, Label
+from minout.engine.left_out import left_out_margins
 from minout.engine.state import State
 from minout.metrics import wilson_interval
-
-PAIRS = 64
-"""So many separators are one piece of work for a thread, or fewer: there are eight pieces."""
 
 
 class ClassAccuracy(NamedTuple):
@@ -84,31 +78,10 @@ def _accuracy(is_right: Bools, weights: Floats) -> ClassAccuracy:
     return ClassAccuracy(right / total, *interval, len(is_right))
 
 
-class _LeftOut(NamedTuple):
-    """Margins of support vectors at separators made without them, by place, ascending.
-
-    `others` are the regions that these separators separate them from.
-    """
-
-    places: Ints
-    others: Ints
-    margins: Floats
-
-    def of(self, place: int, regions: int) -> Floats:
-        """Return the margins of a place against all regions; inf where it is no support vector."""
-        first, last = np.searchsorted(self.places, [place, place + 1])
-        out = np.full(regions, np.inf)
-        out[self.others[first:last]] = self.margins[first:last]
-        return out
-
-
-NONE = _LeftOut(NO_PLACES, NO_PLACES, np.empty(0))
-
-
 def _right_if_left_out(state: State) -> Bools:
     # By place. If all margins of an example are positive without it, it is right; otherwise the
     # scores of the other regions decide. The only example of a label takes the label with it.
-    left_out = _left_out(state)
+    left_out = left_out_margins(state)
     doubtful = state.separators.violations[: state.examples.end] > 0
     doubtful[left_out.places[left_out.margins <= 0.0]] = True
     for members in state.regions.members:
@@ -122,42 +95,6 @@ def _right_if_left_out(state: State) -> Bools:
         if len(places) == 1:
             is_right[places] = False
     return is_right
-
-
-def _left_out(state: State) -> _LeftOut:
-    pairs = state.separators.stored(state.regions.order.owner)
-    size = min(PAIRS, len(pairs) // 8 + 1)
-    pieces = [pairs[i : i + size] for i in range(0, len(pairs), size)]
-
-    def of_pairs(piece: list[int]) -> list[_LeftOut]:
-        return [_of_pair(state, pair) for pair in piece]
-
-    found = [each for piece in kernels.in_threads(of_pairs, pieces) for each in piece]
-    places, others, margins = (np.concatenate(each) for each in zip(NONE, *found, strict=True))
-    order = np.argsort(places, kind="stable")
-    return _LeftOut(places[order], others[order], margins[order])
-
-
-def _of_pair(state: State, pair: int) -> _LeftOut:
-    # The separator does not depend on examples with α = 0 or outside of the pool, such as pending
-    # ones: they keep their margins.
-    (low, high), pool = regions_of(pair), state.separators.support_of(pair)
-    used = np.flatnonzero(pool.alpha > 0.0)
-    if not len(used):
-        return NONE
-    others = np.where(pool.signs[used] > 0.0, high, low)
-    return _LeftOut(pool.places[used], others, _margins(state, pool, used))
-
-
-def _margins(state: State, pool: Pool, used: Ints) -> Floats:
-    places, alpha, lam = pool.places[used], pool.alpha[used], state.frame.choice.lam
-    origin, _, precision = state.frame.geometry
-    Z, weights = state.examples.table[places] - origin, state.examples.weights[places]
-    if not pool.solved_by_alpha():
-        assert precision is not None
-        return maths.margins_left_out_by_w(Z, precision, alpha, lam, weights)
-    images, which = state.frame.images.of(state.examples.table, places)  # all are known
-    return maths.margins_left_out(images[which] @ Z.T, alpha, lam, weights)
 
 
 def _wins(state: State, place: int, left_out: Floats) -> bool:

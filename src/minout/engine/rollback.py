@@ -1,4 +1,4 @@
-"""Go back to an earlier state, after several steps of teaching."""
+"""Go back to an earlier state, after several steps of teaching or correcting."""
 
 from minout._typing import Id, Label
 from minout.engine.far import ClassRow
@@ -9,7 +9,7 @@ from minout.engine.state import Delta, Restored, State
 
 
 class Rollback:
-    """Collect, over several steps of teaching, the change that restores the first state.
+    """Collect, over several steps of teaching or correcting, what restores the first state.
 
     Parameters
     ----------
@@ -95,13 +95,16 @@ class Rollback:
         )
 
     def _record_places(self, delta: Delta) -> None:
-        # Rows that the change removes or whose places it uses; what was added since is not kept.
+        # Rows that the change removes or relabels, or whose places it uses; what was added since is
+        # not kept.
         state, then, frame = self._state, self._start.examples, self._start.frame
         assert then is not None
         assert frame is not None
         places = delta.removed.tolist()
         if delta.examples is not None and delta.added is not None:
             places = [*places, delta.examples.added]
+        if delta.relabelled is not None:
+            places = [*places, delta.relabelled[0]]
         for place in places:
             if place >= then.end or place in self._restored:
                 continue

@@ -219,10 +219,14 @@ class State:
 
         It is the highest score of its regions.
         """
+        return self.label_scores(self.region_scores(X))
+
+    def label_scores(self, scores: Floats) -> Floats:
+        """Return the highest score of the regions of each label: (n, regions) → (n, labels)."""
         rank, owner = self.regions.order
         by_rank = np.argsort(rank)
         starts = np.searchsorted(owner[by_rank], np.arange(len(self.regions.names)))
-        return np.maximum.reduceat(self.region_scores(X)[:, by_rank], starts, axis=1)
+        return np.maximum.reduceat(scores[:, by_rank], starts, axis=1)
 
     def region_scores(self, X: Floats) -> Floats:
         """Return the smallest margin that expanded rows would have in each region: (n, regions)."""
@@ -481,6 +485,7 @@ def _name(state: State, added: Id) -> None:
     place = state.examples.added
     state.examples.keep_added()
     state.ids[place : place + 1] = [added]
+    state.place_of.pop(added, None)  # the latest row comes last
     state.place_of[added] = place
 
 

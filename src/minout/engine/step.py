@@ -117,14 +117,28 @@ def teach(
     """
     x = state.examples.coded(x[None])[0]
     new = New(x, label, example_id, About(weight, time, state.taught))
-    delta, was_right = _learned(state, new)
+    out, is_out = falling_out(state, label, new.about)
+    delta = _learned(state, new, out, is_out=is_out)
     delta = delta._replace(
         next_id=next_id,
         taught=state.taught + 1,
         latest=max(state.latest, time),
-        was_right=was_right,
         corrected={name: () for name in delta.certificate.forgotten if name in state.corrected},
     )
+    return _with_sums(state, delta)
+
+
+def update(state: State, place: int, x: NDArray[Any]) -> Delta:
+    """Return the change that gives a stored example another row x (d,), or another code.
+
+    It is the change that forgets the example and teaches it again, last of all, with its id, label,
+    weight and time.
+    """
+    x, about = state.examples.coded(x[None])[0], state.examples.about(place)
+    new = New(x, state.label_at(place), state.ids[place], about._replace(serial=state.taught))
+    delta = _learned(state, new, np.array([place]), may_wait=False)
+    certificate = delta.certificate._replace(forgotten=())
+    delta = delta._replace(certificate=certificate, taught=state.taught + 1)
     return _with_sums(state, delta)
 
 
@@ -254,27 +268,30 @@ def _pairs_to_settle(draft: Draft, old: Iterable[int], low: Iterable[int]) -> li
     return sorted({*(second * (second - 1) // 2 + first).tolist(), *old, *low})
 
 
-def _learned(state: State, new: New) -> tuple[Delta, bool | None]:
-    # The change, and whether the state gives the row its label before.
+def _learned(
+    state: State, new: New, out: Ints, *, is_out: bool = False, may_wait: bool = True
+) -> Delta:
+    # The examples at the places `out` leave; `is_out` is whether the new one does not stay, either.
     c, margins = state.placed(state.expanded(new.x[None])[0], new.label)
     least, was_right = float(margins.min(initial=np.inf)), None
     if c is not None:
         was_right = least > 0.0 or _winner(state, new.x) == new.label
-    out, is_out = falling_out(state, new.label, new.about)
     if is_out:
-        return Delta(certificate=NOTHING_MOVED._replace(forgotten=(new.id,))), was_right
+        delta = Delta(certificate=NOTHING_MOVED._replace(forgotten=(new.id,)))
+        return delta._replace(was_right=was_right)
     suffices = c is not None and least >= SUFFICIENT_MARGIN and not renewal_due(state, c, out)
     if c is not None and suffices and all(_is_unused(state, place) for place in out.tolist()):
-        return _stored(state, new, c, least, out), was_right
+        return _stored(state, new, c, least, out)._replace(was_right=was_right)
+    near = Near(c, margins, out, may_wait)
     with kernels.one_blas_thread():
         try:
-            return _taught(state, new, c, margins, out), was_right
+            return _taught(state, new, near)._replace(was_right=was_right)
         except NotConverged:
             turns_far = c is None and _turns_far(state, out)
             if not (turns_far or _refresh_due(state, c, out)):
                 raise
         # A refresh that fails is postponed; the example is learned without it.
-        return _taught(state, new, c, margins, out, put_off=True), was_right
+        return _taught(state, new, near, put_off=True)._replace(was_right=was_right)
 
 
 def _is_unused(state: State, place: int) -> bool:
@@ -336,24 +353,28 @@ def _stored(state: State, new: New, c: int, least: float, out: Ints) -> Delta:
     )
 
 
-def _taught(
-    state: State,
-    new: New,
-    c: int | None,
-    margins: Floats,
-    out: Ints,
-    *,
-    put_off: bool = False,
-) -> Delta:
-    # Region c of the label, None for a new one, with the margins that the row has in it. The
-    # examples at the places `out` fall out of the window.
+class Near(NamedTuple):
+    """The region c of a new row, None for a new one, and the margins that the row has in it.
+
+    The examples at the places `out` leave the state; `may_wait` is whether separators with many
+    support vectors may keep terms of them for now.
+    """
+
+    c: int | None
+    margins: Floats
+    out: Ints
+    may_wait: bool
+
+
+def _taught(state: State, new: New, near: Near, *, put_off: bool = False) -> Delta:
+    c, margins, out, may_wait = near
     emptied = _emptied(state, out, c)
     draft = Draft(state, emptied=emptied, label=new.label)
     if not len(draft.labels) > 1 and c is None:
         draft.begin(state.examples.read(new.x[None])[0])
     region = len(draft.labels) - 1 if c is None else draft.number(c)
     place = draft.add(new.x, region, new.id, new.about)
-    left = draft.evict(out)
+    left = draft.evict(out, may_wait=may_wait)
     if put_off:
         _put_off(draft)
     known = None if c is None or emptied else margins

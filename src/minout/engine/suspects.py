@@ -1,11 +1,11 @@
-"""Find the stored examples with the largest slack: likely wrong labels."""
+"""Find the stored examples that are most likely to have a wrong label."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from minout._typing import Id, Label
-from minout.engine.separators import regions_of
+from minout._typing import Floats, Id, Label
+from minout.engine.label_errors import LIKELY, true_labels
 from minout.engine.state import State
 
 
@@ -16,37 +16,54 @@ class Suspect(NamedTuple):
     ----------
     id, label : int or str
         The example and the label that it has.
+    probability : float
+        The probability that this label is wrong: see docs/engine.md.
+    suggested_label : int or str
+        The most probable other label.
     slack : float
         The sum of its slacks over the separators of its region: the total by which its margins
         fall short of the target, 1.
-    suggested_label : int or str
-        The label against which its slack is largest: a guess at the right label.
     """
 
     id: Id
     label: Label
-    slack: float
+    probability: float
     suggested_label: Label
+    slack: float
 
 
-def suspects(state: State, n: int) -> list[Suspect]:
-    """Return at most n examples that have slack, the largest slack first."""
-    end, labels = state.examples.end, state.regions.labels
-    total, most = np.zeros(end), np.zeros(end)
-    against = np.zeros(end, dtype=np.int64)
-    for pair in state.separators.stored(state.regions.order.owner):
-        (low, high), pool = regions_of(pair), state.separators[pair].pool
-        slack = state.frame.choice.lam * pool.alpha / state.examples.weights[pool.places]
-        np.add.at(total, pool.places, slack)
-        more = slack > most[pool.places]
-        places = pool.places[more]
-        most[places] = slack[more]
-        against[places] = np.where(pool.signs[more] > 0.0, high, low)
-    first = np.argsort(-total, kind="stable")[:n]
+def suspects(state: State, n: int | None, *, likely: bool = False) -> list[Suspect]:
+    """Return at most n examples that have slack or are likely wrong, the most probable first.
+
+    Examples of equal probability are in the order of their slack. With `likely`, only those whose
+    labels are wrong with a probability of 0.5 or more; None is no limit.
+    """
+    if len(state.labels) < 2:
+        return []
+    found = true_labels(state)
+    wrong, slack = found.wrong, slacks(state)[found.places]
+    first = np.lexsort((found.places, -slack, -wrong))
+    listed = wrong >= LIKELY
+    if not likely:
+        listed |= slack > 0.0
+    suggested = found.suggested()
     return [
         Suspect(
-            state.ids[place], state.label_at(place), float(total[place]), labels[against[place]]
+            state.ids[int(found.places[i])],
+            found.names[found.given[i]],
+            float(wrong[i]),
+            found.names[suggested[i]],
+            float(slack[i]),
         )
-        for place in first.tolist()
-        if total[place] > 0.0
+        for i in first[listed[first]][:n].tolist()
     ]
+
+
+def slacks(state: State) -> Floats:
+    """Return the sum of the slacks of each example, by place."""
+    total = np.zeros(state.examples.end)
+    for pair in state.separators.stored(state.regions.order.owner):
+        pool = state.separators[pair].pool
+        slack = state.frame.choice.lam * pool.alpha / state.examples.weights[pool.places]
+        np.add.at(total, pool.places, slack)
+    return total

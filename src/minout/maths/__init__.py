@@ -33,6 +33,7 @@ from minout.maths.interference import (
     interfered_if_fixed,
     partition,
 )
+from minout.maths.label_noise import LabelNoise, label_noise
 from minout.maths.leave_one_out import margins_left_out, margins_left_out_by_w
 from minout.maths.loss import GRID, cross_entropy, slope, step
 from minout.maths.projection import ENTRIES, SparseRows
@@ -72,6 +73,7 @@ __all__ = [
     "TINY",
     "Expansion",
     "Geometry",
+    "LabelNoise",
     "Layer",
     "Moments",
     "Partition",
@@ -99,6 +101,7 @@ __all__ = [
     "initial_layer",
     "interfered",
     "interfered_if_fixed",
+    "label_noise",
     "margins",
     "margins_left_out",
     "margins_left_out_by_w",

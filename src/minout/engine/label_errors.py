@@ -1,0 +1,122 @@
+"""Estimate which labels are wrong, and how many, from scores of examples that are left out."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from minout import kernels, maths
+from minout._typing import Floats, Ints, Label
+from minout.engine.folds import softmax
+from minout.engine.left_out import left_out_scores
+from minout.engine.state import State
+
+LIKELY = 0.5
+"""From this probability on a label is likely to be wrong."""
+
+
+class ClassErrors(NamedTuple):
+    """The estimated number of wrong labels among the examples of one label.
+
+    Attributes
+    ----------
+    wrong : float
+        How many of its examples are expected to have another true label.
+    low, high : int
+        A 95 % interval of this number.
+    examples : int
+        The number of its stored examples.
+    """
+
+    wrong: float
+    low: int
+    high: int
+    examples: int
+
+
+class LabelErrors(NamedTuple):
+    """The estimated number of wrong labels.
+
+    Attributes
+    ----------
+    wrong : float
+        How many stored examples are expected to have a wrong label: the sum of the probabilities
+        in `suspects`.
+    low, high : int
+        A 95 % interval of this number, if the model of wrong labels is right (docs/engine.md).
+    examples : int
+        The number of stored examples.
+    likely : int
+        How many have a wrong label with a probability of 0.5 or more.
+    per_class : dict of label to ClassErrors
+        The same for the examples of each label, in the order of the labels.
+    """
+
+    wrong: float
+    low: int
+    high: int
+    examples: int
+    likely: int
+    per_class: dict[Label, ClassErrors]
+
+
+class TrueLabels(NamedTuple):
+    """The probability of each label to be the true one, of all examples.
+
+    `places` (n,) ascend; `given` (n,) are the numbers of their labels in `names`, sorted.
+    """
+
+    places: Ints
+    given: Ints
+    names: list[Label]
+    noise: maths.LabelNoise
+
+    @property
+    def wrong(self) -> Floats:
+        """The probability (n,) that each label is wrong."""
+        rows = np.arange(len(self.given))
+        return np.asarray(np.clip(1.0 - self.noise.posterior[rows, self.given], 0.0, 1.0))
+
+    def suggested(self) -> Ints:
+        """Return the number of the most probable other label of each example; needs two labels."""
+        others = self.noise.posterior.copy()
+        others[np.arange(len(self.given)), self.given] = -1.0
+        return np.asarray(others.argmax(axis=1))
+
+
+def left_out_probabilities(state: State) -> tuple[Ints, Floats]:
+    """Return the places of all examples, ascending, and the label probabilities without them."""
+    places, scores = left_out_scores(state)
+    if scores.shape[1] == 1:
+        return places, np.ones_like(scores)
+    return places, softmax(state.choice.sharpness * scores)
+
+
+@kernels.one_blas_thread()
+def true_labels(state: State) -> TrueLabels:
+    """Return what the noise model says of all labels; there must be an example."""
+    places, scores = left_out_scores(state)
+    names, given = sorted(state.regions.names), state.regions.order.owner
+    labels = given[state.examples.regions[places]]
+    if len(names) == 1:  # nothing speaks against it
+        noise = maths.LabelNoise(np.ones_like(scores), np.zeros(2), np.zeros(2))
+    else:
+        noise = maths.label_noise(scores, labels, state.choice.sharpness)
+    return TrueLabels(places, labels, names, noise)
+
+
+def label_errors(state: State) -> LabelErrors:
+    """Return the estimated number of wrong labels; there must be an example."""
+    found = true_labels(state)
+    wrong, m = found.wrong, len(found.names)
+    counts = np.bincount(found.given, wrong, m)
+    sizes = np.bincount(found.given, minlength=m)
+    low, high = (each.tolist() for each in (found.noise.low, found.noise.high))
+    per_class = {
+        label: ClassErrors(float(counts[k]), math.floor(low[k]), math.ceil(high[k]), int(sizes[k]))
+        for k, label in enumerate(found.names)
+    }
+    likely = int(np.count_nonzero(wrong >= LIKELY))
+    return LabelErrors(
+        float(wrong.sum()), math.floor(low[m]), math.ceil(high[m]), len(wrong), likely, per_class
+    )

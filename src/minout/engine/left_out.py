@@ -1,0 +1,149 @@
+"""Margins and scores of stored examples at the separators made without them.
+
+The separators made without an example follow in closed form from those made with it
+(`maths/leave_one_out.py`), so nothing is solved again. Origin, metric, priors and settings stay
+those of all examples.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from minout import kernels, maths
+from minout._typing import Floats, Ints
+from minout.engine.pool import Pool
+from minout.engine.separators import NO_PLACES, regions_of
+from minout.engine.state import State
+
+PAIRS = 64
+"""So many separators are one piece of work for a thread, or fewer: there are eight pieces."""
+BLOCK = 1_024
+"""The scores of so many rows are computed at a time."""
+
+
+class LeftOut(NamedTuple):
+    """Margins of support vectors at separators made without them, by place, ascending.
+
+    `others` are the regions that these separators separate them from.
+    """
+
+    places: Ints
+    others: Ints
+    margins: Floats
+
+    def only(self, which: Any) -> "LeftOut":
+        """Return some of the margins."""
+        return LeftOut(self.places[which], self.others[which], self.margins[which])
+
+    def of(self, place: int, regions: int) -> Floats:
+        """Return the margins of a place against all regions; inf where it is no support vector."""
+        first, last = np.searchsorted(self.places, [place, place + 1])
+        out = np.full(regions, np.inf)
+        out[self.others[first:last]] = self.margins[first:last]
+        return out
+
+
+NONE = LeftOut(NO_PLACES, NO_PLACES, np.empty(0))
+
+
+def left_out_margins(state: State) -> LeftOut:
+    """Return the margin of every support vector of every separator, without it."""
+    pairs = state.separators.stored(state.regions.order.owner)
+    size = min(PAIRS, len(pairs) // 8 + 1)
+    pieces = [pairs[i : i + size] for i in range(0, len(pairs), size)]
+
+    def of_pairs(piece: list[int]) -> list[LeftOut]:
+        return [_of_pair(state, pair) for pair in piece]
+
+    found = [each for piece in kernels.in_threads(of_pairs, pieces) for each in piece]
+    return _joined([NONE, *found])
+
+
+def _joined(found: list[LeftOut]) -> LeftOut:
+    places, others, margins = (np.concatenate(each) for each in zip(*found, strict=True))
+    order = np.argsort(places, kind="stable")
+    return LeftOut(places[order], others[order], margins[order])
+
+
+def _of_pair(state: State, pair: int) -> LeftOut:
+    # The separator does not depend on examples with α = 0 or outside of the pool, such as pending
+    # ones: they keep their margins.
+    (low, high), pool = regions_of(pair), state.separators.support_of(pair)
+    used = np.flatnonzero(pool.alpha > 0.0)
+    if not len(used):
+        return NONE
+    others = np.where(pool.signs[used] > 0.0, high, low)
+    return LeftOut(pool.places[used], others, _margins(state, pool, used))
+
+
+def _margins(state: State, pool: Pool, used: Ints) -> Floats:
+    places, alpha, lam = pool.places[used], pool.alpha[used], state.frame.choice.lam
+    origin, _, precision = state.frame.geometry
+    Z, weights = state.examples.table[places] - origin, state.examples.weights[places]
+    if not pool.solved_by_alpha():
+        assert precision is not None
+        return maths.margins_left_out_by_w(Z, precision, alpha, lam, weights)
+    images, which = state.frame.images.of(state.examples.table, places)  # all are known
+    return maths.margins_left_out(images[which] @ Z.T, alpha, lam, weights)
+
+
+@kernels.one_blas_thread()
+def left_out_scores(state: State) -> tuple[Ints, Floats]:
+    """Return the places of all examples, ascending, and their scores for each label, without them.
+
+    The scores (n, labels) are in the order of the labels. The only example of a label keeps its
+    scores: without it there is no such label. With a single label, all scores are infinite.
+    """
+    places, regions = state.examples.places(), state.regions
+    left_out = _joined([left_out_margins(state), *_without_their_regions(state)])
+    scores = np.empty((len(places), len(regions.names)))
+    for start in range(0, len(places), BLOCK):
+        rows = slice(start, start + BLOCK)
+        scores[rows] = _scores(state, places[rows], left_out)
+    return places, scores
+
+
+def _without_their_regions(state: State) -> list[LeftOut]:
+    # The only example of a region takes the region with it, if its label has others; the only one
+    # of its label keeps what it has.
+    found, regions, owner = [], state.regions, state.regions.order.owner
+    for c, members in enumerate(regions.members):
+        if members.count == 1 and len(regions.of(regions.labels[c])) > 1:
+            others = np.flatnonzero(owner != owner[c])
+            places = np.full(len(others), members.places[0])
+            found.append(LeftOut(places, others, np.full(len(others), -np.inf)))
+    return found
+
+
+def _scores(state: State, places: Ints, left_out: LeftOut) -> Floats:
+    # Without an example its margins are lower, so its own region's score is the lower of the two;
+    # a region on the other side may get a higher score if that margin decided it.
+    first, last = np.searchsorted(left_out.places, [places[0], places[-1] + 1])
+    mine = left_out.only(slice(first, last))
+    row, own = np.searchsorted(places, mine.places), state.examples.regions[places]
+    X, regions = state.examples.table[places], state.regions
+    scores = state.region_scores(X)
+    alone = np.array([regions.size(regions.labels[c]) == 1 for c in own.tolist()], dtype=np.bool_)
+    kept = ~alone[row]
+    row, mine = row[kept], mine.only(kept)
+    np.minimum.at(scores, (row, own[row]), mine.margins)
+    for other in np.unique(mine.others).tolist():
+        of_other = mine.others == other
+        rows, margins = row[of_other], mine.margins[of_other]
+        theirs, entry = _margins_in(state, X[rows], other), (np.arange(len(rows)), own[rows])
+        theirs[entry] = np.maximum(theirs[entry], -margins)
+        np.maximum.at(scores[:, other], rows, theirs.min(axis=1))
+    return state.label_scores(scores)
+
+
+def _margins_in(state: State, X: Floats, c: int) -> Floats:
+    # The margins that rows (n, d) would have in region c: (n, regions), inf within its label.
+    separators, owner = state.separators, state.regions.order.owner
+    if separators.far is not None:
+        return np.array([state.margins(x, c) for x in X])
+    out, others = np.full((len(X), len(owner)), np.inf), np.flatnonzero(owner != owner[c])
+    low, high = np.minimum(others, c), np.maximum(others, c)
+    pairs, sides = high * (high - 1) // 2 + low, np.where(c == low, 1.0, -1.0)
+    values = (X - state.frame.geometry.origin) @ separators.W[pairs].T + separators.b[pairs]
+    out[:, others] = sides * values
+    return out
