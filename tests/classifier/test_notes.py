@@ -5,6 +5,7 @@ import pytest
 from minout import InvalidInputError, Learner, MinoutClassifier
 
 NOTES = [
+    {},
     3,
     [1],
     {"width": 1},

@@ -721,7 +721,7 @@ def _are_ours(notes: Any) -> bool:
     if not isinstance(notes, dict):
         return False
     width, announced = notes.get("width"), notes.get("announced", [])
-    return not notes or (
+    return (
         (width is None or (isinstance(width, int) and width > 0))
         and _are_names(notes.get("names"))
         and isinstance(notes.get("dtype"), str)
