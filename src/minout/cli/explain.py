@@ -17,6 +17,7 @@ from minout.cli.queries import load_model, require_features
 from minout.engine import Explanation
 from minout.errors import InvalidInputError
 from minout.features import Identity
+from minout.features.scattering import SMALLEST
 from minout.learner import Learner
 from minout.store import atomic_write
 from minout.streams.files import BadRowError, Example
@@ -229,9 +230,11 @@ def _draw(
     if isinstance(row, str):
         raise InvalidInputError("--picture is for models of images and tables, not of text.")
     shape, names = read_notes(learner).image_shape, _names(learner, explanation)
-    if names is not None:
+    side = isqrt(len(row))
+    is_square = side * side == len(row)
+    if names is not None and shape is None and not (is_square and side >= SMALLEST):
         figure = draw_table(explanation, row, names)
-    elif shape is None and isqrt(len(row)) ** 2 != len(row):
+    elif shape is None and not is_square:
         raise InvalidInputError(
             f"A row of {len(row)} numbers is no square image, and its columns have no names."
         )
