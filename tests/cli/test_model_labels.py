@@ -45,7 +45,7 @@ def wrong(tmp_path, run, write_csv, wine_rows, numbers):
 
 
 def test_edited_labels_make_the_model_that_was_taught_rightly(
-    tmp_path, run, run_json, wrong, wines, numbers
+    little_is_chosen, tmp_path, run, run_json, wrong, wines, numbers
 ):
     model, right = wrong
     file = tmp_path / "labels.csv"

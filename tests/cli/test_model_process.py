@@ -157,7 +157,7 @@ def test_piped_output_is_plain(tmp_path, lines, run):
     assert done.stdout.startswith("Taught 40 examples")
     assert "\x1b" not in done.stdout
     table = finish("suspects", tmp_path / "m")
-    assert table.stdout.startswith("id,label,slack,suggested_label\n")
+    assert table.stdout.startswith("id,label,probability,suggested_label,slack\n")
 
 
 @pytest.mark.parametrize(

@@ -139,7 +139,7 @@ class Bad:
         return lambda: self.learner.forget_class(label)
 
     def bad_number_of_suspects(self):
-        n = self.one([-1, 2.0, None, True, "3"])
+        n = self.one([-1, 2.0, True, "3"])
         return lambda: self.learner.suspects(n)
 
     def bad_rows_to_predict(self):
