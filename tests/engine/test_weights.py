@@ -195,9 +195,9 @@ def test_hats_and_regions_are_made_by_the_weights_of_all_equal_examples(monkeypa
     for name, calls in given.items():
         real = getattr(maths, name)
 
-        def noted(*args, real=real, calls=calls):
+        def noted(*args, real=real, calls=calls, **more):
             calls.append(sorted(args[2].tolist()))
-            return real(*args)
+            return real(*args, **more)
 
         monkeypatch.setattr(maths, name, noted)
     rows, labels = np.tile(X, (2, 1)), [*y, *y]
