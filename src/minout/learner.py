@@ -717,6 +717,32 @@ class Learner:
         return engine.conflicts(self._not_empty())
 
     @reads
+    def find(self, x: Any) -> list[Id]:
+        """Return the stored examples whose row equals x.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_features,)
+            A row, or any other input that the feature map takes.
+
+        Returns
+        -------
+        list of int or str
+            Their ids, in the order in which they were taught, whatever their labels.
+
+        Examples
+        --------
+        >>> learner = Learner()
+        >>> reports = learner.teach_many([[1.0], [2.0], [1.0]], ["cat", "dog", "dog"])
+        >>> learner.find([1.0]), learner.find([3.0])
+        ([0, 2], [])
+        """
+        state = self._state
+        if state.widths.row is None:
+            return []
+        return self._named(state.examples.find(self._inputs.row(x, state.widths)))
+
+    @reads
     def label_probabilities(self) -> Floats:
         """Return the probability that the true label of each stored example is this or that.
 

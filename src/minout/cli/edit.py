@@ -12,7 +12,7 @@ import typer
 from minout._typing import Id, Label
 from minout.cli import options
 from minout.cli.drift_note import NOTES as DRIFT
-from minout.cli.file_notes import convert_label, label_type, read_notes, require_id
+from minout.cli.file_notes import LabelConverter, read_notes, require_id
 from minout.cli.id_files import read_fixes, read_ids
 from minout.cli.output import command, print_facts, print_json, print_note
 from minout.cli.progress import ProgressBar
@@ -69,8 +69,8 @@ def correct(
         if label is None:
             fixes = read_fixes(learner, Path(what))
         else:
-            kind = label_type(learner)
-            fixes = {require_id(learner, what): convert_label(kind, label)}
+            new = LabelConverter(learner).convert(label)
+            fixes = {require_id(learner, what): new}
         unknown = _new_labels(learner, fixes, Path(what) if label is None else None, new_label)
         old = {each: learner.example(each)[1] for each in fixes}
         changed = {each: new for each, new in fixes.items() if new != old[each]}
@@ -255,7 +255,7 @@ def forget(
     with _open(model) as learner, learner.turn():
         before, labels = learner.misfits, len(learner.classes)
         if label is not None:
-            forgotten = convert_label(label_type(learner), label)
+            forgotten = LabelConverter(learner).convert(label)
             certificate = learner.forget_class(forgotten)
         else:
             if ids_from is not None:

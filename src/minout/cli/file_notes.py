@@ -1,13 +1,15 @@
 """The columns of a model's files, stored in its notes, and its labels and ids as text."""
 
+import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from minout._typing import Id
+from minout.cli.table_rows import stored_encoder
 from minout.errors import InvalidInputError
 from minout.features import FeatureMap, HashedText, Projection, takes_rows
 from minout.learner import Learner
-from minout.streams.files import BadRowError, Label, Reader, Text, join_names, read
+from minout.streams.files import BadRowError, Label, Reader, RowsAs, join_names, read
 from minout.streams.files.columns import SHOWN
 
 NOTES = "files"
@@ -27,6 +29,8 @@ class FileOptions(NamedTuple):
     """Whether each line of standard input needs the label, and the id, that the model has."""
     features: FeatureMap | None = None
     """The map of a new model, or the function of your own that made the rows of the model."""
+    is_new_table: bool = False
+    """Whether the rows of a new model are records with columns of any kind."""
 
 
 class FileNotes(NamedTuple):
@@ -85,12 +89,14 @@ def write_notes(learner: Learner, reader: Reader) -> None:
 def notes_with(learner: Learner, reader: Reader) -> dict[str, Any]:
     """Return a model's notes on files together with the columns of a file.
 
-    The first file sets the columns of the features.
+    The first file sets the columns of the features, unless they are a table: then the encoder
+    knows them.
     """
     before = read_notes(learner)
     columns, shape = before.columns, before.image_shape
     if not len(learner):
-        columns = None if reader.columns is None else list(reader.columns)
+        has_names = reader.columns is not None and reader.kind != "records"
+        columns = list(reader.columns or ()) if has_names else None
         shape = None if reader.image_shape is None else list(reader.image_shape)
     after = FileNotes(reader.label or before.label, reader.id or before.id, columns, shape)
     return after._asdict()
@@ -101,28 +107,30 @@ def open_reader(learner: Learner, options: FileOptions) -> Reader:
 
     The columns of label and id may be missing if they come from the notes.
     """
-    notes = read_notes(learner)
+    notes, encoder = read_notes(learner), stored_encoder(learner)
     required = {options.label, options.id}
+    rows = _rows_for(options.features or learner.features)
     return read(
         options.data,
         label=options.label or notes.label,
         id=options.id or notes.id,
         ignore=options.ignore or (),
-        columns=notes.columns,
+        columns=notes.columns if encoder is None else encoder.first_columns,
         optional=[name for name in (notes.label, notes.id) if name and name not in required],
         from_line=options.from_line,
         image_shape=notes.image_shape,
         on_bad_line=options.on_bad_line,
         required=[each for each in (notes.label, notes.id) if each and options.needs_label],
-        text=_text_for(options.features or learner.features),
+        rows="records" if encoder is not None or options.is_new_table else rows,
     )
 
 
-def _text_for(features: FeatureMap) -> Text:
-    """Return whether a map takes text; a function of one column does."""
+def _rows_for(features: FeatureMap) -> RowsAs:
+    """Return what a map takes; a function of one column takes text."""
     if isinstance(features, HashedText):
-        return "yes"
-    return "no" if takes_rows(features) or isinstance(features, Projection) else "if one"
+        return "text"
+    is_numbers = takes_rows(features) or isinstance(features, Projection)
+    return "numbers" if is_numbers else "text if one"
 
 
 def require_label(learner: Learner, reader: Reader) -> Reader:
@@ -145,19 +153,39 @@ def require_label(learner: Learner, reader: Reader) -> Reader:
     )
 
 
-def label_type(learner: Learner) -> type[int] | type[str] | None:
-    """Return the type of a model's labels; None while there are none."""
-    labels = learner.classes.tolist()
-    return type(labels[0]) if labels else None
+class LabelConverter:
+    """Convert the labels of a file to those of a model.
+
+    They get the type of the model's labels, or of the first one: 7 for "7" if they are int, "7" for
+    7. "1" and "1.0" are one label; the spelling that comes first stays.
+    """
+
+    def __init__(self, learner: Learner) -> None:
+        labels: list[Label] = learner.classes.tolist()
+        self._type = type(labels[0]) if labels else None
+        self._known = {_whole(label): label for label in labels}
+        self._labels = set(labels)
+
+    def convert(self, label: Label) -> Label:
+        """Return a label as the model knows it; a new one is known from then on."""
+        label = self._typed(label)
+        if label in self._labels:
+            return label
+        self._type = self._type or type(label)
+        return self._known.setdefault(_whole(label), label)
+
+    def _typed(self, label: Label) -> Label:
+        if self._type is None or isinstance(label, self._type):
+            return label
+        if isinstance(label, int):
+            return str(label)
+        whole = _whole(label)
+        return int(whole) if _is_integer(whole) else label
 
 
-def convert_label(kind: type[int] | type[str] | None, label: Label) -> Label:
-    """Return a label in the type of a model's labels: 7 for "7" if they are int, "7" for 7."""
-    if kind is None or isinstance(label, kind):
-        return label
-    if isinstance(label, int):
-        return str(label)
-    return int(label) if _is_integer(label) else label
+def _whole(label: Label) -> str:
+    """Return a label as text, a whole number without decimals: "1" for "1.0"."""
+    return re.sub(r"^([+-]?\d+)\.0+$", r"\1", str(label), flags=re.ASCII)
 
 
 def find_id(learner: Learner, text: str) -> Id | None:
@@ -191,13 +219,11 @@ class RowConverter:
     """Convert the ids and labels of a file's rows to the types that a model uses."""
 
     def __init__(self, learner: Learner) -> None:
-        self._learner = learner
-        self._type = label_type(learner)
+        self._learner, self._labels = learner, LabelConverter(learner)
 
     def convert(self, id: str | None, label: Label) -> ConvertedRow:
         """Return the id and the label of a row; the first label of a new model sets the type."""
-        label = convert_label(self._type, label)
-        self._type = type(label)
+        label = self._labels.convert(label)
         stored = None if id is None else find_id(self._learner, id)
         return ConvertedRow(id if stored is None else stored, label, stored is not None)
 

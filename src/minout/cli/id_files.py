@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from minout._typing import Id
-from minout.cli.file_notes import convert_label, find_id, label_type
+from minout.cli.file_notes import LabelConverter, find_id
 from minout.errors import InvalidInputError
 from minout.learner import Learner
 from minout.streams.files import BadRowError, Label, is_utf8, join_names
@@ -29,12 +29,12 @@ def read_fixes(learner: Learner, file: Path) -> dict[Id, Label]:
 
     Ids must be stored, each once.
     """
-    kind, found = label_type(learner), {}
+    labels, found = LabelConverter(learner), {}
     for line, (text, label) in _lines(file, ("id", "label")):
         example_id = _stored(learner, file, line, text)
         if example_id in found:
             raise _error(file, line, f"column 'id': {text!r} is in an earlier line, too.")
-        found[example_id] = convert_label(kind, label)
+        found[example_id] = labels.convert(label)
     return found
 
 

@@ -31,6 +31,7 @@ from minout.cli.queries import (
     misfits_text,
     number_text,
 )
+from minout.cli.table_rows import column_notes, stored_encoder
 from minout.cli.upkeep import shown_progress
 from minout.codecs import memory_text
 from minout.engine import Audit, Conflict, Suspect
@@ -176,7 +177,7 @@ def info(model: options.Model, as_json: options.Json = False) -> None:
     Example: minout info wines
     """
     learner, size = load_model(model), size_of_model(model)
-    notes = read_notes(learner)
+    notes, encoder = read_notes(learner), stored_encoder(learner)
     counts = Counter(learner.example(each)[1] for each in learner.ids)
     misfits, pending = (learner.misfits, learner.pending) if len(learner) else ([], [])
     choice = learner.choice if len(learner) else None
@@ -200,7 +201,8 @@ def info(model: options.Model, as_json: options.Json = False) -> None:
                 "memory": memory_text(learner.memory),
                 "label": notes.label,
                 "id": notes.id,
-                "columns": notes.columns,
+                "columns": notes.columns if encoder is None else encoder.columns,
+                "taken_for": None if encoder is None else encoder.taken_for(),
                 "image_shape": notes.image_shape,
                 "chosen": None if choice is None else choice._asdict(),
                 "bytes": size,
@@ -210,7 +212,8 @@ def info(model: options.Model, as_json: options.Json = False) -> None:
     classes = [f"{each} ({counts[each]:,})" for each in learner.classes.tolist()]
     accuracies = [] if expected is None else expected.per_class.items()
     per_class = [f"{label}: {each.accuracy:.1%}" for label, each in accuracies]
-    columns = "without names" if notes.columns is None else join_names(notes.columns)
+    names = notes.columns if encoder is None else encoder.columns
+    columns = "without names" if names is None else join_names(names)
     chosen = [] if choice is None else [n for n in _SWITCHES if getattr(choice, n)]
     print_facts(
         {
@@ -237,6 +240,8 @@ def info(model: options.Model, as_json: options.Json = False) -> None:
             "bytes": size,
         }
     )
+    for line in column_notes(encoder):
+        print_text(line)
     if misfits:
         print_text(misfits_text(len(misfits), len(learner), expected))
 

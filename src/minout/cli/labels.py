@@ -11,7 +11,7 @@ import typer
 
 from minout._typing import Id, Label
 from minout.cli import options
-from minout.cli.file_notes import convert_label, label_type
+from minout.cli.file_notes import LabelConverter
 from minout.cli.output import command, plural, print_json, print_note, print_rows
 from minout.cli.queries import load_model, require_examples
 from minout.errors import InvalidInputError
@@ -121,7 +121,7 @@ def list_(
 
 
 def _known(learner: Learner, text: str) -> Label:
-    label = convert_label(label_type(learner), text)
+    label = LabelConverter(learner).convert(text)
     if label not in learner.classes.tolist():
         raise InvalidInputError(f"No example has the label {label!r}.")
     return label

@@ -1,6 +1,7 @@
 """`minout learn`: teach a model the rows of a file, one by one."""
 
 import re
+from collections.abc import Sequence
 from contextlib import ExitStack
 from math import isqrt
 from typing import Annotated, Any
@@ -9,6 +10,7 @@ import typer
 
 from minout.cli import options
 from minout.cli.file_notes import FileOptions, open_reader, read_notes, require_label
+from minout.cli.known_rows import KnownRows
 from minout.cli.named_map import named_map
 from minout.cli.output import command, plural, print_json, print_note, print_text
 from minout.cli.queries import (
@@ -19,19 +21,20 @@ from minout.cli.queries import (
     open_model,
     require_features,
 )
-from minout.cli.skipped import SkippedLines
+from minout.cli.skipped import SkippedRows
 from minout.cli.stop import Stop
+from minout.cli.table_rows import TableTeaching, column_notes, parse_kinds, stored_encoder
 from minout.cli.teaching import Teaching
 from minout.cli.waiting import Waiting
 from minout.codecs import codec_of, memory_text
 from minout.engine.settings import Keep
 from minout.errors import InvalidInputError
-from minout.features import FeatureMap, Scattering
+from minout.features import FeatureMap, Identity, Scattering
 from minout.features.scattering import SMALLEST
 from minout.learner import Learner
 from minout.model_file import is_saved
 from minout.store import holds_model
-from minout.streams.files import Reader
+from minout.streams.files import Reader, join_names
 
 SHOWN = 8
 """Up to this many columns are all listed; of more, the first three and the last."""
@@ -65,6 +68,22 @@ MemoryName = Annotated[
         "have one unit, such as pixels or embeddings).",
     ),
 ]
+ColumnKinds = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--as",
+        metavar="COLUMN=KIND",
+        help="What a column of a table is: number, boolean, category, date, text or ignore; may be "
+        "repeated. The model remembers it.",
+    ),
+]
+AllowDuplicates = Annotated[
+    bool,
+    typer.Option(
+        "--allow-duplicates",
+        help="Teach rows without ids also if equal ones were taught by an earlier command.",
+    ),
+]
 
 
 @command
@@ -74,9 +93,12 @@ def learn(
     label: options.LabelColumn = None,
     id: options.IdColumn = None,
     ignore: options.Ignore = None,
+    column_kinds: ColumnKinds = None,
     features: MapName = None,
     keep: KeepText = None,
     memory: MemoryName = None,
+    skip_bad: options.SkipBad = None,
+    allow_duplicates: AllowDuplicates = False,
     from_line: options.FromLine = 1,
     consolidate: options.Consolidate = True,
     as_json: options.Json = False,
@@ -115,30 +137,42 @@ def learn(
 
     Example: minout learn wines wine.csv --label kind --id bottle
     """
-    stop, skipped = Stop(), SkippedLines()
+    stop, skipped = Stop(), SkippedRows(skip_bad, data)
     wanted = named_map(features)
     own = None if wanted is None or is_saved(wanted) else wanted
     window = None if keep is None else _parse_keep(keep)
+    kinds = parse_kinds(column_kinds or [], ignore or [])
     with ExitStack() as opened:
+        opened.callback(skipped.close)
         learner, waiting = Learner(), Waiting(model, stop)
         if holds_model(model):
             learner = opened.enter_context(open_model(model, on_wait=waiting, features=own))
         skipped.has_examples = len(learner) > 0
         mapped = wanted if _is_new(learner) else require_features(learner).features
+        is_table = _is_table(learner, mapped, memory)
         file = FileOptions(
-            data, label, id, ignore, from_line, skipped, needs_label=True, features=mapped
+            data,
+            label,
+            id,
+            None if is_table else ignore,
+            from_line,
+            skipped if skipped.skips(is_live=data == "-") else None,
+            needs_label=True,
+            features=mapped,
+            is_new_table=is_table,
         )
         reader = opened.enter_context(require_label(learner, open_reader(learner, file)))
+        table = _table(learner, reader, kinds, skipped)
         settings = _settings(learner, wanted, window, memory, reader)
         _require_ids(learner, reader)
         if _is_new(learner):
             learner.close()
             learner = opened.enter_context(open_model(model, on_wait=waiting, **settings))
-        teaching = Teaching(learner, skipped, window)
-        if not len(learner) and reader.columns is not None:
-            print_note(_columns_note(reader, reader.columns, is_text=reader.is_text))
-        if reader.unused:
-            print_note(f"Not used: {', '.join(reader.unused)}.")
+        known = None if allow_duplicates or reader.is_live else KnownRows(learner)
+        is_first = not len(learner)
+        before = [] if is_first or table is None else column_notes(stored_encoder(learner))
+        teaching = Teaching(learner, skipped, window, table, known)
+        _print_columns(reader, table, is_first, before)
         with stop:
             refusal = teaching.teach(reader, stop)
             if consolidate and refusal is None and not learner.is_consolidated:
@@ -199,6 +233,8 @@ def _settings(
 ) -> dict[str, Any]:
     """Return the settings of a new model; raise an error if an existing model has others."""
     settings: dict[str, Any] = {} if window is None else {"keep": window}
+    if reader.kind == "records":
+        settings["missing"] = "mean"
     if memory is not None:
         _require_memory(memory)
         has = memory_text(learner.memory)
@@ -237,14 +273,65 @@ def _require_images(reader: Reader) -> None:
         )
 
 
-def _columns_note(reader: Reader, columns: tuple[str, ...], *, is_text: bool) -> str:
+def _is_table(learner: Learner, features: FeatureMap | None, memory: str | None) -> bool:
+    """Return whether the rows of a model are records with columns of any kind."""
+    if not _is_new(learner):
+        return stored_encoder(learner) is not None
+    return (features is None or isinstance(features, Identity)) and memory in (None, "auto")
+
+
+def _table(
+    learner: Learner, reader: Reader, kinds: dict[str, str], skipped: SkippedRows
+) -> TableTeaching | None:
+    """Return what encodes the rows of a file, if they are a table."""
+    if reader.kind == "records" or stored_encoder(learner) is not None:
+        return TableTeaching(reader, kinds, skips=skipped.skips(is_live=False))
+    for name, kind in kinds.items():
+        if kind != "ignore":
+            raise InvalidInputError(
+                "--as is for tables of named columns that are stored as they are, without "
+                "--features and --memory."
+            )
+        if name in (read_notes(learner).columns or ()):
+            raise InvalidInputError(
+                f"The column {name!r} is one of the features that this model was taught with; "
+                "teach a new model to leave it out."
+            )
+    return None
+
+
+def _print_columns(
+    reader: Reader, table: TableTeaching | None, is_first: bool, before: list[str]
+) -> None:
+    """Say what the columns of a new model are, or those that are new in this file."""
+    if reader.has_decimal_comma:
+        print_note("Numbers have a decimal comma.")
+    if reader.unused:
+        print_note(f"Not used: {join_names(reader.unused)}.")
+    if table is None:
+        if is_first and reader.columns is not None:
+            print_note(_columns_note(reader, reader.columns, reader.kind))
+        return
+    table.require_columns()
+    if is_first:
+        numbers = table.plain_numbers()
+        if table.encoder.is_started:
+            print_note(_columns_note(reader, numbers, "numbers"))
+    for line in column_notes(table.encoder):
+        if line not in before:
+            print_note(line)
+
+
+def _columns_note(reader: Reader, columns: Sequence[str], kind: str) -> str:
+    roles = f"label: {reader.label}; id: {reader.id or 'none, so examples are numbered'}."
+    if not columns:
+        return roles.capitalize()
     names = ", ".join(columns)
     if len(columns) > SHOWN:
         names = f"{', '.join(columns[:3])} … {columns[-1]}"
-    id = reader.id or "none, so examples are numbered"
-    if is_text:
-        return f"Column of text: {names}; label: {reader.label}; id: {id}."
-    return f"Columns of numbers: {names} ({len(columns):,}); label: {reader.label}; id: {id}."
+    if kind == "text":
+        return f"Column of text: {names}; {roles}"
+    return f"Columns of numbers: {names} ({len(columns):,}); {roles}"
 
 
 def _require_ids(learner: Learner, reader: Reader) -> None:

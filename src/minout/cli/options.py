@@ -44,6 +44,16 @@ Function = Annotated[
 FromLine = Annotated[
     int, typer.Option("--from-line", min=1, help="Start at this line (or row, or image).")
 ]
+SkipBad = Annotated[
+    Path | None,
+    typer.Option(
+        "--skip-bad",
+        metavar="FILE",
+        help="Skip rows that cannot be used, and write them to this CSV with the place and the "
+        "reason.",
+        show_default=False,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, one object per line.")]
 Consolidate = Annotated[
     bool,

@@ -1,5 +1,6 @@
 """`minout predict`: labels for the rows of a file."""
 
+from contextlib import closing
 from typing import Annotated, Any, NamedTuple
 
 import typer
@@ -9,7 +10,8 @@ from minout.cli.file_notes import FileOptions
 from minout.cli.named_map import named_map
 from minout.cli.output import command, print_json, print_rows
 from minout.cli.queries import answer_batches, open_query, require_examples
-from minout.cli.skipped import SkippedLines
+from minout.cli.skipped import SkippedRows
+from minout.cli.table_rows import RowMaker
 from minout.learner import Learner
 from minout.streams.files import Example, Label
 
@@ -38,6 +40,7 @@ def predict(
     id: options.IdColumn = None,
     label: options.LabelColumn = None,
     ignore: options.Ignore = None,
+    skip_bad: options.SkipBad = None,
     from_line: options.FromLine = 1,
     features: options.Function = None,
     as_json: options.Json = False,
@@ -47,7 +50,8 @@ def predict(
     A separator is the linear function between two labels; its value is the margin. The score of a
     class is the smallest margin of the row, over the separators between that class and each other
     class. Above 0, the row is on the side of the class in all of them. The label column and columns
-    that the model was not taught are ignored. Numbers are rounded on a terminal; piped output is
+    that the model was not taught are ignored. In a table a missing number counts as the mean of its
+    column, and a category that the model was not taught as none. Numbers are rounded on a terminal; piped output is
     CSV with all digits.
 
     Rows on standard input are answered one by one, each with what has been learned by then; a bad
@@ -56,22 +60,25 @@ def predict(
 
     Example: minout predict wines new.csv --unknown none > labels.csv
     """
-    skipped = SkippedLines(has_examples=True)
+    skipped = SkippedRows(skip_bad, data, has_examples=True)
     own = named_map(features)
-    file = FileOptions(data, label, id, ignore, from_line, skipped, features=own)
-    with open_query(model, file) as (learner, reader):
+    on_bad = skipped if skipped.skips(is_live=data == "-") else None
+    file = FileOptions(data, label, id, ignore, from_line, on_bad, features=own)
+    with closing(skipped), open_query(model, file) as (learner, reader):
         classes = require_examples(learner).classes.tolist()
+        maker = RowMaker(learner)
 
-        def ask(rows: Any) -> list[_Answer]:
+        def ask(batch: list[Example]) -> list[_Answer]:
             if reader.is_live:
                 learner.reload()
-            return _ask(require_examples(learner), rows, unknown)
+            return _ask(require_examples(learner), maker.rows(batch), unknown)
 
         answered = answer_batches(reader, ask, skipped)
         if as_json:
             for batch, answers in answered:
                 for example, answer in zip(batch, answers, strict=True):
                     _print_object(example, answer)
+            skipped.print_summary()
             return
         head = ["line", "id", "label", "probability", *(f"score:{each}" for each in classes)]
         lines = (
@@ -79,6 +86,7 @@ def predict(
             for batch, answers in answered
         )
         print_rows(head, lines)
+        skipped.print_summary()
 
 
 def _ask(learner: Learner, rows: Any, unknown: str | None) -> list[_Answer]:

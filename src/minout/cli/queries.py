@@ -5,11 +5,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
-
 from minout.cli.file_notes import FileOptions, open_reader, read_notes
 from minout.cli.output import plural
-from minout.cli.skipped import SkippedLines
+from minout.cli.skipped import SkippedRows
+from minout.cli.table_rows import bad_row
 from minout.engine import ExpectedAccuracy, LabelErrors
 from minout.errors import InvalidInputError, MissingDataError
 from minout.features import FeatureMap, UnknownMap
@@ -145,47 +144,44 @@ def open_query(model: Path, options: FileOptions) -> Iterator[tuple[Learner, Rea
 
 
 def answer_batches(
-    reader: Reader, ask: Callable[[Any], T], skipped: SkippedLines | None = None
+    reader: Reader, ask: Callable[[list[Example]], T], skipped: SkippedRows | None = None
 ) -> Iterator[tuple[list[Example], T]]:
-    """Yield each batch of examples together with the answer to a query on its rows.
-
-    The rows are an array (n, d) or a list of texts.
+    """Yield each batch of examples together with the answer to a query on it.
 
     The message about a refused row names its place in the file; the rows before it are answered
-    first. On standard input it is skipped if `skipped` is given.
+    first. On standard input, or with --skip-bad, it is skipped if `skipped` is given.
     """
     for batch in _batches(reader, 1 if reader.is_live else BATCH):
         try:
-            answers = [(batch, ask(_rows(batch)))]
+            answer = ask(batch)
         except InvalidInputError:
-            answers = []
-        try:
-            yield from answers or _one_by_one(batch, reader.source, ask)
-        except BadRowError as error:
-            if skipped is None or not reader.is_live:
-                raise
-            skipped(error)
-        else:
-            if skipped is not None:
-                skipped.end_run()
+            yield from _one_by_one(batch, reader, ask, skipped)
+            continue
+        yield batch, answer
+        if skipped is not None:
+            skipped.end_run()
     if skipped is not None:
         skipped.end_run()
 
 
 def _one_by_one(
-    batch: list[Example], source: str, ask: Callable[[Any], T]
+    batch: list[Example],
+    reader: Reader,
+    ask: Callable[[list[Example]], T],
+    skipped: SkippedRows | None,
 ) -> Iterator[tuple[list[Example], T]]:
     for example in batch:
         try:
-            answer = ask(_rows([example]))
+            answer = ask([example])
         except InvalidInputError as error:
-            raise BadRowError(source, example.where, str(error), example.number + 1) from None
-        yield [example], answer
-
-
-def _rows(batch: list[Example]) -> Any:
-    rows = [example.row for example in batch]
-    return rows if isinstance(rows[0], str) else np.array(rows)
+            refusal = bad_row(reader, example, error)
+            if skipped is None or not skipped.skips(is_live=reader.is_live):
+                raise refusal from None
+            skipped(refusal)
+        else:
+            yield [example], answer
+            if skipped is not None:
+                skipped.end_run()
 
 
 def _batches(reader: Reader, size: int) -> Iterator[list[Example]]:

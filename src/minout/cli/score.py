@@ -1,12 +1,15 @@
 """`minout score`: the accuracy of a model on a file."""
 
 from collections import Counter
+from contextlib import closing
 
 from minout.cli import options
-from minout.cli.file_notes import FileOptions, convert_label, label_type, require_label
+from minout.cli.file_notes import FileOptions, LabelConverter, require_label
 from minout.cli.named_map import named_map
 from minout.cli.output import command, print_json, print_table
 from minout.cli.queries import answer_batches, open_query, require_examples
+from minout.cli.skipped import SkippedRows
+from minout.cli.table_rows import RowMaker
 from minout.errors import InvalidInputError
 from minout.streams.files import Label, join_names
 
@@ -18,6 +21,7 @@ def score(
     label: options.LabelColumn = None,
     id: options.IdColumn = None,
     ignore: options.Ignore = None,
+    skip_bad: options.SkipBad = None,
     from_line: options.FromLine = 1,
     features: options.Function = None,
     as_json: options.Json = False,
@@ -30,15 +34,24 @@ def score(
     """
     counts: Counter[Label] = Counter()
     right: Counter[Label] = Counter()
-    file = FileOptions(data, label, id, ignore, from_line, features=named_map(features))
-    with open_query(model, file) as (learner, reader):
+    skipped = SkippedRows(skip_bad, data, has_examples=True)
+    on_bad = None if skip_bad is None else skipped
+    own = named_map(features)
+    file = FileOptions(data, label, id, ignore, from_line, on_bad, features=own)
+    with closing(skipped), open_query(model, file) as (learner, reader):
+        maker = RowMaker(learner)
         known = require_examples(learner).classes.tolist()
-        kind = label_type(learner)
-        for batch, labels in answer_batches(require_label(learner, reader), learner.predict):
+        labels_of = LabelConverter(learner)
+        answered = answer_batches(
+            require_label(learner, reader),
+            lambda batch: learner.predict(maker.rows(batch)),
+            None if skip_bad is None else skipped,
+        )
+        for batch, labels in answered:
             for example, predicted in zip(batch, labels.tolist(), strict=True):
                 if example.label is None:
                     raise InvalidInputError(f"{reader.source}, {example.where}: it has no label.")
-                true = convert_label(kind, example.label)
+                true = labels_of.convert(example.label)
                 counts[true] += 1
                 right[true] += predicted == true
     classes = sorted(counts, key=lambda each: (isinstance(each, str), each))
@@ -47,6 +60,7 @@ def score(
             f"No label in {data} ({join_names([*map(str, classes)])}) is one of this model's "
             f"({join_names([*map(str, known)])}); name another column with --label."
         )
+    skipped.print_summary()
     count, hits = counts.total(), right.total()
     if as_json:
         by_class = {each: {"examples": counts[each], "right": right[each]} for each in classes}

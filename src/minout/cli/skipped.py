@@ -1,32 +1,62 @@
-"""Report and count the lines of standard input that are skipped."""
+"""Report and count the rows that are skipped, or write them to a file."""
+
+import csv
+from pathlib import Path
+from typing import TextIO
 
 from rich.console import Console
 
 from minout.cli.output import plural, print_note
+from minout.errors import InvalidInputError, UnwritableError, system_reason
 from minout.streams.files import BadRowError
 
 MOST_SAID = 10
 """Of consecutive lines that are skipped, so many are reported; the others are only counted."""
+HEAD = ("where", "reason", "row")
 
 
-class SkippedLines:
-    """Report and count the lines of a live stream that cannot be used.
+class SkippedRows:
+    """Report and count the rows that cannot be used.
 
-    As long as a model has no examples, such a line ends the command, as in a file: if the first
-    row is bad, the others will be too.
+    Without a file, lines of a live stream are skipped and reported, and a bad row of a file ends
+    the command. As long as a model has no examples, a bad line of a stream does so, too: if the
+    first row is bad, the others will be too.
+
+    Parameters
+    ----------
+    file : Path, optional
+        Where bad rows are written, with their place and the reason. Then all are skipped.
+    data : str
+        The file that is read; it must be another one.
+    has_examples : bool, default=False
+        Whether the model has examples.
     """
 
-    def __init__(self, *, has_examples: bool = False) -> None:
-        self.count = 0
+    def __init__(
+        self, file: Path | None = None, data: str = "-", *, has_examples: bool = False
+    ) -> None:
+        self.file, self.count = file, 0
         self.has_examples = has_examples
         self.console: Console | None = None
+        self.first: BadRowError | None = None
         self._consecutive = 0
+        self._opened: TextIO | None = None
+        if file is not None:
+            _require_new(file, Path(data))
+
+    def skips(self, *, is_live: bool) -> bool:
+        """Return whether bad rows are skipped at all."""
+        return is_live or self.file is not None
 
     def __call__(self, error: BadRowError) -> None:
-        """Report an error and count it, or raise it."""
-        if not self.has_examples:
+        """Count an error and report it or write it down; or raise it."""
+        if self.file is None and not self.has_examples:
             raise error
+        self.first = self.first or error
         self.count += 1
+        if self.file is not None:
+            self._write(error)
+            return
         self._consecutive += 1
         if self._consecutive <= MOST_SAID:
             print_note(f"{error} This line is skipped.", self.console)
@@ -39,3 +69,54 @@ class SkippedLines:
         if more > 0:
             were = "was" if more == 1 else "were"
             print_note(f"{plural(more, 'more line')} {were} skipped.", self.console)
+
+    def text(self) -> str:
+        """Return how many were skipped, in a sentence; nothing if none were."""
+        if not self.count:
+            return ""
+        were = "was" if self.count == 1 else "were"
+        if self.file is None:
+            return f"{plural(self.count, 'line')} {were} skipped."
+        return f"{plural(self.count, 'row')} {were} skipped; {self.file} has each with the reason."
+
+    def print_summary(self) -> None:
+        """Print how many rows were written to the file, if any were."""
+        if self.file is not None and self.count:
+            print_note(self.text())
+
+    def close(self) -> None:
+        """Close the file; without bad rows, one of an earlier run is removed."""
+        if self._opened is not None:
+            self._opened.close()
+        elif self.file is not None:
+            self.file.unlink(missing_ok=True)
+
+    def _write(self, error: BadRowError) -> None:
+        assert self.file is not None
+        try:
+            if self._opened is None:
+                self._opened = self.file.open("w", newline="", encoding="utf-8", errors="replace")
+                csv.writer(self._opened).writerow(HEAD)
+            csv.writer(self._opened).writerow((error.where, error.what, error.row))
+            self._opened.flush()
+        except OSError as failure:
+            raise UnwritableError(
+                f"{self.file} could not be written: {system_reason(failure)}."
+            ) from None
+
+
+def _require_new(file: Path, data: Path) -> None:
+    # Only a file of an earlier run is written over.
+    try:
+        if not file.exists():
+            return
+        is_own = not (data.exists() and file.samefile(data)) and file.is_file()
+        if is_own:
+            with file.open(encoding="utf-8", errors="replace", newline="") as opened:
+                is_own = opened.readline(100).strip() in (",".join(HEAD), "")
+    except OSError as error:
+        raise UnwritableError(f"{file} cannot be used: {system_reason(error)}.") from None
+    if not is_own:
+        raise InvalidInputError(
+            f"--skip-bad would write over {file}, which it did not make; name another file."
+        )

@@ -7,12 +7,15 @@ from typing import Any
 from minout.cli.drift_note import NOTES as DRIFT
 from minout.cli.drift_note import DriftNote, LastDrift
 from minout.cli.file_notes import NOTES as FILES
-from minout.cli.file_notes import RowConverter, notes_with, read_notes
+from minout.cli.file_notes import ConvertedRow, RowConverter, notes_with, read_notes
+from minout.cli.known_rows import KnownRows
 from minout.cli.output import keep_text, plural, print_note
 from minout.cli.progress import ProgressBar
-from minout.cli.skipped import SkippedLines
+from minout.cli.skipped import SkippedRows
 from minout.cli.stop import Stop
+from minout.cli.table_rows import TableTeaching, bad_row
 from minout.drift import Drift, DriftMonitor
+from minout.engine import StepReport
 from minout.engine.settings import Keep
 from minout.engine.window import window
 from minout.errors import InvalidInputError, MinoutError, MissingDataError, system_reason
@@ -25,18 +28,38 @@ class Teaching:
 
     Other processes may change the model between two examples. So each example is taught inside
     `Learner.turn`, which holds the write lock and begins with what they committed, also to `notes`.
+
+    Parameters
+    ----------
+    learner : Learner
+        The model.
+    skipped : SkippedRows, optional
+        What happens with bad rows; by default they end the run.
+    keep : int, str or dict, optional
+        Another window for the model.
+    table : TableTeaching, optional
+        What encodes the rows, if they are records.
+    known : KnownRows, optional
+        What knows rows without ids that were stored before.
     """
 
     def __init__(
-        self, learner: Learner, skipped: SkippedLines | None = None, keep: Keep | None = None
+        self,
+        learner: Learner,
+        skipped: SkippedRows | None = None,
+        keep: Keep | None = None,
+        table: TableTeaching | None = None,
+        known: KnownRows | None = None,
     ) -> None:
-        self._learner, self._skipped = learner, skipped or SkippedLines()
+        self._learner, self._skipped = learner, skipped or SkippedRows()
+        self._table, self._known_rows = table, known
         self._skipped.has_examples = len(learner) > 0
         self._started = time.monotonic()
         self._take_over()
         self.seconds = 0.0
         self.taught = self.known = self.corrected = self.moved = self.last = self.forgotten = 0
         self.drifts: list[Drift] = []
+        self.known_by_content = 0
         self.not_counted = 0  # their label was new, so it could not have been predicted
         self._has_consolidated = self._has_noted = False
         self._keep = keep
@@ -47,6 +70,8 @@ class Teaching:
         self._note = DriftNote.of(learner)
         self._converter = RowConverter(learner)
         self.misfits = len(learner.misfits)
+        if self._table is not None:
+            self._table.take_over(learner)
 
     @property
     def _monitor(self) -> DriftMonitor:
@@ -151,6 +176,8 @@ class Teaching:
         if facts["pending"]:
             holds += f"; pending: {facts['pending']:,}"
         known = f"{self.known:,} {_were(self.known)} known already" if self.known else ""
+        if self.known_by_content:
+            known += " by their content (--allow-duplicates teaches them again)"
         if self.corrected:
             known += f", of which {self.corrected:,} {_were(self.corrected)} corrected since"
         if not self.taught:
@@ -168,8 +195,8 @@ class Teaching:
         )
 
     def _skipped_text(self) -> str:
-        count = self._skipped.count
-        return f" {plural(count, 'line')} {_were(count)} skipped." if count else ""
+        text = self._skipped.text()
+        return text and f" {text}"
 
     def _window_text(self) -> str:
         if not self.forgotten:
@@ -207,7 +234,7 @@ class Teaching:
                     raise
                 self._set_keep(before)
         except BadRowError as error:
-            if not reader.is_live:
+            if not self._skipped.skips(is_live=reader.is_live):
                 raise
             self._skipped(error)
             return None
@@ -221,11 +248,12 @@ class Teaching:
             if example.label is None:
                 raise InvalidInputError("it has no label; put it in the folder of a class.")
             row = self._converter.convert(example.id, example.label)
-            report = learner.teach(example.row, row.label, id=row.id)
+            report = self._report(example.row, row)
         except InvalidInputError as error:
-            raise BadRowError(
-                reader.source, example.where, str(error), example.number + 1
-            ) from None
+            raise bad_row(reader, example, error) from None
+        if report is None:
+            self.last = example.number
+            return None
         certificate = report.certificate
         self.last = example.number
         self.known += row.is_stored
@@ -241,6 +269,29 @@ class Teaching:
             learner.notes[FILES], self._has_noted = files, True
         learner.notes[DRIFT] = self._note
         return self._count(row.label, report.was_right, f"{reader.source}, {example.where}")
+
+    def _report(self, x: Any, row: ConvertedRow) -> StepReport | None:
+        # Teach a row; None if an equal one without an id was stored before.
+        learner, table, widen = self._learner, self._table, 0
+        mark = None if table is None else table.encoder.mark()
+        try:
+            if table is not None:
+                x, widen = table.encode(learner, x)
+            if self._known_rows is not None and row.id is None and not widen:
+                known = self._known_rows.take(x, row.label)
+                if known is not None:
+                    self.known += 1
+                    self.known_by_content += 1
+                    self.corrected += known != row.label
+                    return None
+            report = learner.teach(x, row.label, id=row.id, widen=widen)
+        except BaseException:
+            if table is not None and mark is not None:
+                table.encoder.roll_back(mark)
+            raise
+        if table is not None and mark is not None:
+            table.note(learner, is_changed=table.encoder.has_changed_since(mark))
+        return report
 
     def _count(self, label: Label, was_right: bool | None, place: str) -> Drift | None:
         drift = self._monitor.update(label, was_right)

@@ -9,9 +9,10 @@ from minout.cli.file_notes import FileOptions, RowConverter, require_label
 from minout.cli.named_map import named_map
 from minout.cli.output import command, print_json, print_rows
 from minout.cli.queries import open_query
+from minout.cli.table_rows import RowMaker, bad_row
 from minout.errors import InvalidInputError
 from minout.learner import Learner
-from minout.streams.files import BadRowError, Example, Label, Reader
+from minout.streams.files import Example, Label, Reader
 
 
 class _Answer(NamedTuple):
@@ -58,21 +59,21 @@ def what_if(
 
 
 def _answers(learner: Learner, reader: Reader) -> Iterator[_Answer]:
-    converter = RowConverter(learner)
+    converter, maker = RowConverter(learner), RowMaker(learner)
     for example in reader:
         try:
-            yield _answer(learner, converter, example)
+            yield _answer(learner, converter, maker, example)
         except InvalidInputError as error:
-            raise BadRowError(
-                reader.source, example.where, str(error), example.number + 1
-            ) from None
+            raise bad_row(reader, example, error) from None
 
 
-def _answer(learner: Learner, converter: RowConverter, example: Example) -> _Answer:
+def _answer(
+    learner: Learner, converter: RowConverter, maker: RowMaker, example: Example
+) -> _Answer:
     if example.label is None:
         raise InvalidInputError("it has no label.")
     row = converter.convert(example.id, example.label)
-    answer = learner.what_if(example.row, row.label, id=row.id)
+    answer = learner.what_if(maker.row(example), row.label, id=row.id)
     label = row.label
     if row.is_stored and row.id is not None:
         label = learner.example(row.id)[1]  # it may have been corrected

@@ -233,6 +233,15 @@ class Examples:
         found = np.flatnonzero(np.isin(self.digests[: self.end], self.digests[places]))
         return np.asarray(found[self.stored[found] | (found == self.added)])
 
+    def find(self, x: NDArray[Any]) -> Ints:
+        """Return, ascending, the stored places whose row equals one; with a codec x may be a code.
+
+        It takes time in proportion to the number of rows, but only their digests are compared.
+        """
+        row = np.ascontiguousarray(self.coded(x[None])[0])
+        found = np.flatnonzero(self.digests[: self.end] == np.uint64(self._digest(row)))
+        return np.asarray(found[self.stored[found]])
+
     def damaged(self) -> Ints:
         """Return the places whose rows do not match their stored digest."""
         found = [

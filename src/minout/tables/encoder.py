@@ -125,6 +125,11 @@ class TableEncoder:
         return list(self._columns)
 
     @property
+    def first_columns(self) -> list[str]:
+        """The names of the columns that are used and that the first rows had."""
+        return [name for name, each in self._columns.items() if each.places and not each.late]
+
+    @property
     def kinds(self) -> dict[str, str]:
         """What each column was taken for; "undecided" as long as it has no value."""
         return {name: column.kind for name, column in self._columns.items()}

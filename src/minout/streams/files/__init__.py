@@ -8,9 +8,9 @@ including the outer folder, such as "photos/cat/7.png". The type of a label does
 rows.
 """
 
-from minout.streams.files.columns import Text, join_names
+from minout.streams.files.columns import RowsAs, join_names
 from minout.streams.files.example import BadRowError, Example, Label, Reader
 from minout.streams.files.read import read
 from minout.streams.files.values import is_utf8
 
-__all__ = ["BadRowError", "Example", "Label", "Reader", "Text", "is_utf8", "join_names", "read"]
+__all__ = ["BadRowError", "Example", "Label", "Reader", "RowsAs", "is_utf8", "join_names", "read"]

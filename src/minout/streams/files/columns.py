@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import Literal
 
 from minout.errors import InvalidInputError
-from minout.streams.files.example import BadRowError
+from minout.streams.files.example import BadRowError, RowKind
 from minout.streams.files.values import is_utf8
 
 SHOWN = 20
@@ -16,7 +16,7 @@ SHOWN = 20
 _ELEMENT = re.compile(r"(.*)\[\d+\]")
 
 
-Text = Literal["no", "yes", "if one"]
+RowsAs = Literal["numbers", "text", "text if one", "records"]
 
 
 @dataclass(frozen=True)
@@ -25,10 +25,12 @@ class ReadOptions:
 
     `columns` are the features of a model, in its order, and `image_shape` is that of its images.
     Columns of label and id that are `optional` may be missing. `on_bad_line` is called with the
-    error for a line of standard input that cannot be read; if it returns, the line is skipped. The
-    columns of label and id that are `required` must be in each such line, the first one too.
-    `text` says whether rows are the text of one column ("yes"), numbers ("no"), or text if there is
-    one column only ("if one").
+    error for a row that cannot be read; if it returns, the row is skipped. The columns of label and
+    id that are `required` must be in each line of standard input, the first one too.
+
+    `rows` says what a row is: numbers (d,); the text of the one feature column; text if there is
+    one column only, otherwise numbers; or a record, the values of all features by name. For
+    records, `columns` are those that a file must have; it may have more.
     """
 
     label: str | None = None
@@ -40,10 +42,10 @@ class ReadOptions:
     image_shape: tuple[int, ...] | None = None
     on_bad_line: Callable[[BadRowError], None] | None = None
     required: frozenset[str] = frozenset()
-    text: Text = "no"
+    rows: RowsAs = "numbers"
 
     def refuse(self, error: BadRowError) -> None:
-        """Raise the error for a line of standard input, unless `on_bad_line` lets it be skipped."""
+        """Raise the error for a row, unless `on_bad_line` lets it be skipped."""
         if self.on_bad_line is None:
             raise error from None
         self.on_bad_line(error)
@@ -56,27 +58,25 @@ class ReadOptions:
 
 @dataclass(frozen=True)
 class ColumnRoles:
-    """The positions of features, label and id in a row, and the names of unused columns.
-
-    `is_text` says whether the only feature is text.
-    """
+    """The positions of features, label and id in a row, the unused columns, and what rows are."""
 
     names: tuple[str, ...]
     features: tuple[int, ...]
     label: int | None
     id: int | None
     unused: tuple[str, ...]
-    is_text: bool = False
+    kind: RowKind = "numbers"
 
 
 def assign_roles(source: str, names: Sequence[str], options: ReadOptions) -> ColumnRoles:
     """Find the features, the label and the id among the columns of a file.
 
     With a model the features are its columns, found by name, in its order; other columns are
-    ignored. Without one they are all columns except label, id and the ignored ones, in the order
-    of the file.
+    ignored. Without one, and for records, they are all columns except label, id and the ignored
+    ones, in the order of the file. A column without a name is refused, or left out of records.
     """
-    check_unique(source, names)
+    is_record = options.rows == "records"
+    check_unique(source, [name for name in names if name] if is_record else names)
     for name in names:
         if not is_utf8(name):
             raise InvalidInputError(
@@ -88,21 +88,23 @@ def assign_roles(source: str, names: Sequence[str], options: ReadOptions) -> Col
     label = _found(source, names, options.label, options)
     id = _found(source, names, options.id, options)
     _check_one_role(options, label, id)
-    if options.columns is None:
+    if options.columns is not None:
+        _check_present(source, names, options.columns)
+    chosen = options.columns
+    if chosen is None or is_record:
         chosen = tuple(name for name in names if name not in options.not_features)
+        if is_record:
+            chosen = tuple(filter(None, chosen))
         if "" in chosen:
             place = names.index("") + 1
             raise InvalidInputError(
                 f"Column {place} of {source} has no name; name it, or leave it out (--ignore '')."
             )
-    else:
-        chosen = options.columns
-        _check_present(source, names, chosen)
     if not chosen:
         raise InvalidInputError(
             f"{source} has no columns to learn from besides the label, the id and ignored ones."
         )
-    if options.text == "yes" and len(chosen) != 1:
+    if options.rows == "text" and len(chosen) != 1:
         raise InvalidInputError(
             f"Text is read from one column, but {source} has {len(chosen)}: {join_names(chosen)}; "
             "leave the others out (--ignore), or name label and id."
@@ -111,8 +113,14 @@ def assign_roles(source: str, names: Sequence[str], options: ReadOptions) -> Col
     features = tuple(places[name] for name in chosen)
     used = {*features, label, id}
     unused = tuple(name for place, name in enumerate(names) if place not in used)
-    is_text = options.text != "no" and len(chosen) == 1
-    return ColumnRoles(chosen, features, label, id, unused, is_text)
+    return ColumnRoles(chosen, features, label, id, unused, row_kind(options, len(chosen)))
+
+
+def row_kind(options: ReadOptions, columns: int) -> RowKind:
+    """Return what the rows of a file with so many features are."""
+    if options.rows == "text if one":
+        return "text" if columns == 1 else "numbers"
+    return options.rows
 
 
 def join_names(names: Sequence[str]) -> str:

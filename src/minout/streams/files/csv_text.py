@@ -1,8 +1,9 @@
 """Read CSV: a header, then a row per line; fields may be quoted."""
 
 import csv
-from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
+import io
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from itertools import chain, islice
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, TextIO
@@ -12,18 +13,22 @@ import numpy as np
 from minout._typing import Floats
 from minout.errors import InvalidInputError
 from minout.streams.files.columns import ColumnRoles, ReadOptions, assign_roles
+from minout.streams.files.decimal_comma import comma_columns, with_point
 from minout.streams.files.example import BadRowError, Example, Reader
 from minout.streams.files.opening import fraction_of, open_text
 from minout.streams.files.values import check_text, describe_fault, is_utf8, parse_text
 
 DELIMITERS = (",", ";", "\t")
+SAMPLED, SAMPLED_SIZE = 1_000, 4_000_000
+"""So many lines, or characters, are looked at for decimal commas."""
 
 
 def open_csv(path: Path, source: str, options: ReadOptions) -> Reader:
     """Read the header; the rows are read lazily.
 
     The delimiter is a comma; if the header has none, a semicolon or a tab. Blank
-    lines are skipped; spaces around names, labels and ids are stripped.
+    lines are skipped; spaces around names, labels and ids are stripped. Numbers may have a decimal
+    comma: see `comma_columns`.
     """
     file = open_text(path, source)
     try:
@@ -32,26 +37,33 @@ def open_csv(path: Path, source: str, options: ReadOptions) -> Reader:
     except BaseException:
         file.close()
         raise
+    commas = comma_columns(lines.sample, lines.delimiter) & set(found.features)
     return Reader(
         source,
-        _examples(lines, source, header, found, options.from_line),
+        _examples(lines, source, header, found, options, commas),
         file.close,
         fraction_of(path, file.buffer.tell),
         found.names,
         None if found.label is None else options.label,
         None if found.id is None else options.id,
         found.unused,
-        is_text=found.is_text,
+        kind=found.kind,
+        has_decimal_comma=bool(commas),
     )
 
 
 class _Lines:
-    """A CSV reader that knows the line numbers of each record."""
+    """A CSV reader that knows the line numbers of each record.
+
+    `sample` has the records of the first lines, without the header.
+    """
 
     def __init__(self, file: TextIO, first: str, number: int) -> None:
-        delimiter = next((each for each in DELIMITERS if each in first), ",")
+        self.delimiter = next((each for each in DELIMITERS if each in first), ",")
         self._before = number - 1
-        self._reader = csv.reader(chain([first], file), delimiter=delimiter, strict=True)
+        some, rest = _look_ahead(file)
+        self.sample = _records(some, self.delimiter)
+        self._reader = csv.reader(chain([first], rest), delimiter=self.delimiter, strict=True)
 
     @property
     def following(self) -> int:
@@ -64,6 +76,38 @@ class _Lines:
         if fields is not None and len(fields) == 1 and not fields[0].strip():
             return []
         return fields
+
+
+def _look_ahead(file: Iterable[str]) -> tuple[list[str], Iterator[str]]:
+    """Return the first lines, and all lines; an error is raised when its line is reached."""
+    lines: list[str] = []
+    rest, size, failure = iter(file), 0, None
+    try:
+        for line in islice(rest, SAMPLED):
+            lines.append(line)
+            size += len(line)
+            if size > SAMPLED_SIZE:
+                break
+    except Exception as error:
+        failure = error
+    return lines, chain(lines, _remaining(rest, failure))
+
+
+def _remaining(lines: Iterator[str], failure: Exception | None) -> Iterator[str]:
+    if failure is not None:
+        raise failure
+    yield from lines
+
+
+def _records(lines: list[str], delimiter: str) -> list[list[str]]:
+    """Return the records of lines, up to the first that cannot be read."""
+    records = []
+    try:
+        for record in csv.reader(lines, delimiter=delimiter, strict=True):
+            records.append(record)
+    except csv.Error:  # `_examples` names the line
+        pass
+    return records
 
 
 def _header(file: TextIO, source: str) -> tuple[list[str], _Lines]:
@@ -85,11 +129,17 @@ def _header(file: TextIO, source: str) -> tuple[list[str], _Lines]:
 
 
 def _examples(
-    lines: _Lines, source: str, header: Sequence[str], found: ColumnRoles, from_line: int
+    lines: _Lines,
+    source: str,
+    header: list[str],
+    found: ColumnRoles,
+    options: ReadOptions,
+    commas: Set[int],
 ) -> Iterator[Example]:
-    take = _taker(found.features)
-    width, label, id = len(header), found.label, found.id
+    row_of = _row_maker(found, len(header), commas)
+    label, id, from_line = found.label, found.id, options.from_line
     nothing_yet = from_line <= 1
+    fields: list[str] | None = []
     while True:
         number = lines.following
         where = f"line {number}"
@@ -99,13 +149,10 @@ def _examples(
                 break
             if not fields or number < from_line:
                 continue
-            if len(fields) != width:
-                raise InvalidInputError(_ragged(len(fields), width))
-            row: Any = (
-                check_text(fields[found.features[0]], found.names[0])
-                if found.is_text
-                else _numbers(take(fields), found.names)
-            )
+            nothing_yet = False
+            if fields[0].strip() == header[0] and [each.strip() for each in fields] == header:
+                raise InvalidInputError("this is the header again; take the line out.")
+            row = row_of(fields)
             its_label = None if label is None else parse_text(fields[label], "label")
             its_id = None if id is None else parse_text(fields[id], "id")
         except csv.Error as error:
@@ -113,13 +160,53 @@ def _examples(
             following = None if _runs_on(error, count) else lines.following
             if number < from_line and following is not None:
                 continue
-            raise BadRowError(source, where, _fault(error, count), following) from None
+            options.refuse(BadRowError(source, where, _fault(error, count), following))
+            continue
         except InvalidInputError as error:
-            raise BadRowError(source, where, str(error), lines.following) from None
-        nothing_yet = False
+            if isinstance(error, BadRowError):
+                raise
+            shown = _joined(fields or [], lines.delimiter)
+            options.refuse(BadRowError(source, where, str(error), lines.following, shown))
+            continue
         yield Example(row, its_label, its_id, number, where)
     if nothing_yet:
         raise InvalidInputError(f"{source} has a header, but no rows.")
+
+
+def _joined(fields: list[str], delimiter: str) -> str:
+    line = io.StringIO()
+    csv.writer(line, delimiter=delimiter, lineterminator="").writerow(fields)
+    return line.getvalue()
+
+
+def _row_maker(found: ColumnRoles, width: int, commas: Set[int]) -> Callable[[list[str]], Any]:
+    """Return the function from the fields of a line to its row."""
+    take, names = _taker(found.features), found.names
+
+    def row_of(fields: list[str]) -> Any:
+        if len(fields) != width:
+            raise InvalidInputError(_ragged(len(fields), width))
+        for place in commas:
+            fields[place] = with_point(fields[place])
+        if found.kind == "text":
+            return check_text(fields[found.features[0]], names[0])
+        texts = take(fields)
+        if found.kind == "numbers":
+            return _numbers(texts, names)
+        record = dict(zip(names, texts, strict=True))
+        _check_texts(record)
+        return record
+
+    return row_of
+
+
+def _check_texts(record: dict[str, str]) -> None:
+    together = "".join(record.values())
+    if "\0" in together or not (together.isascii() or is_utf8(together)):
+        for name, text in record.items():
+            if "\0" in text:
+                raise InvalidInputError(f"column {name!r} holds a NUL byte; take it out.")
+            check_text(text, name)
 
 
 def _taker(places: Sequence[int]) -> Callable[[Sequence[str]], Sequence[str]]:

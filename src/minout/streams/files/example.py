@@ -1,19 +1,22 @@
 """The examples that a reader yields, and where in the file each one is."""
 
+from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
-from minout.errors import InvalidInputError, MissingDataError, system_reason
+from minout.errors import InvalidInputError, MinoutError, MissingDataError, system_reason
 
 Label = int | str
+RowKind = Literal["numbers", "text", "records"]
 
 
 class Example(NamedTuple):
-    """One example of a file: row float64 (d,) or a text, and its label and id if there are any.
+    """One example of a file: its row, and its label and id if there are any.
 
-    `number` is its line in a text file, otherwise its position, counted from 1; `where` is the same
+    The row is float64 (d,), a text, or a record: a dict from names of columns to values. `number`
+    is its line in a text file, otherwise its position, counted from 1; `where` is the same
     as text.
     """
 
@@ -27,12 +30,16 @@ class Example(NamedTuple):
 class BadRowError(InvalidInputError):
     """A row that cannot be read; the rows before it have been yielded.
 
-    `following` is the number to continue from, or None if nothing after it can be read.
+    `following` is the number to continue from, or None if nothing after it can be read. `row` is
+    the row as it is in the file, as far as it is known.
     """
 
-    def __init__(self, source: str, where: str, what: str, following: int | None) -> None:
+    def __init__(
+        self, source: str, where: str, what: str, following: int | None, row: str = ""
+    ) -> None:
         super().__init__(f"{source}, {where}: {what}")
-        self.following = following
+        self.source, self.where, self.what = source, where, what
+        self.following, self.row = following, row
 
 
 @dataclass(frozen=True)
@@ -59,8 +66,10 @@ class Reader:
         The shape of the images, if the rows are known to be images.
     is_live : bool
         Whether the rows come from standard input, perhaps one by one.
-    is_text : bool
-        Whether the rows are the text of the one column.
+    kind : {"numbers", "text", "records"}
+        What the rows are.
+    has_decimal_comma : bool
+        Whether numbers were found that are written with a comma, such as 3,5.
     """
 
     source: str
@@ -73,9 +82,34 @@ class Reader:
     unused: tuple[str, ...] = ()
     image_shape: tuple[int, ...] | None = None
     is_live: bool = False
-    is_text: bool = False
+    kind: RowKind = "numbers"
+    has_decimal_comma: bool = False
+    _ahead: deque[Example] = field(default_factory=deque)
+    _error: list[MinoutError] = field(default_factory=list)
+
+    def peek(self, most: int) -> list[Example]:
+        """Return the first examples, up to `most`; iterating yields them, too.
+
+        There are fewer if a row cannot be read; the error is raised when it is reached.
+        """
+        rows = self._unread()
+        try:
+            while len(self._ahead) < most and not self._error:
+                self._ahead.append(next(rows))
+        except StopIteration:
+            pass
+        except MinoutError as error:
+            self._error.append(error)
+        return list(self._ahead)
 
     def __iter__(self) -> Iterator[Example]:
+        while self._ahead:
+            yield self._ahead.popleft()
+        if self._error:
+            raise self._error.pop()
+        yield from self._unread()
+
+    def _unread(self) -> Iterator[Example]:
         # A separate generator: closing it does not close `rows`.
         try:
             for example in self.rows:  # noqa: UP028

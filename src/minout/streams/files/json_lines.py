@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -18,15 +17,14 @@ from minout.streams.files.columns import (
     ColumnRoles,
     ReadOptions,
     assign_roles,
-    check_length,
-    columns_of_list,
     lengths_of_lists,
+    row_kind,
 )
 from minout.streams.files.example import BadRowError, Example, Reader
+from minout.streams.files.flattening import Record, flattened
 from minout.streams.files.opening import fraction_of, unreadable
 from minout.streams.files.values import check_text, describe_fault, parse_id, parse_label
 
-Object = dict[str, Any]
 NUMBERS = frozenset({int, float})
 STANDARD_INPUT = "standard input"
 
@@ -67,7 +65,7 @@ def _reader(
                 source, iter(()), close, fraction_read, options.columns, options.label, options.id
             )
         raise InvalidInputError(_nothing_read(source, options))
-    found = assign_roles(source, list(_flat(first[1], options)), options)
+    found = _roles(first, source, options)
     if options.on_bad_line is not None and options.label in options.optional - options.required:
         found = replace(found, label=None)  # a line without it is not bad
     examples = _examples(chain([first], objects), source, options, found)
@@ -82,19 +80,29 @@ def _reader(
         label,
         id,
         found.unused,
-        is_text=found.is_text,
+        kind=found.kind,
     )
 
 
+def _roles(first: tuple[int, Record], source: str, options: ReadOptions) -> ColumnRoles:
+    number, values = first
+    try:
+        names = list(flattened(values, options.not_features))
+    except InvalidInputError as error:
+        raise BadRowError(source, f"line {number}", str(error), number + 1) from None
+    if options.rows == "records":
+        options = replace(options, columns=None)  # an object need not have all columns
+    return assign_roles(source, names, options)
+
+
 def _first(
-    objects: Iterator[tuple[int, Object]], source: str, options: ReadOptions
-) -> tuple[int, Object] | None:
+    objects: Iterator[tuple[int, Record]], source: str, options: ReadOptions
+) -> tuple[int, Record] | None:
     """Return the first object; if bad lines are skipped, the first that has a model's columns."""
     if options.columns is None or options.on_bad_line is None:
         return next(objects, None)
     label, id = (0 if name in options.required else None for name in (options.label, options.id))
-    is_text = options.text != "no" and len(options.columns) == 1
-    roles = ColumnRoles(options.columns, (), label, id, (), is_text)
+    roles = ColumnRoles(options.columns, (), label, id, (), row_kind(options, len(options.columns)))
     lengths = lengths_of_lists(roles.names)
     for number, values in objects:
         if _example(number, values, source, options, roles, lengths) is not None:
@@ -111,7 +119,7 @@ def _nothing_read(source: str, options: ReadOptions) -> str:
     )
 
 
-def _objects(lines: BinaryIO, source: str, options: ReadOptions) -> Iterator[tuple[int, Object]]:
+def _objects(lines: BinaryIO, source: str, options: ReadOptions) -> Iterator[tuple[int, Record]]:
     is_start = source == STANDARD_INPUT
     for number, line in enumerate(lines, start=1):
         if number < options.from_line or not line.strip():
@@ -124,7 +132,8 @@ def _objects(lines: BinaryIO, source: str, options: ReadOptions) -> Iterator[tup
                     f"{source} looks like CSV, but it takes JSON lines, an object per line; pass "
                     "the CSV file by its name, not -."
                 ) from None
-            options.refuse(BadRowError(source, f"line {number}", str(error), number + 1))
+            shown = _shown(line)
+            options.refuse(BadRowError(source, f"line {number}", str(error), number + 1, shown))
             continue
         is_start = False
         yield number, values
@@ -138,7 +147,7 @@ def _is_csv(line: bytes, columns: Sequence[str] | None) -> bool:
     return set(columns) <= {field.strip().strip('"') for field in fields}
 
 
-def _object(line: bytes) -> Object:
+def _object(line: bytes) -> Record:
     try:
         values = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -148,26 +157,10 @@ def _object(line: bytes) -> Object:
     return values
 
 
-def _flat(
-    values: Object, options: ReadOptions, lengths: Mapping[str, int] = MappingProxyType({})
-) -> Object:
-    """Replace a list by as many columns: {"x": [1, 2]} becomes {"x[0]": 1, "x[1]": 2}."""
-    if list not in map(type, values.values()):
-        return values
-    flat: Object = {}
-    for name, value in values.items():
-        if isinstance(value, list) and name not in options.not_features:
-            check_length(name, len(value), lengths)
-            flat.update(zip(columns_of_list(name, len(value)), value, strict=True))
-        else:
-            flat[name] = value
-    return flat
-
-
 def _examples(
-    objects: Iterator[tuple[int, Object]], source: str, options: ReadOptions, found: ColumnRoles
+    objects: Iterator[tuple[int, Record]], source: str, options: ReadOptions, found: ColumnRoles
 ) -> Iterator[Example]:
-    lengths = lengths_of_lists(found.names)
+    lengths = lengths_of_lists(options.columns or found.names)
     for number, values in objects:
         example = _example(number, values, source, options, found, lengths)
         if example is not None:
@@ -176,7 +169,7 @@ def _examples(
 
 def _example(
     number: int,
-    values: Object,
+    values: Record,
     source: str,
     options: ReadOptions,
     found: ColumnRoles,
@@ -186,19 +179,27 @@ def _example(
     where = f"line {number}"
     try:
         row: Any
-        if found.is_text:
-            row = check_text(values.get(found.names[0]), found.names[0])
+        flat = flattened(values, options.not_features, lengths)
+        if found.kind == "text":
+            row = check_text(flat.get(found.names[0]), found.names[0])
+        elif found.kind == "numbers":
+            row = _numbers(flat, found.names)
         else:
-            row = _numbers(_flat(values, options, lengths), found.names)
-        label = None if found.label is None else parse_label(values.get(str(options.label)))
-        id = None if found.id is None else parse_id(values.get(str(options.id)))
+            row = {name: flat[name] for name in flat if name not in options.not_features}
+        label = None if found.label is None else parse_label(flat.get(str(options.label)))
+        id = None if found.id is None else parse_id(flat.get(str(options.id)))
     except InvalidInputError as error:
-        options.refuse(BadRowError(source, where, str(error), number + 1))
+        shown = json.dumps(values)
+        options.refuse(BadRowError(source, where, str(error), number + 1, shown))
         return None
     return Example(row, label, id, number, where)
 
 
-def _numbers(fields: Object, names: Sequence[str]) -> Floats:
+def _shown(line: bytes) -> str:
+    return line.decode("utf-8", errors="replace").strip()
+
+
+def _numbers(fields: Record, names: Sequence[str]) -> Floats:
     try:
         values = [fields[name] for name in names]
     except KeyError as error:

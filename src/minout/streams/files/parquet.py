@@ -1,6 +1,6 @@
 """Read Parquet with pyarrow, a batch of rows at a time."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from minout.streams.files.columns import (
     lengths_of_lists,
 )
 from minout.streams.files.example import BadRowError, Example, Reader
+from minout.streams.files.flattening import flattened
 from minout.streams.files.opening import import_optional, unreadable
 from minout.streams.files.values import check_text, describe_fault, parse_id, parse_label
 
@@ -46,14 +47,14 @@ def open_parquet(path: Path, source: str, options: ReadOptions) -> Reader:
     done = [0]
     return Reader(
         source,
-        _examples(table, source, found, options.from_line, done),
+        _examples(table, source, found, options, done),
         file.close,
         lambda: done[0] / file.metadata.num_rows,
         found.names,
         None if found.label is None else options.label,
         None if found.id is None else options.id,
         found.unused,
-        is_text=found.is_text,
+        kind=found.kind,
     )
 
 
@@ -66,16 +67,21 @@ class _Table:
         check_unique(source, [field.name for field in self._fields])
         self.names: list[str] = []
         self._column: list[tuple[str, int | None]] = []
-        self._lengths: dict[str, int] = {}
+        self.lengths: dict[str, int] = {}
         for field in self._fields:
-            if field.name not in options.not_features and self._is_list(field.type):
+            is_whole = field.name in options.not_features
+            if not is_whole and self._is_list(field.type):
                 self._add_list(field.name, options)
+            elif not is_whole and options.rows == "records" and arrow.types.is_struct(field.type):
+                self._add_struct(field)
             else:
                 self.names.append(field.name)
                 self._column.append((field.name, None))
 
     def check_types(self, found: ColumnRoles) -> None:
-        """Refuse features that are not numbers, or not text."""
+        """Refuse features that are not numbers, or not text; records may hold anything."""
+        if found.kind == "records":
+            return
         types = self._arrow.types
         kinds = {field.name: field.type for field in self._fields}
         for place in found.features:
@@ -85,7 +91,7 @@ class _Table:
                 kind = kind.value_type
             while types.is_dictionary(kind):
                 kind = kind.value_type
-            if found.is_text:
+            if found.kind == "text":
                 if not (types.is_string(kind) or types.is_large_string(kind)):
                     raise InvalidInputError(
                         f"Column {name!r} of {self._source} holds {kind}, not text."
@@ -107,24 +113,35 @@ class _Table:
     def batches(
         self, found: ColumnRoles
     ) -> Iterator[tuple[Any, list[Any] | None, list[Any] | None]]:
-        """Yield rows (n, d) or texts, labels and ids, in batches; missing numbers are NaN."""
+        """Yield rows, labels and ids, in batches.
+
+        Rows are numbers (n, d) with NaN where one is missing, a list of texts, or a list of records
+        whose values may be nested.
+        """
         wanted = [*found.features]
         wanted += [place for place in (found.label, found.id) if place is not None]
         columns = list(dict.fromkeys(self._column[place][0] for place in wanted))
         try:
             for batch in self._file.iter_batches(batch_size=BATCH, columns=columns):
                 by_name = {name: batch.column(name) for name in columns}
-                (first, *_) = found.features
-                rows = self._values(by_name, first) if found.is_text else self._rows(by_name, found)
-                yield rows, self._values(by_name, found.label), self._values(by_name, found.id)
+                labels, ids = (self._values(by_name, each) for each in (found.label, found.id))
+                yield self._batch(batch, by_name, found), labels, ids
         except Exception:  # pyarrow raises many types on damaged files
             raise MissingDataError(
                 f"{self._source} is damaged; what could be read has been. Write or copy it again."
             ) from None
 
+    def _batch(self, batch: Any, by_name: dict[str, Any], found: ColumnRoles) -> Any:
+        if found.kind == "records":
+            names = {self._column[place][0] for place in found.features}
+            return batch.select([name for name in by_name if name in names]).to_pylist()
+        if found.kind == "text":
+            return self._values(by_name, found.features[0])
+        return self._rows(by_name, found)
+
     def _rows(self, by_name: dict[str, Any], found: ColumnRoles) -> Floats:
         arrays = {
-            name: self._as_floats(by_name[name], self._lengths.get(name))
+            name: self._as_floats(by_name[name], self.lengths.get(name))
             for name in dict.fromkeys(self._column[place][0] for place in found.features)
         }
         parts = []
@@ -161,6 +178,11 @@ class _Table:
             types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
         )
 
+    def _add_struct(self, field: Any) -> None:
+        for name in _leaves(field.name, field.type, self._arrow.types):
+            self.names.append(name)
+            self._column.append((field.name, None))
+
     def _add_list(self, name: str, options: ReadOptions) -> None:
         (first,) = next(self._file.iter_batches(batch_size=1, columns=[name])).column(name)
         length = len(first.as_py() or [])
@@ -169,9 +191,17 @@ class _Table:
                 check_length(name, length, lengths_of_lists(options.columns))
             except InvalidInputError as error:
                 raise InvalidInputError(f"{self._source}: {error}") from None
-        self._lengths[name] = length
+        self.lengths[name] = length
         self.names += columns_of_list(name, length)
         self._column += [(name, place) for place in range(length)]
+
+
+def _leaves(name: str, kind: Any, types: Any) -> Iterator[str]:
+    if not types.is_struct(kind):
+        yield name
+        return
+    for inner in kind:
+        yield from _leaves(f"{name}.{inner.name}", inner.type, types)
 
 
 def _opened(path: Path, source: str) -> Any:
@@ -195,26 +225,34 @@ def _is_pandas_index(name: str) -> bool:
 
 
 def _examples(
-    table: _Table, source: str, found: ColumnRoles, from_row: int, done: list[int]
+    table: _Table, source: str, found: ColumnRoles, options: ReadOptions, done: list[int]
 ) -> Iterator[Example]:
     for rows, labels, ids in table.batches(found):
-        finite = None if found.is_text else np.asarray(np.isfinite(rows).all(axis=1))
         for place, row in enumerate(rows):
             done[0] += 1
             number = done[0]
-            if number < from_row:
+            if number < options.from_line:
                 continue
             where = f"row {number}"
             try:
-                if finite is None:
-                    check_text(row, found.names[0])
-                elif not finite[place]:
-                    raise InvalidInputError(_fault(row, found.names))
+                checked = _checked(row, found, table.lengths)
                 label = None if labels is None else parse_label(labels[place])
                 id = None if ids is None else parse_id(ids[place])
             except InvalidInputError as error:
-                raise BadRowError(source, where, str(error), number + 1) from None
-            yield Example(row, label, id, number, where)
+                shown = str(row.tolist() if isinstance(row, np.ndarray) else row)
+                options.refuse(BadRowError(source, where, str(error), number + 1, shown))
+                continue
+            yield Example(checked, label, id, number, where)
+
+
+def _checked(row: Any, found: ColumnRoles, lengths: Mapping[str, int]) -> Any:
+    if found.kind == "records":
+        return flattened(row, (), lengths)
+    if found.kind == "text":
+        return check_text(row, found.names[0])
+    if not np.isfinite(row).all():
+        raise InvalidInputError(_fault(row, found.names))
+    return row
 
 
 def _fault(row: Floats, names: Sequence[str]) -> str:

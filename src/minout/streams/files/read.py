@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from minout.errors import InvalidInputError, MissingDataError
-from minout.streams.files.columns import ReadOptions, Text
+from minout.streams.files.columns import ReadOptions, RowsAs
 from minout.streams.files.csv_text import open_csv
 from minout.streams.files.example import BadRowError, Reader
 from minout.streams.files.images import open_images
@@ -36,7 +36,7 @@ def read(
     image_shape: Sequence[int] | None = None,
     on_bad_line: Callable[[BadRowError], None] | None = None,
     required: Collection[str] = (),
-    text: Text = "no",
+    rows: RowsAs = "numbers",
 ) -> Reader:
     """Open a file to read its examples one at a time.
 
@@ -51,7 +51,8 @@ def read(
         Columns to leave out.
     columns : sequence of str, optional
         The features of a model, found by name and read in this order; other columns are
-        ignored. By default all columns except label, id and `ignore`.
+        ignored. By default all columns except label, id and `ignore`. For records, the columns that
+        a CSV or Parquet file must have; all others are read, too.
     optional : collection of str
         Columns of label or id that may be missing.
     from_line : int, default=1
@@ -59,15 +60,16 @@ def read(
     image_shape : sequence of int, optional
         The shape of a model's images; by default that of the first image.
     on_bad_line : callable, optional
-        Called with the error for a line of standard input that cannot be read; if it returns, the
-        line is skipped. By default the error is raised. In a file it always is. Without `columns`
-        the first object decides which columns there are, so it is not skipped for its columns.
+        Called with the error for a row that cannot be read; if it returns, the row is skipped. By
+        default the error is raised. Without `columns` the first object of standard input decides
+        which columns there are, so it is not skipped for its columns.
     required : collection of str
         Columns of label or id without which a line of standard input is bad. They are known from a
         model, so that the first line can be bad too.
-    text : {"no", "yes", "if one"}, default="no"
-        Whether rows are the text of the one feature column, or numbers; with "if one", text if
-        there is one column only.
+    rows : {"numbers", "text", "text if one", "records"}, default="numbers"
+        What rows are: numbers, the text of the one feature column, text if there is one column
+        only, or records, which are dicts from names of columns to values of any kind. Files without
+        names of columns (NPZ, images) always give numbers.
 
     Returns
     -------
@@ -89,14 +91,13 @@ def read(
         frozenset(optional),
         from_line,
         None if image_shape is None else tuple(image_shape),
-        text=text,
+        on_bad_line,
+        rows=rows,
     )
     if str(source) == "-":
-        return open_standard_input(
-            replace(options, on_bad_line=on_bad_line, required=frozenset(required))
-        )
+        return open_standard_input(replace(options, required=frozenset(required)))
     path = Path(source)
-    if text == "yes" and (path.is_dir() or path.suffix.lower() == ".npz"):
+    if rows == "text" and (path.is_dir() or path.suffix.lower() == ".npz"):
         raise InvalidInputError(
             f"{source} holds no text; pass a CSV, JSON lines or Parquet with one column of it."
         )

@@ -1,0 +1,224 @@
+"""Turn the records of a file into rows of a model's table, and keep its encoder in the notes."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from minout._typing import Floats
+from minout.errors import InvalidInputError
+from minout.learner import Learner
+from minout.streams.files import BadRowError, Example, Reader, join_names
+from minout.tables import KINDS, NOTE, TableEncoder
+
+SAMPLED, SAMPLED_CELLS = 10_000, 1_000_000
+"""What a column is, is decided by so many rows, or by as many as have so many cells."""
+
+
+def stored_encoder(learner: Learner) -> TableEncoder | None:
+    """Return the encoder of a model's table; None if its rows are no table."""
+    note = learner.notes.get(NOTE)
+    if note is None:
+        return None
+    try:
+        encoder = TableEncoder.restored(note)
+    except InvalidInputError:
+        encoder = None
+    if encoder is None or learner.width not in (None, encoder.width):
+        raise InvalidInputError(
+            f"The model's note {NOTE!r} was not written by minout, or for other rows; "
+            "the table cannot be read without it."
+        )
+    return encoder
+
+
+class RowMaker:
+    """Make the rows to predict from the examples of a file, with what the model knows by then."""
+
+    def __init__(self, learner: Learner) -> None:
+        self._learner = learner
+        self._note: Any = None
+        self._encoder: TableEncoder | None = None
+
+    @property
+    def encoder(self) -> TableEncoder | None:
+        """The encoder of the model's present state."""
+        note = self._learner.notes.get(NOTE)
+        if note is not self._note:
+            self._encoder, self._note = stored_encoder(self._learner), note
+        return self._encoder
+
+    def rows(self, batch: Sequence[Example]) -> Any:
+        """Return the rows of examples: an array (n, d), or a list of texts."""
+        rows = [example.row for example in batch]
+        encoder = self.encoder
+        if encoder is not None:
+            records = [as_record(encoder, row) for row in rows]
+            return encoder.encode_known_many(records)
+        return rows if isinstance(rows[0], str) else np.array(rows)
+
+    def row(self, example: Example) -> Any:
+        """Return the row of one example."""
+        return self.rows([example])[0]
+
+
+def as_record(encoder: TableEncoder, row: Any) -> Mapping[str, Any]:
+    """Return a row as a record that has a column of the table; numbers are taken in its order."""
+    columns = encoder.first_columns
+    if not isinstance(row, dict):
+        return dict(zip(columns, row.tolist(), strict=True))
+    if columns and not any(name in row for name in columns):
+        raise InvalidInputError(
+            f"it has none of the model's columns: {join_names(columns)}; it has "
+            f"{join_names(list(row)) or 'none at all'}."
+        )
+    return row
+
+
+class NewRow(NamedTuple):
+    """An encoded row to teach, and by how many numbers it is longer than the rows before."""
+
+    row: Floats
+    widen: int
+
+
+class TableTeaching:
+    """The encoder while rows are taught: it grows, and is written to the model's notes.
+
+    Parameters
+    ----------
+    reader : Reader
+        The file; its first rows decide what new columns are.
+    kinds : mapping of str to str
+        What the user says of columns.
+    skips : bool
+        Whether bad rows are skipped.
+
+    Raises
+    ------
+    InvalidInputError
+        If the user names a column that the file does not have, or that is its label or id.
+    """
+
+    def __init__(self, reader: Reader, kinds: Mapping[str, str], *, skips: bool) -> None:
+        self._reader, self._kinds, self._skips = reader, dict(kinds), skips
+        self._sample: list[Example] = []
+        if not reader.is_live and reader.kind == "records":
+            width = max(1, len(reader.columns or ()))
+            self._sample = reader.peek(max(100, min(SAMPLED, SAMPLED_CELLS // width)))
+            self._check_names()
+        self.encoder = TableEncoder()
+        self._is_noted = False
+
+    def _check_names(self) -> None:
+        reader = self._reader
+        names = {*(reader.columns or ()), *reader.unused}
+        names.update(name for each in self._sample for name in each.row)
+        for name in self._kinds:
+            if name in (reader.label, reader.id):
+                role = "label" if name == reader.label else "id"
+                raise InvalidInputError(
+                    f"The column {name!r} is the {role}; --as and --ignore are for the others."
+                )
+            if name not in names:
+                raise InvalidInputError(
+                    f"{reader.source} has no column {name!r}; its columns are: "
+                    f"{join_names(list(reader.columns or ()))}."
+                )
+
+    def take_over(self, learner: Learner) -> None:
+        """Begin with the model's encoder, or with a new one if the model has no rows."""
+        stored = stored_encoder(learner)
+        self.encoder = TableEncoder() if stored is None else stored
+        for name, kind in self._kinds.items():
+            self.encoder.set_kind(name, kind)
+        records = [each.row for each in self._sample]
+        if records and not self.encoder.is_started:
+            self._start()
+        elif records:
+            self.encoder.appear(records)
+        self._is_noted = False
+
+    def _start(self) -> None:
+        # A value may not be of the kind that the user says; then the error names its row.
+        overrides = self.encoder.overrides
+        try:
+            self.encoder.start([each.row for each in self._sample])
+        except InvalidInputError:
+            good = []
+            for example in self._sample:
+                try:
+                    TableEncoder(overrides).start([example.row])
+                except InvalidInputError as error:
+                    if not self._skips:
+                        raise bad_row(self._reader, example, error) from None
+                else:
+                    good.append(example.row)
+            if good:
+                self.encoder.start(good)
+
+    def plain_numbers(self) -> list[str]:
+        """Return the columns that are numbers and nothing else."""
+        return [name for name, what in self.encoder.taken_for().items() if _is_plain(what)]
+
+    def require_columns(self) -> None:
+        """Refuse a file of which no column can be used."""
+        encoder = self.encoder
+        if encoder.is_started and not encoder.width:
+            taken = "; ".join(encoder.describe_columns())
+            raise InvalidInputError(
+                f"{self._reader.source} has no column to learn from: {taken}. Say with --as "
+                "COLUMN=KIND what a column is."
+            )
+
+    def encode(self, learner: Learner, row: Any) -> NewRow:
+        """Return the row to teach; what is new in it is registered."""
+        if self.encoder.is_started:
+            row = as_record(self.encoder, row)
+        numbers = self.encoder.encode(row).row
+        return NewRow(numbers, 0 if learner.width is None else len(numbers) - learner.width)
+
+    def note(self, learner: Learner, *, is_changed: bool) -> None:
+        """Write the encoder to the model's notes, if a row has changed it."""
+        if is_changed or not self._is_noted:
+            described = self.encoder.described()
+            if described != learner.notes.get(NOTE):
+                learner.notes[NOTE] = described
+            self._is_noted = True
+
+
+def column_notes(encoder: TableEncoder | None) -> list[str]:
+    """Return a line for each column that is not just numbers: what it was taken for, and why."""
+    taken = {} if encoder is None else encoder.taken_for()
+    return [f"{name}: {what}." for name, what in taken.items() if not _is_plain(what)]
+
+
+def _is_plain(taken_for: str) -> bool:
+    return taken_for.startswith("number (")
+
+
+def bad_row(reader: Reader, example: Example, error: InvalidInputError) -> BadRowError:
+    """Return the error for a row that was read, but cannot be used."""
+    row = example.row if isinstance(example.row, dict) else ""
+    shown = json.dumps(row, default=str, ensure_ascii=False) if row else ""
+    return BadRowError(reader.source, example.where, str(error), example.number + 1, shown)
+
+
+def parse_kinds(texts: Sequence[str], ignored: Sequence[str]) -> dict[str, str]:
+    """Return what --as and --ignore say of columns.
+
+    >>> parse_kinds(["zip=category", "a=b=text"], ["name"])
+    {'name': 'ignore', 'zip': 'category', 'a=b': 'text'}
+    """
+    kinds = dict.fromkeys(ignored, "ignore")
+    for text in texts:
+        name, _, kind = text.rpartition("=")
+        if not name or kind not in KINDS:
+            raise InvalidInputError(
+                f"--as is COLUMN=KIND, and KIND is one of {', '.join(KINDS)}, not {text!r}."
+            )
+        if kinds.get(name, kind) != kind:
+            raise InvalidInputError(f"--as and --ignore say two things of the column {name!r}.")
+        kinds[name] = kind
+    return kinds

@@ -1,0 +1,48 @@
+"""Numbers with a decimal comma: 3,5 and 1.234,5."""
+
+import re
+from collections.abc import Sequence
+
+from minout.tables.values import is_missing
+
+_COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?([eE][+-]?\d+)?", re.ASCII)
+_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+", re.ASCII)
+
+
+def comma_columns(records: Sequence[Sequence[str]], delimiter: str) -> set[int]:
+    """Return the positions of the columns whose numbers have a decimal comma.
+
+    Each value in such a column is a number, and one of them has a comma. In a file with commas
+    between the fields, where a comma may also separate thousands, one of them must not be of the
+    form 1,234.
+
+    Examples
+    --------
+    >>> comma_columns([["3,5", "7", "1.2"], ["NA", "8", "3"]], ";")
+    {0}
+    >>> comma_columns([["1,234"], ["5,678"]], ","), comma_columns([["1,234"], ["5,6"]], ",")
+    (set(), {0})
+    """
+    found = set()
+    for place in range(max(map(len, records), default=0)):
+        values = {record[place].strip() for record in records if len(record) > place}
+        values = {each for each in values if not is_missing(each)}
+        commas = {each for each in values if "," in each}
+        if delimiter == ",":
+            commas = {each for each in commas if not _THOUSANDS.fullmatch(each)}
+        if commas and all(map(_COMMA.fullmatch, values)):
+            found.add(place)
+    return found
+
+
+def with_point(text: str) -> str:
+    """Return a number with a decimal comma as Python writes it; other text as it is.
+
+    Examples
+    --------
+    >>> with_point("1.234,5"), with_point(" 7"), with_point("a, b")
+    ('1234.5', ' 7', 'a, b')
+    """
+    if ("," in text or "." in text) and _COMMA.fullmatch(text.strip()):
+        return text.strip().replace(".", "").replace(",", ".")
+    return text
