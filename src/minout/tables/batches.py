@@ -1,61 +1,106 @@
-"""Encode many values of a column at once: each different value is read once."""
+"""Encode many values of a column at once: plain numbers together, each other value once."""
 
 from collections.abc import Sequence
+from datetime import date
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from minout._typing import Floats
-from minout.tables.columns import Column
-from minout.tables.values import LARGEST, Cells
+from minout._typing import Floats, Ints
+from minout.tables.columns import Column, Placed
+from minout.tables.values import LARGEST, Cells, as_number, plain_numbers
+
+_EXACT = frozenset({str, type(None), bool, int, float, date, np.float64, np.int64})
+"""Values of these types that are equal are the same number, date and word."""
+_NONE = np.empty(0, dtype=np.int64)
 
 
-class CodedColumn(NamedTuple):
-    """A column: the number of the value of each row; of each value, its first row and its cells."""
+class ReadColumn(NamedTuple):
+    """A column: its numbers, and its other values.
+
+    `numbers` (n,) has NaN where a number is missing, and for the other values; it is None for a
+    column that has no plain numbers. The other values are in `rows`. `codes` numbers the value of
+    each of these rows; `first` and `cells` are the first row and the cells of each different value.
+    """
 
     column: Column
-    codes: list[int]
-    first: list[int]
+    numbers: Floats | None
+    rows: Ints
+    codes: Ints
+    first: Ints
     cells: list[Cells]
 
 
-def coded_column(column: Column, values: Sequence[Any]) -> CodedColumn:
-    """Return a column with each different value once."""
-    numbers: dict[Any, int] = {}
-    coded = CodedColumn(column, [], [], [])
-    for row, value in enumerate(values):
-        try:
-            code = numbers.setdefault((type(value), value), len(coded.cells))
-        except TypeError:  # a value without a hash; `cells` raises the error
-            code = len(coded.cells)
-        if code == len(coded.cells):
-            coded.first.append(row)
-            coded.cells.append(column.cells(value))
-        coded.codes.append(code)
-    return coded
+def read_column(column: Column, values: Sequence[Any] | None, count: int) -> ReadColumn:
+    """Return a column of so many rows; its values are None if the table does not have it."""
+    if values is None:
+        values = [None] * count
+    numbers, rows = None, np.arange(count)
+    if column.takes_plain_numbers:
+        numbers, others = _numbers(column, values)
+        rows, values = np.array(others, dtype=np.int64), [values[n] for n in others]
+    codes, first = _codes(column, values)
+    cells = [column.cells(values[n]) for n in first.tolist()]
+    return ReadColumn(column, numbers, rows, codes, rows[first], cells)
 
 
-def fill(rows: Floats, codes: list[int], placed: list[list[tuple[int, float]]]) -> None:
-    """Set what the value of each row sets: places and numbers, for each different value."""
-    values = np.array(codes, dtype=np.int64)
+def first_cells(column: Column, values: Sequence[Any]) -> list[Cells]:
+    """Return what the values of a column set that has no places yet, without its plain numbers."""
+    if column.kind == "number":
+        values = [values[n] for n in _numbers(column, values)[1]]
+    return [column.cells(values[n]) for n in _codes(column, values)[1].tolist()]
+
+
+def split_numbers(values: Sequence[Any]) -> tuple[Floats, list[int]]:
+    """Return numbers (n,), NaN for missing and other values, and where `Column.cells` must look."""
+    numbers = plain_numbers(values)
+    if numbers is not None:
+        return numbers, []
+    found = [as_number(each) for each in values]
+    others = [n for n, each in enumerate(found) if each is None]
+    return np.array(found, dtype=np.float64), others  # None becomes NaN
+
+
+def fill(rows: Floats, read: ReadColumn, placed: Sequence[Placed]) -> None:
+    """Set what the values of a column set: places and numbers, for each different value."""
+    column, numbers = read.column, read.numbers
+    if numbers is not None and column.late:
+        is_given = ~np.isnan(numbers)
+        rows[is_given, column.places["number"]] = numbers[is_given]
+        rows[is_given, column.places["given"]] = 1.0
+    elif numbers is not None:
+        rows[:, column.places["number"]] = numbers
     for n in range(max(map(len, placed), default=0)):
         cells = [each[n] if n < len(each) else (-1, 0.0) for each in placed]
-        places = np.array([place for place, _ in cells], dtype=np.int64)[values]
-        numbers = np.array([number for _, number in cells])[values]
+        places = np.array([place for place, _ in cells], dtype=np.int64)[read.codes]
+        set_to = np.array([number for _, number in cells])[read.codes]
         at = np.flatnonzero(places >= 0)
-        rows[at, places[at]] = numbers[at]
+        rows[read.rows[at], places[at]] = set_to[at]
 
 
-def is_array_of(column: Column, values: Any) -> bool:
-    """Return whether values can be taken as they are: an array, for a column of numbers."""
-    is_array = isinstance(values, np.ndarray) and values.dtype.kind in "fiub"
-    return column.kind == "number" and not column.late and is_array
-
-
-def checked_numbers(column: Column, values: Any) -> Floats:
-    """Return an array as float64, NaN where a number is missing."""
+def _numbers(column: Column, values: Any) -> tuple[Floats, list[int]]:
+    if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiub":
+        return split_numbers(values)
     numbers: Floats = np.asarray(values, dtype=np.float64)
-    beyond = np.abs(np.where(np.isnan(numbers), 0.0, numbers)) > LARGEST
+    beyond = np.abs(numbers) > LARGEST
     if beyond.any():
         column.cells(float(numbers[beyond][0]))  # raises
-    return numbers
+    return numbers, []
+
+
+def _codes(column: Column, values: Sequence[Any]) -> tuple[Ints, Ints]:
+    # A code for each value, the same for equal ones, and the first place of each code.
+    if len(values) == 0:
+        return _NONE, _NONE
+    types = set(map(type, values))
+    keys: Sequence[Any] = values
+    if len(types) > 1:  # True and 1 are equal
+        keys = list(zip(map(type, values), values, strict=True))
+    if types <= _EXACT or column.kind == "date":
+        try:
+            number = {key: n for n, key in enumerate(dict.fromkeys(keys))}
+            codes = np.fromiter(map(number.__getitem__, keys), np.int64, len(keys))
+            return codes, np.unique(codes, return_index=True)[1]
+        except TypeError:  # a value without a hash; `cells` raises the error
+            pass
+    return np.arange(len(values)), np.arange(len(values))

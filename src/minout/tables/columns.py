@@ -1,5 +1,6 @@
 """One column of a table: its kind, and the numbers of a row that its values set."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy as np
 from minout.errors import InvalidInputError
 from minout.tables.kinds import MOST_VALUES, UNDECIDED
 from minout.tables.values import (
+    LONGEST,
     Cells,
     as_number,
     as_time,
@@ -39,6 +41,9 @@ _TAKEN_FOR = {
 }
 _MEANT = {"number": "a number", "date": "a date (ISO 8601)"}
 
+Placed = Sequence[tuple[int, float]]
+"""What a value sets: places in a row, each with its number."""
+
 
 class Column:
     """A column: its kind, the reason, and the places of its numbers in a row, by key.
@@ -58,12 +63,41 @@ class Column:
         Whether rows were encoded before it appeared.
     """
 
-    __slots__ = ("kind", "late", "name", "own", "places", "why")
+    __slots__ = ("_found", "kind", "late", "name", "own", "places", "why")
 
     def __init__(self, name: str, kind: str, why: str, *, late: bool = False) -> None:
-        self.name, self.kind, self.why, self.late = name, kind, why, late
+        self.name = name
         self.places: dict[str, int] = {}
         self.own = 0  # how many categories have a number of their own
+        self._found: dict[str | None, Placed] = {}
+        self.take_for(kind, why, late=late)
+
+    @property
+    def takes_plain_numbers(self) -> bool:
+        """Whether it is a column of numbers whose base has its places."""
+        return self.kind == "number" and all(key in self.places for key in self.base())
+
+    def take_for(self, kind: str, why: str, *, late: bool) -> None:
+        """Set what the column is taken for."""
+        self.kind, self.why, self.late = kind, why, late
+        self._found.clear()
+
+    def found(self, value: Any) -> Placed | None:
+        """Return what `keep_found` kept for a value; None if it kept nothing."""
+        try:
+            return self._found.get(value)
+        except TypeError:  # a value without a hash
+            return None
+
+    def keep_found(self, value: Any, placed: Placed, *, most: int) -> None:
+        """Keep what a value sets, all of which has its place, for short text and None.
+
+        At most so many values are kept, until a number of the column is removed.
+        """
+        if value is None or (type(value) is str and len(value) <= LONGEST):
+            if len(self._found) >= most:
+                self._found.clear()
+            self._found[value] = placed
 
     def base(self) -> tuple[str, ...]:
         """Return the keys of the numbers that all its values need."""
@@ -108,6 +142,7 @@ class Column:
 
     def remove(self, key: str) -> None:
         """Take back what `add` did."""
+        self._found.clear()
         del self.places[key]
         self.own -= key.startswith("=")
 

@@ -7,21 +7,20 @@ import numpy as np
 
 from minout._typing import Floats
 from minout.errors import InvalidInputError
-from minout.tables.batches import (
-    CodedColumn,
-    checked_numbers,
-    coded_column,
-    fill,
-    is_array_of,
-)
-from minout.tables.columns import BASE, DAY_KEYS, HASH_KEYS, Column
+from minout.tables.batches import ReadColumn, fill, first_cells, read_column
+from minout.tables.columns import BASE, DAY_KEYS, HASH_KEYS, Column, Placed
 from minout.tables.frames import Columns, columns_of, declared_kinds, row_count
 from minout.tables.kinds import KINDS, MOST_VALUES, UNDECIDED, Decision, decide
+from minout.tables.plans import Plan
 from minout.tables.saving import describe_columns, restored_columns
 from minout.tables.values import Cells, is_missing
 
 NO_VALUE = Decision(UNDECIDED, "no value so far")
 OVERRIDE = "you said so"
+MOST_FOUND = 2**16
+"""So many values of single records are kept together with what they set, in all columns."""
+FEWEST_FOUND = 16
+"""At least so many values of each column."""
 
 
 class Encoded(NamedTuple):
@@ -37,6 +36,7 @@ class Mark(NamedTuple):
     columns: int
     slots: int
     undecided: tuple[str, ...]
+    kinds_set: int
 
 
 class TableEncoder:
@@ -98,6 +98,9 @@ class TableEncoder:
         }
         self._columns: dict[str, Column] = {}
         self._slots: list[tuple[Column, str]] = []
+        self._undecided: dict[str, Column] = {}
+        self._kinds_set = 0  # how often `set_kind` has changed something
+        self._plan: Plan | None = None  # until the columns change
 
     @property
     def is_started(self) -> bool:
@@ -194,14 +197,13 @@ class TableEncoder:
             if not self.is_started:
                 self.start([record])
             before = self.width
-            for name, value in record.items():
-                self._appear(str(name), [value])
-            found = [(each, each.cells(record.get(name))) for name, each in self._columns.items()]
-            placed = [self._placed(column, cells, register=True) for column, cells in found]
+            for name in self._planned().undecided(record):
+                self._appear(str(name), [record[name]])
+            row = self._row(record, register=True)
         except BaseException:
             self.roll_back(mark)
             raise
-        return Encoded(self._row(placed), self.width - before)
+        return Encoded(row, self.width - before)
 
     def encode_known(self, record: Mapping[str, Any]) -> Floats:
         """Return the row of a record, for a prediction: an unseen category is all zeros.
@@ -217,10 +219,7 @@ class TableEncoder:
             The row.
         """
         self._require_started()
-        columns = self._columns.items()
-        return self._row(
-            [self._placed(each, each.cells(record.get(name))) for name, each in columns]
-        )
+        return self._row(record)
 
     def encode_many(self, table: Any) -> Encoded:
         """Return the rows of many records, and by how many numbers the width has grown.
@@ -242,9 +241,9 @@ class TableEncoder:
             before = self.width
             for name, values in given.items():
                 self._appear(name, values, declared.get(name))
-            coded = self._coded(given)
-            self._register_in_order(coded)
-            rows = self._rows(given, coded)
+            read = self._read(given)
+            self._register_in_order(read)
+            rows = self._rows(given, read)
         except BaseException:
             self.roll_back(mark)
             raise
@@ -265,12 +264,47 @@ class TableEncoder:
         """
         self._require_started()
         given = columns_of(table)
-        return self._rows(given, self._coded(given))
+        return self._rows(given, self._read(given))
+
+    def appear(self, table: Any) -> None:
+        """Decide what columns are that are new in a sample of rows, from all its values.
+
+        Without it `encode` decides from the first value. No categories are registered.
+
+        Parameters
+        ----------
+        table : DataFrame, mapping of str to sequence, or sequence of mappings
+            As for `start`. Columns whose kind has been decided stay as they are.
+
+        Raises
+        ------
+        InvalidInputError
+            If the first rows are still to come, which `start` takes. Nothing has changed.
+        """
+        self._require_started()
+        given, declared = columns_of(table), declared_kinds(table)
+        for name, values in given.items():
+            self._appear(name, values, declared.get(name))
 
     def mark(self) -> Mark:
-        """Return this moment, for `roll_back`."""
-        undecided = [name for name, each in self._columns.items() if each.kind == UNDECIDED]
-        return Mark(len(self._columns), len(self._slots), tuple(undecided))
+        """Return this moment, for `roll_back` and `has_changed_since`."""
+        undecided = tuple(self._undecided)
+        return Mark(len(self._columns), len(self._slots), undecided, self._kinds_set)
+
+    def has_changed_since(self, mark: Mark) -> bool:
+        """Return whether a column, a kind or a number is new since a moment.
+
+        Parameters
+        ----------
+        mark : Mark
+            What `mark` returned.
+
+        Returns
+        -------
+        bool
+            Whether `described` has changed.
+        """
+        return mark != self.mark()
 
     def roll_back(self, mark: Mark) -> None:
         """Forget what was registered since a moment: categories, columns and their kinds.
@@ -283,15 +317,22 @@ class TableEncoder:
         while len(self._slots) > mark.slots:
             column, key = self._slots.pop()
             column.remove(key)
-        for name in list(self._columns)[mark.columns :]:
-            del self._columns[name]
-        for name in mark.undecided:
-            column = self._columns[name]
-            (column.kind, column.why), column.late = NO_VALUE, False
+        while len(self._columns) > mark.columns:
+            self._columns.popitem()
+        self._undecided = {name: self._columns[name] for name in mark.undecided}
+        for column in self._undecided.values():
+            column.take_for(*NO_VALUE, late=False)
+        self._plan = None
 
     def copy(self) -> "TableEncoder":
         """Return an encoder that can change without this one."""
-        return TableEncoder.restored(self.described())
+        twin = TableEncoder(self._overrides)
+        for each in self._columns.values():
+            twin._add(Column(each.name, each.kind, each.why, late=each.late))
+        for column, key in self._slots:
+            twin._register(twin._columns[column.name], (key,))
+        twin._kinds_set = self._kinds_set
+        return twin
 
     def set_kind(self, column: str, kind: str) -> None:
         """Override what a column is taken for.
@@ -321,8 +362,9 @@ class TableEncoder:
                 f"again as {kind}; teach a new model with {column}={kind}."
             )
         self._overrides[column] = kind
+        self._kinds_set += 1
         if known is not None:
-            known.kind, known.why, known.late = kind, OVERRIDE, True
+            self._decide(known, Decision(kind, OVERRIDE))
 
     def described(self) -> dict[str, Any]:
         """Return plain values for a file: the same for encoders that are the same."""
@@ -344,7 +386,8 @@ class TableEncoder:
         """
         overrides, columns, slots = restored_columns(about)
         encoder = cls(overrides)
-        encoder._columns = {column.name: column for column in columns}
+        for column in columns:
+            encoder._add(column)
         for number, key in slots:
             encoder._register(columns[number], (key,))
         return encoder
@@ -353,8 +396,8 @@ class TableEncoder:
         if not given:
             raise InvalidInputError("The table has no columns; pass at least one.")
         for name, values in given.items():
-            decision = self._decided(name, values, declared.get(name))
-            column = self._columns[name] = Column(name, *decision)
+            column = Column(name, *self._decided(name, values, declared.get(name)))
+            self._add(column)
             self._register(column, (*column.base(), *_first_keys(column, values)))
 
     def _decided(self, name: str, values: Sequence[Any], declared: str | None) -> Decision:
@@ -367,21 +410,63 @@ class TableEncoder:
         known = self._columns.get(name)
         if known is not None and known.kind != UNDECIDED:
             return
-        kind, why = self._decided(name, values, declared)
+        if known is not None and all(map(is_missing, values)):
+            return
+        decision = self._decided(name, values, declared)
         if known is None:
-            self._columns[name] = Column(name, kind, why, late=kind != UNDECIDED)
-        elif kind != UNDECIDED and not all(map(is_missing, values)):
-            known.kind, known.why, known.late = kind, why, True
+            self._add(Column(name, *decision, late=decision.kind != UNDECIDED))
+        elif decision.kind != UNDECIDED:
+            self._decide(known, decision)
+
+    def _add(self, column: Column) -> None:
+        self._columns[column.name] = column
+        if column.kind == UNDECIDED:
+            self._undecided[column.name] = column
+        self._plan = None
+
+    def _decide(self, column: Column, decision: Decision) -> None:
+        column.take_for(*decision, late=True)
+        self._undecided.pop(column.name, None)
+        self._plan = None
+
+    def _planned(self) -> Plan:
+        plan = self._plan
+        if plan is None:
+            plan = self._plan = Plan(self._columns)
+        return plan
 
     def _register(self, column: Column, keys: Sequence[str]) -> None:
         for key in keys:
             if key not in column.places:
                 column.add(key, len(self._slots))
                 self._slots.append((column, key))
+                if not key.startswith(("=", "#")):
+                    self._plan = None
 
-    def _placed(
-        self, column: Column, cells: Cells, *, register: bool = False
-    ) -> list[tuple[int, float]]:
+    def _row(self, record: Mapping[str, Any], *, register: bool = False) -> Floats:
+        plan = self._planned()
+        values = plan.values(record)
+        numbers, others = plan.split(values)
+        placed = [self._found(column, values[n], register=register) for n, column in others]
+        row = np.zeros(self.width)
+        plan.put(numbers, row)
+        for each in placed:
+            for place, number in each:
+                row[place] = number
+        return row
+
+    def _found(self, column: Column, value: Any, *, register: bool) -> Placed:
+        known = column.found(value)
+        if known is not None:
+            return known
+        cells = column.cells(value)
+        placed = self._placed(column, cells, register=register)
+        if len(placed) == len(cells):
+            most = max(FEWEST_FOUND, MOST_FOUND // len(self._columns))
+            column.keep_found(value, placed, most=most)
+        return placed
+
+    def _placed(self, column: Column, cells: Cells, *, register: bool = False) -> Placed:
         # The places of what a value sets; without `register`, of what is known.
         placed = []
         for wanted, number in cells:
@@ -392,40 +477,25 @@ class TableEncoder:
                 placed.append((column.places[key], number))
         return placed
 
-    def _row(self, placed: list[list[tuple[int, float]]]) -> Floats:
-        row = np.zeros(self.width)
-        for each in placed:
-            for place, number in each:
-                row[place] = number
-        return row
-
-    def _coded(self, given: Columns) -> list[CodedColumn]:
+    def _read(self, given: Columns) -> list[ReadColumn]:
         count = row_count(given)
-        return [
-            coded_column(column, given.get(name, [None] * count))
-            for name, column in self._columns.items()
-            if not is_array_of(column, given.get(name))
-        ]
+        return [read_column(each, given.get(name), count) for name, each in self._columns.items()]
 
-    def _register_in_order(self, coded: list[CodedColumn]) -> None:
+    def _register_in_order(self, read: list[ReadColumn]) -> None:
         # By rows, then by columns: as if they had been encoded one by one.
         first = [
             (row, number, cells)
-            for number, each in enumerate(coded)
-            for row, cells in zip(each.first, each.cells, strict=True)
+            for number, each in enumerate(read)
+            for row, cells in zip(each.first.tolist(), each.cells, strict=True)
         ]
         first.sort(key=lambda each: each[:2])
         for _, number, cells in first:
-            self._placed(coded[number].column, cells, register=True)
+            self._placed(read[number].column, cells, register=True)
 
-    def _rows(self, given: Columns, coded: list[CodedColumn]) -> Floats:
+    def _rows(self, given: Columns, read: list[ReadColumn]) -> Floats:
         rows = np.zeros((row_count(given), self.width))
-        for name, column in self._columns.items():
-            values = given.get(name)
-            if is_array_of(column, values):
-                rows[:, column.places["number"]] = checked_numbers(column, values)
-        for column, codes, _, cells in coded:
-            fill(rows, codes, [self._placed(column, each) for each in cells])
+        for each in read:
+            fill(rows, each, [self._placed(each.column, cells) for cells in each.cells])
         return rows
 
     def _require_started(self) -> None:
@@ -435,9 +505,7 @@ class TableEncoder:
 
 def _first_keys(column: Column, values: Sequence[Any]) -> list[str]:
     # What the first rows set beside the base, sorted; hashes instead of very many categories.
-    if is_array_of(column, values):
-        return []
-    keys = {key for cells in coded_column(column, values).cells for key, _ in cells}
+    keys = {key for cells in first_cells(column, values) for key, _ in cells}
     keys -= set(BASE[column.kind])
     if column.kind == "date":
         return [key for key in DAY_KEYS if key in keys]

@@ -53,6 +53,9 @@ def columns_of(table: Any) -> Columns:
             raise InvalidInputError(
                 f"A record has a value for each column by name, but got a {type(each).__name__}."
             )
+    names = list(table[0]) if table else []
+    if set(map(type, names)) == {str} and all(list(record) == names for record in table):
+        return dict(zip(names, zip(*(each.values() for each in table), strict=True), strict=True))
     names = list(dict.fromkeys(str(name) for record in table for name in record))
     return {name: [record.get(name) for record in table] for name in names}
 
