@@ -51,8 +51,8 @@ def predict(
     class is the smallest margin of the row, over the separators between that class and each other
     class. Above 0, the row is on the side of the class in all of them. The label column and columns
     that the model was not taught are ignored. In a table a missing number counts as the mean of its
-    column, and a category that the model was not taught as none. Numbers are rounded on a terminal; piped output is
-    CSV with all digits.
+    column, and a category that the model was not taught as none. Numbers are rounded on a terminal;
+    piped output is CSV with all digits.
 
     Rows on standard input are answered one by one, each with what has been learned by then; a bad
     line is reported and skipped, also the first one, if the model knows the names of columns. With
