@@ -1,11 +1,11 @@
 """Draw why a row of a table gets its label: what its columns and the support vectors contribute."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from minout._typing import Floats
 from minout.classifier.picture import (
     AGAINST,
     FAINT,
@@ -32,7 +32,7 @@ Bar = tuple[str, float]
 
 
 def draw_table(
-    explanation: Explanation, x: ArrayLike, names: Sequence[str] | None = None
+    explanation: Explanation, x: Sequence[Any] | Floats, names: Sequence[str] | None = None
 ) -> Picture:
     """Draw an explanation of a row: bars for its columns and for the support vectors.
 
@@ -40,8 +40,8 @@ def draw_table(
     ----------
     explanation : Explanation
         What `Learner.explain` or `MinoutClassifier.explain` returned for x.
-    x : array-like of shape (d,)
-        The row.
+    x : sequence of length d
+        The row: numbers, or words for what the columns hold; None and NaN are missing.
     names : sequence of str, optional
         The names of the columns; by default their numbers.
 
@@ -57,7 +57,7 @@ def draw_table(
     MissingExtraError
         If matplotlib is not installed.
     """
-    values = np.asarray(x, dtype=np.float64).reshape(-1)
+    values = np.asarray(x).reshape(-1).tolist() if isinstance(x, np.ndarray) else list(x)
     names = [f"column {n}" for n in range(len(values))] if names is None else list(names)
     if not len(values) == len(names) == len(explanation.columns):
         raise InvalidInputError(
@@ -110,8 +110,10 @@ def _draw_bars(figure: "Figure", left: float, title: str, bars: list[Bar]) -> No
     axes.spines["bottom"].set_color("#CCCCCC")
 
 
-def _value(value: float) -> str:
-    return "missing" if np.isnan(value) else f"{value:.4g}"
+def _value(value: Any) -> str:
+    if isinstance(value, int | float | np.number) and not isinstance(value, bool):
+        return "missing" if np.isnan(value) else f"{value:.4g}"
+    return "missing" if value is None else short(value, 16)
 
 
 def _sums(explanation: Explanation) -> str:

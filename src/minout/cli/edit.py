@@ -5,8 +5,9 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from minout._typing import Id, Label
@@ -18,6 +19,7 @@ from minout.cli.output import command, print_facts, print_json, print_note
 from minout.cli.progress import ProgressBar
 from minout.cli.queries import open_model
 from minout.cli.stop import Stop
+from minout.cli.table_rows import stored_encoder
 from minout.cli.waiting import Waiting
 from minout.engine import NOTHING_MOVED, Certificate
 from minout.engine.window import SECONDS
@@ -26,6 +28,9 @@ from minout.inputs import checked_label
 from minout.learner import Learner
 from minout.store import prepare_folder
 from minout.streams.files import is_utf8, join_names
+from minout.streams.files.flattening import flattened
+from minout.tables import NOTE as TABLE
+from minout.tables import TableEncoder
 from minout.teaching import clock
 
 
@@ -152,8 +157,8 @@ def update(
         str,
         typer.Argument(
             metavar="ROW",
-            help="Its new features: a JSON object with a number for each column, or the numbers in "
-            "the order of the columns, separated by commas.",
+            help="Its new features: a JSON object with a value for each column (null is missing), "
+            "or numbers in the order of the columns, separated by commas.",
         ),
     ],
     consolidate: options.Consolidate = True,
@@ -169,14 +174,54 @@ def update(
     with _open(model) as learner, learner.turn():
         before = learner.misfits
         stored = require_id(learner, id)
-        numbers = parse_row(row, read_notes(learner).columns)
         old = learner.example(stored)[0]
-        certificate = learner.update(stored, numbers).certificate
-        has_changed = bool((learner.example(stored)[0] != old).any())
+        certificate = learner.update(stored, _new_row(learner, row)).certificate
+        new = learner.example(stored)[0]
+        has_changed = (
+            not np.array_equal(new[: len(old)], old, equal_nan=True) or new[len(old) :].any()
+        )
         if has_changed and consolidate:
             learner.consolidate()
     changed = {"changed": has_changed} if as_json else {"changed": "yes" if has_changed else "no"}
     _report(learner, certificate, before, as_json, changed)
+
+
+def _new_row(learner: Learner, text: str) -> Any:
+    """Return the row that a text stands for; new categories of a table get their columns."""
+    encoder = stored_encoder(learner)
+    if encoder is None:
+        return parse_row(text, read_notes(learner).columns)
+    record = parse_record(text, encoder)
+    encoded = encoder.encode(record)
+    if encoded.new:
+        learner.widen(encoded.new)
+    if (described := encoder.described()) != learner.notes[TABLE]:
+        learner.notes[TABLE] = described
+    return encoded.row
+
+
+def parse_record(text: str, encoder: TableEncoder) -> dict[str, Any]:
+    """Return the values of a table's columns: of a JSON object, or of numbers in their order."""
+    columns = encoder.first_columns
+    if not text.lstrip().startswith("{"):
+        numbers = parse_row(text, columns)
+        if len(numbers) != len(columns):
+            raise InvalidInputError(f"ROW has {len(numbers)} numbers for {len(columns)} columns.")
+        return dict(zip(columns, numbers, strict=True))
+    try:
+        record = flattened(json.loads(text))
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, InvalidInputError):
+            raise
+        raise InvalidInputError(f"ROW is no JSON object: {error}.") from None
+    known = set(encoder.columns)
+    for name in record:
+        if name not in known:
+            raise InvalidInputError(f"ROW: column {name!r} is no column of this model.")
+    for name in columns:
+        if name not in record:
+            raise InvalidInputError(f"ROW: column {name!r} is missing; null is a missing value.")
+    return record
 
 
 def parse_row(text: str, columns: list[str] | None) -> list[float]:

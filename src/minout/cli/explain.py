@@ -1,11 +1,11 @@
 """`minout explain`: why a row gets its label, as numbers and as a picture."""
 
 import io
-from collections.abc import Sequence
 from math import isqrt
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
+import numpy as np
 import typer
 
 from minout._typing import Floats, Id, Label
@@ -14,6 +14,7 @@ from minout.cli.file_notes import FileOptions, find_id, open_reader, read_notes,
 from minout.cli.named_map import named_map
 from minout.cli.output import command, print_facts, print_json, print_table
 from minout.cli.queries import load_model, require_features
+from minout.cli.table_rows import RowMaker, stored_encoder
 from minout.engine import Explanation
 from minout.errors import InvalidInputError
 from minout.features import Identity
@@ -54,6 +55,7 @@ class _Row(NamedTuple):
     row: Any
     id: Id | None
     label: Label | None = None
+    record: dict[str, Any] | None = None
 
 
 @command
@@ -93,7 +95,7 @@ def explain(
     found = _stored(learner, id) if file is None else _in_file(learner, file, row, line, id)
     explanation = learner.explain(found.row)
     if picture is not None:
-        _draw(learner, explanation, found.row, picture, file)
+        _draw(learner, explanation, found, picture, file)
     if as_json:
         supports = [support._asdict() for support in explanation.supports[:count]]
         columns = [each._asdict() for each in _columns(learner, found, explanation)[:count]]
@@ -136,7 +138,9 @@ def _in_file(
                 raise InvalidInputError(f"{reader.source} has no {_name(row, line, id)}.")
             count += 1
             if _matches(example, count, row, line, id):
-                return _Row(example.where, example.row, example.id)
+                record = example.row if isinstance(example.row, dict) else None
+                row_of_model = RowMaker(learner).row(example)
+                return _Row(example.where, row_of_model, example.id, record=record)
 
 
 def _matches(
@@ -194,31 +198,37 @@ class _Column(NamedTuple):
     """A column of the row: its name and value, and what it contributes to the margin."""
 
     column: str
-    value: float
+    value: float | str | None
     contribution: float
 
 
 def _columns(learner: Learner, found: _Row, explanation: Explanation) -> list[_Column]:
     # The columns of a table, the largest contribution first; none if columns have no names.
-    names = _names(learner, explanation)
-    if names is None:
-        return []
-    parts = zip(names, found.row.tolist(), explanation.columns.tolist(), strict=True)
-    return sorted((_Column(*part) for part in parts), key=lambda each: -abs(each.contribution))
+    return sorted(
+        _in_file_order(learner, found, explanation), key=lambda each: -abs(each.contribution)
+    )
 
 
-def _names(learner: Learner, explanation: Explanation) -> Sequence[str] | None:
-    # The names of the columns that the explanation has; what a feature map makes has no names.
-    names = read_notes(learner).columns
-    if names is None or not isinstance(learner.features, Identity):
-        return None
-    return names if len(names) == len(explanation.columns) else None
+def _in_file_order(learner: Learner, found: _Row, explanation: Explanation) -> list[_Column]:
+    parts = explanation.columns.tolist()
+    encoder = stored_encoder(learner)
+    if encoder is None:
+        names = read_notes(learner).columns
+        # What a feature map makes has no names.
+        if names is None or not isinstance(learner.features, Identity) or len(names) != len(parts):
+            return []
+        return list(map(_Column, names, found.row.tolist(), parts))
+    sums = dict.fromkeys(encoder.sources, 0.0)
+    for source, part in zip(encoder.sources, parts, strict=True):
+        sums[source] += part
+    values = encoder.decode(found.row) if found.record is None else found.record
+    return [_Column(name, values.get(name), part) for name, part in sums.items()]
 
 
 def _draw(
     learner: Learner,
     explanation: Explanation,
-    row: Any,
+    found: _Row,
     picture: Path,
     file: FileOptions | None,
 ) -> None:
@@ -227,13 +237,16 @@ def _draw(
         raise InvalidInputError(f"A picture is one of {', '.join(PICTURES)}, not {picture.name!r}.")
     from minout.classifier import draw, draw_table
 
+    row = found.row
     if isinstance(row, str):
         raise InvalidInputError("--picture is for models of images and tables, not of text.")
-    shape, names = read_notes(learner).image_shape, _names(learner, explanation)
+    shape, columns = read_notes(learner).image_shape, _in_file_order(learner, found, explanation)
     side = isqrt(len(row))
-    is_square = side * side == len(row)
-    if names is not None and shape is None and not (is_square and side >= SMALLEST):
-        figure = draw_table(explanation, row, names)
+    is_square = side * side == len(row) == len(columns or row)
+    if columns and shape is None and not (is_square and side >= SMALLEST):
+        names, values, parts = zip(*columns, strict=True)
+        summed = explanation._replace(columns=np.array(parts))
+        figure = draw_table(summed, values, names)
     elif shape is None and not is_square:
         raise InvalidInputError(
             f"A row of {len(row)} numbers is no square image, and its columns have no names."

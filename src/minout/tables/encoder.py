@@ -9,6 +9,7 @@ from minout._typing import Floats
 from minout.errors import InvalidInputError
 from minout.tables.batches import ReadColumn, fill, first_cells, read_column
 from minout.tables.columns import BASE, DAY_KEYS, HASH_KEYS, Column, Placed
+from minout.tables.decoding import value_of
 from minout.tables.frames import Columns, columns_of, declared_kinds, row_count
 from minout.tables.kinds import KINDS, MOST_VALUES, UNDECIDED, Decision, decide
 from minout.tables.plans import Plan
@@ -285,6 +286,31 @@ class TableEncoder:
         given, declared = columns_of(table), declared_kinds(table)
         for name, values in given.items():
             self._appear(name, values, declared.get(name))
+
+    def decode(self, row: Floats) -> dict[str, Any]:
+        """Return the values of a row, for people: what `encode` made of them, read back.
+
+        Parameters
+        ----------
+        row : ndarray of shape (width,)
+            An encoded row.
+
+        Returns
+        -------
+        dict of str to object
+            For each column that is used: a number, a word, True or False, a date as text, or None
+            if it is missing. Text and hashed categories cannot be read back: they are "(hashed)".
+
+        Examples
+        --------
+        >>> encoder = TableEncoder()
+        >>> encoder.start({"age": [31, None], "colour": ["red", "blue"]})
+        >>> encoder.decode(encoder.encode_known({"colour": "red"}))
+        {'age': None, 'colour': 'red'}
+        """
+        numbers = np.asarray(row).tolist()
+        used = [each for each in self._columns.values() if each.places]
+        return {column.name: value_of(column, numbers) for column in used}
 
     def mark(self) -> Mark:
         """Return this moment, for `roll_back` and `has_changed_since`."""
