@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minout._typing import Floats
+from minout._typing import Floats, Id
 from minout.errors import InvalidInputError
 from minout.learner import Learner
 from minout.streams.files import BadRowError, Example, Reader, join_names
@@ -64,16 +64,10 @@ class RowMaker:
 
 
 def as_record(encoder: TableEncoder, row: Any) -> Mapping[str, Any]:
-    """Return a row as a record that has a column of the table; numbers are taken in its order."""
-    columns = encoder.first_columns
-    if not isinstance(row, dict):
-        return dict(zip(columns, row.tolist(), strict=True))
-    if columns and not any(name in row for name in columns):
-        raise InvalidInputError(
-            f"it has none of the model's columns: {join_names(columns)}; it has "
-            f"{join_names(list(row)) or 'none at all'}."
-        )
-    return row
+    """Return a row as a record; numbers without names are those of the first columns, in order."""
+    if isinstance(row, dict):
+        return row
+    return dict(zip(encoder.first_columns, row.tolist(), strict=True))
 
 
 class NewRow(NamedTuple):
@@ -174,10 +168,21 @@ class TableTeaching:
 
     def encode(self, learner: Learner, row: Any) -> NewRow:
         """Return the row to teach; what is new in it is registered."""
-        if self.encoder.is_started:
-            row = as_record(self.encoder, row)
-        numbers = self.encoder.encode(row).row
+        numbers = self.encoder.encode(as_record(self.encoder, row)).row
         return NewRow(numbers, 0 if learner.width is None else len(numbers) - learner.width)
+
+    def encode_stored(self, learner: Learner, row: Any, id: Id) -> Floats:
+        """Return the row of an example that is stored; nothing is registered.
+
+        Columns that appeared after the first rows are left out if the example was taught without
+        them: a file that has got new columns does not contradict what is stored.
+        """
+        encoder, record = self.encoder, as_record(self.encoder, row)
+        whole = encoder.encode_known(record)
+        stored = learner.example(id)[0]
+        first = encoder.encode_known({name: record.get(name) for name in encoder.first_columns})
+        is_without = np.array_equal(first[: len(stored)], stored, equal_nan=True)
+        return (first if is_without else whole)[: len(stored)]
 
     def note(self, learner: Learner, *, is_changed: bool) -> None:
         """Write the encoder to the model's notes, if a row has changed it."""

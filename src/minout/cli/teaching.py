@@ -275,7 +275,9 @@ class Teaching:
         learner, table, widen = self._learner, self._table, 0
         mark = None if table is None else table.encoder.mark()
         try:
-            if table is not None:
+            if table is not None and row.is_stored and row.id is not None:
+                x = table.encode_stored(learner, x, row.id)
+            elif table is not None:
                 x, widen = table.encode(learner, x)
             if self._known_rows is not None and row.id is None and not widen:
                 known = self._known_rows.take(x, row.label)

@@ -17,6 +17,7 @@ from minout.streams.files.columns import (
     ColumnRoles,
     ReadOptions,
     assign_roles,
+    join_names,
     lengths_of_lists,
     row_kind,
 )
@@ -186,6 +187,7 @@ def _example(
             row = _numbers(flat, found.names)
         else:
             row = {name: flat[name] for name in flat if name not in options.not_features}
+            _require_some(row, options.columns)
         label = None if found.label is None else parse_label(flat.get(str(options.label)))
         id = None if found.id is None else parse_id(flat.get(str(options.id)))
     except InvalidInputError as error:
@@ -193,6 +195,14 @@ def _example(
         options.refuse(BadRowError(source, where, str(error), number + 1, shown))
         return None
     return Example(row, label, id, number, where)
+
+
+def _require_some(row: Record, columns: Sequence[str] | None) -> None:
+    if columns and not any(name in row for name in columns):
+        raise InvalidInputError(
+            f"there is none of the columns {join_names(columns)}; there is "
+            f"{join_names(list(row)) or 'no column at all'}."
+        )
 
 
 def _shown(line: bytes) -> str:
