@@ -139,6 +139,21 @@ def test_an_unseen_category_and_a_missing_value_can_be_predicted():
     assert "far away" not in str(classifier.learner_.notes)
 
 
+def test_a_word_among_numbers_is_learned_as_a_category():
+    frame, y = table()
+    classifier = MinoutClassifier(**SMALL).fit(frame, y)
+    width = classifier.learner_.width
+    strange = frame[:4].assign(size=["broken", 1.0, "broken", None], town="t0")
+    empty = strange.assign(size=[None, 1.0, None, None])
+    scores = classifier.decision_function(strange)
+    assert (scores == classifier.decision_function(empty)).all()
+    classifier.partial_fit(strange, ["broken"] * 4, at=0.0)
+    assert classifier.learner_.width == width + 1
+    assert classifier.columns_["size"].startswith("number, and 1 word taken as a category")
+    assert classifier.predict(strange)[0] == "broken"
+    assert classifier.audit().ok
+
+
 def test_pandas_and_polars_are_the_same():
     frame, y = table()
     polars = in_polars(frame)
@@ -199,7 +214,8 @@ def everything(classifier):
 
 
 BAD = {
-    "word": (lambda frame: frame.assign(size="large"), "'size' was taken for a number"),
+    "word": (lambda frame: frame.assign(day="soon"), "'day' was taken for a date"),
+    "infinity": (lambda frame: frame.assign(size=np.inf), "'size' was taken for a number"),
     "column": (lambda frame: frame.drop(columns="town"), "feature names"),
     "order": (lambda frame: frame[["town", "size", "colour", "day"]], "same order"),
     "array": (lambda frame: frame.to_numpy(), "pass a data frame"),

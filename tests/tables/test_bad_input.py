@@ -1,6 +1,7 @@
 """Bad input is one sentence with the column and the value, and changes nothing."""
 
 import copy
+from datetime import date
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,8 @@ def started():
 
 
 BAD = {
-    "word": ("age", "old", "'age' was taken for a number, but here it is 'old'"),
+    "beyond": ("age", "1e200", "'age' was taken for a number, but here it is '1e200'"),
+    "date": ("age", date(2020, 1, 1), "'age' was taken for a number"),
     "infinity": ("age", float("inf"), "'age' was taken for a number, but here it is inf"),
     "huge": ("age", 10**400, "'age' was taken for a number"),
     "complex": ("age", np.complex128(1j), "'age' was taken for a number"),
@@ -77,8 +79,8 @@ def test_rows_so_far_cannot_be_read_again():
 
 
 def test_an_override_that_the_first_rows_contradict_is_refused():
-    encoder = TableEncoder({"colour": "number"})
-    with pytest.raises(InvalidInputError, match="'colour' was taken for a number, but here it is"):
+    encoder = TableEncoder({"colour": "date"})
+    with pytest.raises(InvalidInputError, match=r"'colour' was taken for a date .* but here it is"):
         encoder.encode_many([GOOD])
     assert not encoder.is_started
 

@@ -21,6 +21,12 @@ TAKEN = {
     "words": ("colour", ["red", "blue", "red"], "category"),
     "mixed": ("size", ["3", "4", "large"], "category"),
     "one_thousand": ("size", ["1,000", "2,000"], "category"),
+    "nearly_numbers": ("size", ["3"] * 19 + ["large"], "number"),
+    "too_many_words": ("size", ["3"] * 18 + ["large", "small"], "category"),
+    "too_few_numbers": ("size", ["3"] * 18 + ["large"], "category"),
+    "numbers_and_lists": ("size", [3] * 19 + [[1]], "category"),
+    "numbers_and_infinity": ("size", [3] * 19 + [float("inf")], "category"),
+    "nearly_ids": ("customer_id", [*map(str, MANY), "unknown"], "ignore"),
     "same_word": ("colour", ["red"] * 60, "category"),
     "few_names": ("name", [f"n{n}" for n in range(19)], "category"),
     "names": ("name", [f"n{n}" for n in MANY], "ignore"),
@@ -95,6 +101,61 @@ def test_another_word_in_a_boolean_gets_its_own_number():
     assert encoder.encode({"smoker": "unknown"}).row.tolist() == [0.0, 1.0]
     assert encoder.encode({"smoker": 1}).row.tolist() == [1.0, 0.0]
     assert encoder.names == ["smoker", "smoker=unknown"]
+
+
+def test_a_word_among_numbers_is_a_missing_number_and_gets_its_own_number():
+    encoder = TableEncoder()
+    encoder.start({"age": ["31", "28"]})
+    assert np.isnan(encoder.encode_known({"age": "unknown"})).tolist() == [True]
+    row, new = encoder.encode({"age": "unknown"})
+    assert (np.isnan(row[0]), row[1], new) == (True, 1.0, 1)
+    assert encoder.encode({"age": "40"}).row.tolist() == [40.0, 0.0]
+    assert encoder.names == ["age", "age=unknown"]
+    encoder.encode({"age": "over 90"})
+    assert encoder.describe_columns() == [
+        "age: number, and 2 words taken as categories, as 'unknown' (each of 2 values is a number)"
+    ]
+
+
+def test_words_among_the_first_numbers_are_sorted_and_described():
+    encoder = TableEncoder()
+    encoder.start({"age": [*range(60), "unknown", "over 90"]})
+    assert encoder.names == ["age", "age=over 90", "age=unknown"]
+    assert encoder.describe_columns() == [
+        "age: number, and 2 words taken as categories, as 'over 90' (60 of 62 values are numbers)"
+    ]
+
+
+def test_very_many_words_among_numbers_share_numbers():
+    encoder = TableEncoder({"age": "number"})
+    encoder.start({"age": [f"w{n}" for n in range(101)]})
+    assert encoder.describe_columns() == [
+        "age: number, and very many words, hashed into 64 numbers (you said so)"
+    ]
+    assert np.nansum(encoder.encode_known({"age": "never seen"})) == 1.0
+    assert TableEncoder.restored(encoder.described()).names == encoder.names
+    grown = TableEncoder()
+    grown.start({"age": [1, 2]})
+    grown.encode_many([{"age": f"w{n}"} for n in range(101)])
+    assert grown.width == 1 + 100 + 64
+    assert "100 words taken as categories, as 'w0', and others" in grown.describe_columns()[0]
+
+
+def test_a_word_in_a_late_column_of_numbers_is_no_given_number():
+    encoder = TableEncoder({"size": "number"})
+    encoder.start({"x": [1, 2]})
+    assert encoder.encode({"x": 1, "size": "large"}).row.tolist() == [1.0, 0.0, 0.0, 1.0]
+    assert encoder.encode({"x": 1, "size": 3}).row.tolist() == [1.0, 3.0, 1.0, 0.0]
+    assert encoder.names == ["x", "size", "size is given", "size=large"]
+
+
+@pytest.mark.parametrize("kind", ["number", "boolean"])
+def test_a_late_column_that_starts_with_another_word_can_be_restored(kind):
+    encoder = TableEncoder({"late": kind})
+    encoder.start({"x": [1, 2]})
+    encoder.encode({"x": 1, "late": "unknown"})
+    twin = TableEncoder.restored(encoder.described())
+    assert twin.encode({"late": 1}).row.tolist()[1:] == [1.0, 1.0, 0.0]
 
 
 def test_a_column_that_was_left_out_can_be_given_a_kind_later():

@@ -14,6 +14,7 @@ from minout.tables.values import (
     as_time,
     as_truth,
     as_word,
+    as_word_among_numbers,
     is_missing,
     time_cells,
     word_hash,
@@ -50,6 +51,8 @@ class Column:
 
     A column that appears after the first rows is `late`. Rows before it have 0 in its numbers, and
     so has a row without a value: a number of its own, `given`, says that there is one.
+
+    A word in a column of numbers is a category, and the number is missing.
 
     Parameters
     ----------
@@ -114,10 +117,7 @@ class Column:
         """
         if self.kind in ("ignore", "text", UNDECIDED):
             return ()
-        if is_missing(value):
-            return self._absent()
-        cells = self._present(value)
-        return (*cells, ("given", 1.0)) if self.late and BASE[self.kind] else cells
+        return self._absent() if is_missing(value) else self._present(value)
 
     def key_of(self, key: str, *, register: bool) -> tuple[str, tuple[str, ...]]:
         """Return the key under which a number is found, and the keys to register first.
@@ -162,13 +162,27 @@ class Column:
         return f"{self._taken_for()} ({self.why})"
 
     def _taken_for(self) -> str:
+        is_hashed = HASH_KEYS[0] in self.places
         if self.kind != "category":
-            return _TAKEN_FOR.get(self.kind, self.kind)
-        if HASH_KEYS[0] not in self.places:
+            return _TAKEN_FOR.get(self.kind, self.kind) + self._with_words(is_hashed=is_hashed)
+        if not is_hashed:
             return f"category, {self.own} value{'' if self.own == 1 else 's'}"
         if not self.own:
             return f"category of very many values, hashed into {HASHED} numbers"
         return f"category, the first {self.own} values, and others hashed into {HASHED} numbers"
+
+    def _with_words(self, *, is_hashed: bool) -> str:
+        # The categories of a column that is none.
+        if not self.own:
+            return f", and very many words, hashed into {HASHED} numbers" if is_hashed else ""
+        shown = next(key[1:] for key in self.places if key.startswith("="))
+        counted = (
+            "1 word taken as a category"
+            if self.own == 1
+            else f"{self.own} words taken as categories"
+        )
+        others = f", and others hashed into {HASHED} numbers" if is_hashed else ""
+        return f", and {counted}, as {_shown(shown, 30)}{others}"
 
     def _absent(self) -> Cells:
         if self.late:
@@ -178,26 +192,29 @@ class Column:
         return ((BASE[self.kind][0], np.nan),)
 
     def _present(self, value: Any) -> Cells:
+        given: Cells = (("given", 1.0),) if self.late and BASE[self.kind] else ()
         if self.kind == "number":
             number = as_number(value)
             if number is not None:
-                return (("number", number),)
+                return (("number", number), *given)
+            word = as_word_among_numbers(value)
+            if word is not None:
+                return (*self._absent(), (f"={word}", 1.0))
         elif self.kind == "date":
             time = as_time(value)
             if time is not None:
-                return time_cells(time)
+                return (*time_cells(time), *given)
         else:
             truth = as_truth(value) if self.kind == "boolean" else None
             if truth is not None:
-                return (("true", float(truth)),)
+                return (("true", float(truth)), *given)
             word = as_word(value)
             if word is not None:
-                return ((f"={word}", 1.0),)
+                return ((f"={word}", 1.0), *given)
         raise self._unfit(value)
 
     def _unfit(self, value: Any) -> InvalidInputError:
-        shown = repr(value)
-        shown = shown if len(shown) <= 60 else f"{shown[:59]}…"
+        shown = _shown(value, 60)
         if self.kind not in _MEANT:
             return InvalidInputError(
                 f"The column {self.name!r} holds a {type(value).__name__}, {shown}; "
@@ -207,3 +224,8 @@ class Column:
             f"The column {self.name!r} was taken for {_MEANT[self.kind]}, but here it is {shown}; "
             "correct or empty the cell, or teach a new model in which the column is a category."
         )
+
+
+def _shown(value: Any, most: int) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= most else f"{shown[: most - 1]}…"

@@ -44,16 +44,17 @@ class TableEncoder:
     r"""Turn records with columns of any kind into rows of numbers; grow when categories appear.
 
     `start` decides what each column is from the first rows, in this order: true or false (also the
-    words true, false, yes and no) is a boolean; numbers and text that is a number are numbers, but
-    whole numbers that all differ in a column named as an id are left out; dates in ISO 8601 are
-    dates; words are categories, but a column in which nearly all of 20 or more values differ is
-    left out as text (four words or more on average) or as an identifier. The dtype of a data frame
-    decides before its values do, and an override before both.
+    words true, false, yes and no) is a boolean; numbers and text that is a number are numbers, also
+    if up to 5 % of the values are words, but whole numbers that all differ in a column named as an
+    id are left out; dates in ISO 8601 are dates; words are categories, but a column in which nearly
+    all of 20 or more values differ is left out as text (four words or more on average) or as an
+    identifier. The dtype of a data frame decides before its values do, and an override before both.
 
     =========  ==============================================================================
     kind       numbers of a row
     =========  ==============================================================================
-    number     itself; a missing one is NaN
+    number     itself; a missing one is NaN. A word is a missing number and gets a number as a
+               category has
     boolean    1 or 0; a missing one is NaN. Any other word gets a number as a category has
     date       days since 1970 (NaN if missing), and sine and cosine of the time of year, of the
                weekday and, once a time is given that is not midnight, of the time of day
@@ -494,6 +495,8 @@ class TableEncoder:
 
     def _placed(self, column: Column, cells: Cells, *, register: bool = False) -> Placed:
         # The places of what a value sets; without `register`, of what is known.
+        if register and cells and column.late:
+            self._register(column, column.base())
         placed = []
         for wanted, number in cells:
             key, keys = column.key_of(wanted, register=register)

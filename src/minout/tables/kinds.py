@@ -6,7 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minout.tables.values import TRUTH, as_number, as_time, as_word, is_missing
+from minout.tables.values import (
+    TRUTH,
+    as_number,
+    as_time,
+    as_word,
+    as_word_among_numbers,
+    is_missing,
+)
 
 KINDS = ("number", "boolean", "date", "category", "text", "ignore")
 """What a column can be taken for."""
@@ -17,7 +24,7 @@ MOST_VALUES = 100
 FEWEST_TO_TELL = 20
 """Identifiers and text are recognised in so many values or more."""
 NEARLY_ALL = 0.95
-"""So many of the values differ in a column of identifiers or text."""
+"""So many of the values differ in a column of identifiers or text, or are numbers in one of numbers."""
 TEXT_WORDS = 4.0
 """Values of text have so many words on average."""
 _ID = re.compile(r"(^|[_\s.-])(id|ids|uuid|guid|index|rowid|row_number)$|^unnamed: ?\d+$", re.I)
@@ -75,11 +82,21 @@ def _by_values(name: str, given: Sequence[Any]) -> Decision:
         return Decision("boolean", f"{count} true or false")
     if all(isinstance(each, str) and each.strip().lower() in TRUTH for each in given):
         return Decision("boolean", f"{count} a word for true or false")
-    if all(as_number(each) is not None for each in given):
+    words = [each for each in given if as_number(each) is None]
+    if not words:
         return _number(name, given, f"{count} a number")
+    if _are_nearly_numbers(words, len(given)):
+        numbers = [each for each in given if as_number(each) is not None]
+        return _number(name, numbers, f"{len(numbers):,} of {len(given):,} values are numbers")
     if all(as_time(each) is not None for each in given):
         return Decision("date", f"{count} a date")
     return _words(given)
+
+
+def _are_nearly_numbers(words: Sequence[Any], count: int) -> bool:
+    # So there are at least 20 values.
+    are_few = count - len(words) >= NEARLY_ALL * count
+    return are_few and all(as_word_among_numbers(each) is not None for each in words)
 
 
 def _words(given: Sequence[Any]) -> Decision:

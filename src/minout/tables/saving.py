@@ -12,7 +12,7 @@ from minout.tables.values import LONGEST
 VERSION = 1
 MOST_COLUMNS = 100_000
 _KEYS = {
-    "number": (),
+    "number": (*HASH_KEYS,),
     "boolean": (*HASH_KEYS,),
     "date": DAY_KEYS,
     "category": ("missing", *HASH_KEYS),
@@ -89,7 +89,7 @@ def _is_slot(slot: Any, columns: list[Column]) -> bool:
     if type(number) is not int or not 0 <= number < len(columns) or not isinstance(key, str):
         return False
     column = columns[number]
-    if column.kind in ("boolean", "category") and re.match("=", key):
+    if column.kind in ("number", "boolean", "category") and re.match("=", key):
         return len(key) <= LONGEST + 1
     return key in column.base() or key in _KEYS.get(column.kind, ())
 

@@ -198,6 +198,28 @@ def as_word(value: Any) -> str | None:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 10]}…{word_hash(text):08x}"
 
 
+def as_word_among_numbers(value: Any) -> str | None:
+    """Return the word that a value is in a column of numbers; None if it is no text.
+
+    Text in digits that is a number beyond 1e100 is no word either.
+
+    Examples
+    --------
+    >>> [as_word_among_numbers(each) for each in ("unknown", "5-10", "1e200", [1])]
+    ['unknown', '5-10', None, None]
+    """
+    if not isinstance(value, str):
+        return None
+    text = value.strip()
+    if _DIGITS.issuperset(text):
+        try:
+            float(text)
+        except ValueError:
+            return as_word(text)
+        return None
+    return as_word(text)
+
+
 def word_hash(text: str) -> int:
     """Return a number of 32 bits that depends on a word only."""
     return zlib.crc32(text.encode())
