@@ -28,7 +28,7 @@ class ReadOptions:
     error for a line of standard input that cannot be read; if it returns, the line is skipped. The
     columns of label and id that are `required` must be in each such line, the first one too.
     `text` says whether rows are the text of one column ("yes"), numbers ("no"), or text if there is
-    one column only ("if one").
+    one column only ("if one"). `encoding` is that of text files; None is UTF-8.
     """
 
     label: str | None = None
@@ -41,6 +41,7 @@ class ReadOptions:
     on_bad_line: Callable[[BadRowError], None] | None = None
     required: frozenset[str] = frozenset()
     text: Text = "no"
+    encoding: str | None = None
 
     def refuse(self, error: BadRowError) -> None:
         """Raise the error for a line of standard input, unless `on_bad_line` lets it be skipped."""

@@ -5,15 +5,16 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 
 from minout._typing import Floats
 from minout.errors import InvalidInputError
 from minout.streams.files.columns import ColumnRoles, ReadOptions, assign_roles
+from minout.streams.files.encoding import not_utf8
 from minout.streams.files.example import BadRowError, Example, Reader
-from minout.streams.files.opening import fraction_of, open_text
+from minout.streams.files.opening import Opened, open_text
 from minout.streams.files.values import check_text, describe_fault, is_utf8, parse_text
 
 DELIMITERS = (",", ";", "\t")
@@ -25,9 +26,9 @@ def open_csv(path: Path, source: str, options: ReadOptions) -> Reader:
     The delimiter is a comma; if the header has none, a semicolon or a tab. Blank
     lines are skipped; spaces around names, labels and ids are stripped.
     """
-    file = open_text(path, source)
+    file = open_text(path, source, options.encoding)
     try:
-        header, lines = _header(file, source)
+        header, lines = _header(file, source, options.encoding)
         found = assign_roles(source, header, options)
     except BaseException:
         file.close()
@@ -36,7 +37,7 @@ def open_csv(path: Path, source: str, options: ReadOptions) -> Reader:
         source,
         _examples(lines, source, header, found, options.from_line),
         file.close,
-        fraction_of(path, file.buffer.tell),
+        file.fraction_read,
         found.names,
         None if found.label is None else options.label,
         None if found.id is None else options.id,
@@ -48,7 +49,7 @@ def open_csv(path: Path, source: str, options: ReadOptions) -> Reader:
 class _Lines:
     """A CSV reader that knows the line numbers of each record."""
 
-    def __init__(self, file: TextIO, first: str, number: int) -> None:
+    def __init__(self, file: Opened[str], first: str, number: int) -> None:
         delimiter = next((each for each in DELIMITERS if each in first), ",")
         self._before = number - 1
         self._reader = csv.reader(chain([first], file), delimiter=delimiter, strict=True)
@@ -66,10 +67,10 @@ class _Lines:
         return fields
 
 
-def _header(file: TextIO, source: str) -> tuple[list[str], _Lines]:
+def _header(file: Opened[str], source: str, encoding: str | None) -> tuple[list[str], _Lines]:
     for number, first in enumerate(file, start=1):
         if "\0" in first or first.startswith(("\udcff\udcfe", "\udcfe\udcff")):
-            raise InvalidInputError(f"{source} is not text in UTF-8; save it as CSV, UTF-8.")
+            raise InvalidInputError(not_utf8(f"{source}, line {number}: the text", first, encoding))
         if first.strip():
             lines = _Lines(file, first, number)
             try:
@@ -79,7 +80,7 @@ def _header(file: TextIO, source: str) -> tuple[list[str], _Lines]:
                     source, f"line {number}", _fault(error, lines.following - number), None
                 ) from None
             if not all(is_utf8(name) for name in names):
-                raise InvalidInputError(f"{source} is not text in UTF-8; save it as CSV, UTF-8.")
+                raise InvalidInputError(not_utf8(f"{source}, line {number}: the text", first))
             return names, lines
     raise InvalidInputError(f"{source} is empty; it needs a header line and rows.")
 
