@@ -152,8 +152,8 @@ def test_many_columns_are_not_all_listed(written):
         ('a,kind\n1,"cat"s\n', "line 2: the quotes are wrong"),
         (b"a,kind\n1,caf\xe9\n", "line 2: the label is not UTF-8"),
         (b"a,kind\n\xe9,cat\n", "line 2: column 'a' holds"),
-        (b"caf\xe9,kind\n1,cat\n", "is not text in UTF-8"),
-        ("a,kind\n1,cat\n".encode("utf-16"), "is not text in UTF-8"),
+        (b"caf\xe9,kind\n1,cat\n", "line 1: the text is not UTF-8; it may be cp1252 (add --enc"),
+        ("a,kind\n1,cat\n".encode("utf-16"), "line 1: the text is not UTF-8; it may be utf-16 ("),
     ],
 )
 def test_what_is_wrong_is_said_with_file_and_line(written, content, sentence):

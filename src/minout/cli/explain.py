@@ -71,6 +71,7 @@ def explain(
     count: Count = None,
     picture: PictureFile = None,
     ignore: options.Ignore = None,
+    encoding: options.Encoding = None,
     features: options.Function = None,
     as_json: options.Json = False,
 ) -> None:
@@ -91,7 +92,9 @@ def explain(
         raise typer.BadParameter("Name one example: --row N, --line N or --id ID.")
     own = named_map(features)
     learner = load_model(model, own)
-    file = None if data is None else FileOptions(data, ignore=ignore, features=own)
+    file = (
+        None if data is None else FileOptions(data, ignore=ignore, features=own, encoding=encoding)
+    )
     found = _stored(learner, id) if file is None else _in_file(learner, file, row, line, id)
     explanation = learner.explain(found.row)
     if picture is not None:

@@ -29,6 +29,7 @@ class FileOptions(NamedTuple):
     """Whether each line of standard input needs the label, and the id, that the model has."""
     features: FeatureMap | None = None
     """The map of a new model, or the function of your own that made the rows of the model."""
+    encoding: str | None = None
     is_new_table: bool = False
     """Whether the rows of a new model are records with columns of any kind."""
 
@@ -119,6 +120,7 @@ def open_reader(learner: Learner, options: FileOptions) -> Reader:
         optional=[name for name in (notes.label, notes.id) if name and name not in required],
         from_line=options.from_line,
         image_shape=notes.image_shape,
+        encoding=options.encoding,
         on_bad_line=options.on_bad_line,
         required=[each for each in (notes.label, notes.id) if each and options.needs_label],
         rows="records" if encoder is not None or options.is_new_table else rows,

@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -60,12 +61,12 @@ def _error(file: Path, line: int, what: str) -> BadRowError:
 def _lines(file: Path, names: tuple[str, ...]) -> Iterator[Line]:
     with open_text(file, str(file)) as opened:
         first = opened.readline()
-        opened.seek(0)
+        lines = chain([first], opened)
         rows: Iterator[Line]
         if len(names) == 1 and file.suffix.lower() not in SUFFIXES:
-            rows = (Line(number, [text]) for number, text in enumerate(opened, 1) if text.strip())
+            rows = (Line(number, [text]) for number, text in enumerate(lines, 1) if text.strip())
         else:
-            rows = _columns(file, csv.reader(opened, delimiter=_delimiter(first)), names)
+            rows = _columns(file, csv.reader(lines, delimiter=_delimiter(first)), names)
         for number, texts in rows:
             values = [text.strip() for text in texts]
             for name, value in zip(names, values, strict=True):

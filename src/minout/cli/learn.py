@@ -97,6 +97,7 @@ def learn(
     features: MapName = None,
     keep: KeepText = None,
     memory: MemoryName = None,
+    encoding: options.Encoding = None,
     skip_bad: options.SkipBad = None,
     allow_duplicates: AllowDuplicates = False,
     from_line: options.FromLine = 1,
@@ -159,6 +160,7 @@ def learn(
             skipped if skipped.skips(is_live=data == "-") else None,
             needs_label=True,
             features=mapped,
+            encoding=encoding,
             is_new_table=is_table,
         )
         reader = opened.enter_context(require_label(learner, open_reader(learner, file)))

@@ -44,6 +44,15 @@ Function = Annotated[
 FromLine = Annotated[
     int, typer.Option("--from-line", min=1, help="Start at this line (or row, or image).")
 ]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        "--encoding",
+        metavar="NAME",
+        help="The encoding of a CSV or JSON lines file, such as cp1252 or utf-16; by default UTF-8.",
+        show_default=False,
+    ),
+]
 SkipBad = Annotated[
     Path | None,
     typer.Option(

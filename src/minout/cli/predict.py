@@ -40,6 +40,7 @@ def predict(
     id: options.IdColumn = None,
     label: options.LabelColumn = None,
     ignore: options.Ignore = None,
+    encoding: options.Encoding = None,
     skip_bad: options.SkipBad = None,
     from_line: options.FromLine = 1,
     features: options.Function = None,
@@ -63,7 +64,7 @@ def predict(
     skipped = SkippedRows(skip_bad, data, has_examples=True)
     own = named_map(features)
     on_bad = skipped if skipped.skips(is_live=data == "-") else None
-    file = FileOptions(data, label, id, ignore, from_line, on_bad, features=own)
+    file = FileOptions(data, label, id, ignore, from_line, on_bad, features=own, encoding=encoding)
     with closing(skipped), open_query(model, file) as (learner, reader):
         classes = require_examples(learner).classes.tolist()
         maker = RowMaker(learner)

@@ -21,6 +21,7 @@ def score(
     label: options.LabelColumn = None,
     id: options.IdColumn = None,
     ignore: options.Ignore = None,
+    encoding: options.Encoding = None,
     skip_bad: options.SkipBad = None,
     from_line: options.FromLine = 1,
     features: options.Function = None,
@@ -37,7 +38,7 @@ def score(
     skipped = SkippedRows(skip_bad, data, has_examples=True)
     on_bad = None if skip_bad is None else skipped
     own = named_map(features)
-    file = FileOptions(data, label, id, ignore, from_line, on_bad, features=own)
+    file = FileOptions(data, label, id, ignore, from_line, on_bad, features=own, encoding=encoding)
     with closing(skipped), open_query(model, file) as (learner, reader):
         maker = RowMaker(learner)
         known = require_examples(learner).classes.tolist()

@@ -34,6 +34,7 @@ def what_if(
     id: options.IdColumn = None,
     ignore: options.Ignore = None,
     from_line: options.FromLine = 1,
+    encoding: options.Encoding = None,
     features: options.Function = None,
     as_json: options.Json = False,
 ) -> None:
@@ -48,7 +49,9 @@ def what_if(
 
     Example: minout what_if wines new.csv --label kind
     """
-    file = FileOptions(data, label, id, ignore, from_line, features=named_map(features))
+    file = FileOptions(
+        data, label, id, ignore, from_line, features=named_map(features), encoding=encoding
+    )
     with open_query(model, file) as (learner, reader):
         answers = _answers(learner, require_label(learner, reader))
         if as_json:

@@ -30,7 +30,8 @@ class ReadOptions:
 
     `rows` says what a row is: numbers (d,); the text of the one feature column; text if there is
     one column only, otherwise numbers; or a record, the values of all features by name. For
-    records, `columns` are those that a file must have; it may have more.
+    records, `columns` are those that a file must have; it may have more. `encoding` is that of
+    text files; None is UTF-8.
     """
 
     label: str | None = None
@@ -43,6 +44,7 @@ class ReadOptions:
     on_bad_line: Callable[[BadRowError], None] | None = None
     required: frozenset[str] = frozenset()
     rows: RowsAs = "numbers"
+    encoding: str | None = None
 
     def refuse(self, error: BadRowError) -> None:
         """Raise the error for a row, unless `on_bad_line` lets it be skipped."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from itertools import chain, islice
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 
@@ -14,8 +14,9 @@ from minout._typing import Floats
 from minout.errors import InvalidInputError
 from minout.streams.files.columns import ColumnRoles, ReadOptions, assign_roles
 from minout.streams.files.decimal_comma import comma_columns, with_point
+from minout.streams.files.encoding import not_utf8
 from minout.streams.files.example import BadRowError, Example, Reader
-from minout.streams.files.opening import fraction_of, open_text
+from minout.streams.files.opening import Opened, open_text
 from minout.streams.files.values import check_text, describe_fault, is_utf8, parse_text
 
 DELIMITERS = (",", ";", "\t")
@@ -30,9 +31,9 @@ def open_csv(path: Path, source: str, options: ReadOptions) -> Reader:
     lines are skipped; spaces around names, labels and ids are stripped. Numbers may have a decimal
     comma: see `comma_columns`.
     """
-    file = open_text(path, source)
+    file = open_text(path, source, options.encoding)
     try:
-        header, lines = _header(file, source)
+        header, lines = _header(file, source, options.encoding)
         found = assign_roles(source, header, options)
     except BaseException:
         file.close()
@@ -42,7 +43,7 @@ def open_csv(path: Path, source: str, options: ReadOptions) -> Reader:
         source,
         _examples(lines, source, header, found, options, commas),
         file.close,
-        fraction_of(path, file.buffer.tell),
+        file.fraction_read,
         found.names,
         None if found.label is None else options.label,
         None if found.id is None else options.id,
@@ -58,7 +59,7 @@ class _Lines:
     `sample` has the records of the first lines, without the header.
     """
 
-    def __init__(self, file: TextIO, first: str, number: int) -> None:
+    def __init__(self, file: Opened[str], first: str, number: int) -> None:
         self.delimiter = next((each for each in DELIMITERS if each in first), ",")
         self._before = number - 1
         some, rest = _look_ahead(file)
@@ -110,10 +111,10 @@ def _records(lines: list[str], delimiter: str) -> list[list[str]]:
     return records
 
 
-def _header(file: TextIO, source: str) -> tuple[list[str], _Lines]:
+def _header(file: Opened[str], source: str, encoding: str | None) -> tuple[list[str], _Lines]:
     for number, first in enumerate(file, start=1):
         if "\0" in first or first.startswith(("\udcff\udcfe", "\udcfe\udcff")):
-            raise InvalidInputError(f"{source} is not text in UTF-8; save it as CSV, UTF-8.")
+            raise InvalidInputError(not_utf8(f"{source}, line {number}: the text", first, encoding))
         if first.strip():
             lines = _Lines(file, first, number)
             try:
@@ -123,7 +124,7 @@ def _header(file: TextIO, source: str) -> tuple[list[str], _Lines]:
                     source, f"line {number}", _fault(error, lines.following - number), None
                 ) from None
             if not all(is_utf8(name) for name in names):
-                raise InvalidInputError(f"{source} is not text in UTF-8; save it as CSV, UTF-8.")
+                raise InvalidInputError(not_utf8(f"{source}, line {number}: the text", first))
             return names, lines
     raise InvalidInputError(f"{source} is empty; it needs a header line and rows.")
 

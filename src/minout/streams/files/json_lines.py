@@ -3,11 +3,11 @@
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +21,10 @@ from minout.streams.files.columns import (
     lengths_of_lists,
     row_kind,
 )
+from minout.streams.files.encoding import not_utf8
 from minout.streams.files.example import BadRowError, Example, Reader
 from minout.streams.files.flattening import Record, flattened
-from minout.streams.files.opening import fraction_of, unreadable
+from minout.streams.files.opening import Opened, open_bytes, wrap_bytes
 from minout.streams.files.values import check_text, describe_fault, parse_id, parse_label
 
 NUMBERS = frozenset({int, float})
@@ -34,36 +35,33 @@ def open_standard_input(options: ReadOptions) -> Reader:
     """Read standard input line by line; without a model the first object names the columns."""
     if sys.stdin is None:
         raise MissingDataError("Standard input is closed; pass a file, or pipe JSON lines in.")
-    reader = _reader(sys.stdin.buffer, STANDARD_INPUT, options, lambda: None, lambda: None)
-    return replace(reader, is_live=True)
+    lines = wrap_bytes(sys.stdin.buffer, STANDARD_INPUT, options.encoding)
+    return replace(_reader(lines, STANDARD_INPUT, options), is_live=True)
 
 
 def open_json_lines(path: Path, source: str, options: ReadOptions) -> Reader:
     """Read the first object, which names the columns; the others are read lazily."""
+    file = open_bytes(path, source, options.encoding)
     try:
-        file = path.open("rb")
-    except OSError as error:
-        raise unreadable(source, error) from None
-    try:
-        return _reader(file, source, options, file.close, fraction_of(path, file.tell))
+        return _reader(file, source, options)
     except BaseException:
         file.close()
         raise
 
 
-def _reader(
-    lines: BinaryIO,
-    source: str,
-    options: ReadOptions,
-    close: Callable[[], None],
-    fraction_read: Callable[[], float | None],
-) -> Reader:
+def _reader(lines: Opened[bytes], source: str, options: ReadOptions) -> Reader:
     objects = _objects(lines, source, options)
     first = _first(objects, source, options)
     if first is None:
         if options.from_line > 1:
             return Reader(
-                source, iter(()), close, fraction_read, options.columns, options.label, options.id
+                source,
+                iter(()),
+                lines.close,
+                lines.fraction_read,
+                options.columns,
+                options.label,
+                options.id,
             )
         raise InvalidInputError(_nothing_read(source, options))
     found = _roles(first, source, options)
@@ -75,8 +73,8 @@ def _reader(
     return Reader(
         source,
         examples,
-        close,
-        fraction_read,
+        lines.close,
+        lines.fraction_read,
         found.names,
         label,
         id,
@@ -120,7 +118,9 @@ def _nothing_read(source: str, options: ReadOptions) -> str:
     )
 
 
-def _objects(lines: BinaryIO, source: str, options: ReadOptions) -> Iterator[tuple[int, Record]]:
+def _objects(
+    lines: Opened[bytes], source: str, options: ReadOptions
+) -> Iterator[tuple[int, Record]]:
     is_start = source == STANDARD_INPUT
     for number, line in enumerate(lines, start=1):
         if number < options.from_line or not line.strip():
@@ -151,6 +151,8 @@ def _is_csv(line: bytes, columns: Sequence[str] | None) -> bool:
 def _object(line: bytes) -> Record:
     try:
         values = json.loads(line)
+    except UnicodeDecodeError:
+        raise InvalidInputError(not_utf8("this is not JSON: the text", line)) from None
     except (ValueError, RecursionError) as error:
         raise InvalidInputError(f"this is not JSON ({error}); write one object per line.") from None
     if not isinstance(values, dict):

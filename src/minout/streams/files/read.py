@@ -1,5 +1,6 @@
 """Open a file by its extension, a folder of images, or standard input."""
 
+import stat
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -7,21 +8,23 @@ from pathlib import Path
 from minout.errors import InvalidInputError, MissingDataError
 from minout.streams.files.columns import ReadOptions, RowsAs
 from minout.streams.files.csv_text import open_csv
+from minout.streams.files.encoding import check_encoding
 from minout.streams.files.example import BadRowError, Reader
 from minout.streams.files.images import open_images
 from minout.streams.files.json_lines import open_json_lines, open_standard_input
 from minout.streams.files.npz import open_npz
+from minout.streams.files.opening import COMPRESSIONS, check_regular, unreadable
 from minout.streams.files.parquet import open_parquet
 
-BY_SUFFIX = {
+TEXT = {
     ".csv": open_csv,
     ".tsv": open_csv,
     ".txt": open_csv,
     ".jsonl": open_json_lines,
     ".ndjson": open_json_lines,
-    ".parquet": open_parquet,
-    ".npz": open_npz,
 }
+"""Files of these kinds may be compressed."""
+BY_SUFFIX = {**TEXT, ".parquet": open_parquet, ".npz": open_npz}
 
 
 def read(
@@ -37,6 +40,7 @@ def read(
     on_bad_line: Callable[[BadRowError], None] | None = None,
     required: Collection[str] = (),
     rows: RowsAs = "numbers",
+    encoding: str | None = None,
 ) -> Reader:
     """Open a file to read its examples one at a time.
 
@@ -44,7 +48,7 @@ def read(
     ----------
     source : str or Path
         A CSV, JSON lines, Parquet or NPZ file, a folder of images, or "-": JSON lines on standard
-        input.
+        input. CSV and JSON lines may be compressed (.csv.gz, .jsonl.zst; also .bz2 and .xz).
     label, id : str, optional
         The columns of the labels and of the ids.
     ignore : sequence of str
@@ -70,6 +74,8 @@ def read(
         What rows are: numbers, the text of the one feature column, text if there is one column
         only, or records, which are dicts from names of columns to values of any kind. Files without
         names of columns (NPZ, images) always give numbers.
+    encoding : str, optional
+        The encoding of a CSV or of JSON lines, by Python's name; by default UTF-8.
 
     Returns
     -------
@@ -93,22 +99,45 @@ def read(
         None if image_shape is None else tuple(image_shape),
         on_bad_line,
         rows=rows,
+        encoding=check_encoding(encoding),
     )
     if str(source) == "-":
         return open_standard_input(replace(options, required=frozenset(required)))
     path = Path(source)
-    if rows == "text" and (path.is_dir() or path.suffix.lower() == ".npz"):
+    is_folder = _is_folder(path, str(source))
+    if rows == "text" and (is_folder or path.suffix.lower() == ".npz"):
         raise InvalidInputError(
             f"{source} holds no text; pass a CSV, JSON lines or Parquet with one column of it."
         )
-    if path.is_dir():
+    if is_folder:
         return open_images(path, str(source), options)
-    if not path.exists():
-        raise MissingDataError(f"There is no file {source}.")
-    open_file = BY_SUFFIX.get(path.suffix.lower())
-    if open_file is None:
-        raise InvalidInputError(
-            f"{source} has an ending that minout does not read; pass {', '.join(BY_SUFFIX)}, a "
-            "folder of images, or - for JSON lines on standard input."
-        )
-    return open_file(path, str(source), options)
+    check_regular(path, str(source))
+    return _opener(path, str(source))(path, str(source), options)
+
+
+def _is_folder(path: Path, source: str) -> bool:
+    try:
+        return stat.S_ISDIR(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: a NUL in the name
+        raise MissingDataError(f"There is no file {source}.") from None
+    except OSError as error:
+        raise unreadable(source, error) from None
+
+
+def _opener(path: Path, source: str) -> Callable[[Path, str, ReadOptions], Reader]:
+    suffix = path.suffix.lower()
+    if suffix in COMPRESSIONS:
+        inner = Path(path.stem).suffix.lower()
+        if inner in TEXT:
+            return TEXT[inner]
+        if inner in BY_SUFFIX:
+            raise InvalidInputError(
+                f"{source} is compressed, which only {', '.join(TEXT)} may be; decompress it first."
+            )
+    elif suffix in BY_SUFFIX:
+        return BY_SUFFIX[suffix]
+    raise InvalidInputError(
+        f"{source} has an ending that minout does not read; pass {', '.join(BY_SUFFIX)}, a "
+        f"compressed text file such as .csv.gz ({', '.join(COMPRESSIONS)}), a folder of images, or "
+        "- for JSON lines on standard input."
+    )

@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 from minout.errors import InvalidInputError
+from minout.streams.files.encoding import not_utf8
 from minout.streams.files.example import Label
 
 
@@ -23,7 +24,7 @@ def parse_text(text: str, what: str) -> str:
     if not word:
         raise InvalidInputError(f"the {what} is empty; fill it in, or take the line out.")
     if not word.isascii() and not is_utf8(word):
-        raise InvalidInputError(f"the {what} is not UTF-8; save the file as UTF-8.")
+        raise InvalidInputError(not_utf8(f"the {what}", word))
     return word
 
 
@@ -34,7 +35,7 @@ def check_text(value: Any, column: str) -> str:
     if not isinstance(value, str):
         raise InvalidInputError(f"column {column!r} holds {_short(value)}, which is not text.")
     if not value.isascii() and not is_utf8(value):
-        raise InvalidInputError(f"column {column!r} is not UTF-8; save the file as UTF-8.")
+        raise InvalidInputError(not_utf8(f"column {column!r}", value))
     return value
 
 
