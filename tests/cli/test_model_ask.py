@@ -88,7 +88,9 @@ def test_a_bad_row_comes_after_the_answers_before_it(wines, wine_rows, write_csv
     result = CliRunner().invoke(cli.app, ["predict", str(wines), str(file)])
     assert result.exit_code == 1
     assert len(result.stdout.splitlines()) == 6
-    assert "line 7: x holds a number beyond" in str(result.exception)
+    assert "line 7: The column 'alcohol' was taken for a number, but here it is '1e200'" in str(
+        result.exception
+    )
     result = CliRunner().invoke(cli.app, ["predict", str(wines), str(file), "--from-line", "8"])
     assert len(result.stdout.splitlines()) == 4
     assert "line 11: there is 1 field" in str(result.exception)
@@ -260,7 +262,7 @@ def test_a_picture_shows_the_image_and_its_supporters(tmp_path, run, monkeypatch
 
 def test_explain_says_what_each_column_contributes(run, run_json, wines, wine, learner, numbers):
     told = run_json("explain", wines, wine, "--row", 3)
-    names = learner.notes["files"]["columns"]
+    names = run_json("info", wines)["columns"]
     columns = {each["column"]: each for each in told["columns"]}
     assert set(columns) == set(names)
     assert [columns[name]["value"] for name in names] == numbers[2].tolist()

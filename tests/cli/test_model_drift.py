@@ -153,7 +153,7 @@ def test_what_is_no_window_is_refused(tmp_path, refused, wine, text):
 
 
 def test_a_window_leaves_no_folder_if_the_first_row_is_bad(tmp_path, refused, write_csv):
-    file = write_csv("bad.csv", [["a", "kind"], ["red", "cat"]])
+    file = write_csv("bad.csv", [["a", "kind"], ["red", ""]])
     refused("learn", tmp_path / "m", file, "--label", "kind", "--keep", "5")
     assert not (tmp_path / "m").exists()
 

@@ -268,7 +268,7 @@ def test_the_count_of_right_predictions_is_that_of_the_newest_notes(taught, monk
     assert len(learner) == 29
     assert len(learner.notes["drift"]["recent_labels"]) == 5
     assert DriftMonitor.from_json(learner.notes["drift"]).recent == 5
-    assert learner.notes["files"]["columns"] == ["a", "b"]
+    assert learner.notes["files"]["label"] == "kind"
 
 
 def test_a_window_that_another_process_sets_stays(taught, monkeypatch, run_json):
@@ -313,8 +313,8 @@ def test_other_columns_that_another_process_taught_end_it(taught, monkeypatch, r
 BAD_LINES = {
     "text": ("no JSON\n", "this is not JSON"),
     "list": ("[1, 2]\n", "this is not an object"),
-    "column": ('{"n": 99, "a": 1, "kind": "cat"}\n', "there is no 'b'"),
-    "number": ('{"n": 99, "a": 1, "b": "x", "kind": "cat"}\n', "column 'b' holds 'x'"),
+    "columns": ('{"n": 99, "c": 1, "kind": "cat"}\n', "there is none of the columns a, b; there"),
+    "number": ('{"n": 99, "a": 1, "b": 1e200, "kind": "cat"}\n', "The column 'b' was taken for a"),
     "label": ('{"n": 99, "a": 1, "b": 2}\n', "the label is empty"),
     "known": (line(1, kind="fox"), "Example '1' is stored with another label"),
 }
@@ -345,7 +345,7 @@ def test_a_bad_line_of_a_file_ends_it(taught, tmp_path, refused, kind):
     assert len(ids_in(taught)) == 21
 
 
-@pytest.mark.parametrize("lines", ["no JSON\n", '{"n": 1, "a": "x", "kind": "cat"}\n', ""])
+@pytest.mark.parametrize("lines", ["no JSON\n", '{"n": 1, "a": "x", "kind": ""}\n', ""])
 def test_a_stream_whose_first_line_is_bad_leaves_no_folder(model, refused, lines):
     assert "standard input" in refused("learn", model, *WORDS[:-1], input=lines + line(1)[:-5])
     assert not model.exists()
@@ -385,7 +385,9 @@ def test_the_first_object_may_be_bad_if_the_model_exists(taught, words):
     assert result.exit_code == 0, result.exception
     told = json.loads(result.stdout)
     assert (told["taught"], told["skipped"], told["examples"]) == (1, 1, 21)
-    assert "standard input, line 1: there is no 'a'" in result.stderr
+    assert "standard input, line 1: there is none of the columns a, b; there is state." in (
+        result.stderr
+    )
 
 
 def test_a_label_column_that_no_line_has_is_refused(taught, refused):

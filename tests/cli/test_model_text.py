@@ -112,7 +112,8 @@ def test_files_without_one_column_of_text_are_refused(tmp_path, refused):
     assert "line 2: column 'mail' is not UTF-8" in refused(*learn, latin, *with_text)
     assert "holds no text" in refused(*learn, tmp_path, *with_text)
     mails = write_csv(tmp_path / "mails.csv", MAILS)
-    assert "which is not a number" in refused("learn", tmp_path / "n", mails, "--label", "kind")
+    numbers = ("--label", "kind", "--features", "random_fourier")
+    assert "which is not a number" in refused("learn", tmp_path / "n", mails, *numbers)
 
 
 def test_a_function_makes_the_rows_and_is_named_again(tmp_path, module, run, run_json, refused):

@@ -122,6 +122,7 @@ def test_a_truth_value_is_no_number_in_any_file(refused, run, write_csv, tmp_pat
     csv = write_csv("t.csv", [["a", "kind"], [1, "x"], [value.title(), "y"]])
     lines = tmp_path / "t.jsonl"
     lines.write_text(f'{{"a": 1, "kind": "x"}}\n{{"a": {value}, "kind": "y"}}\n')
-    assert "which is not a number" in refused("learn", tmp_path / "1", csv, "--label", "kind")
-    said = refused("learn", tmp_path / "2", lines, "--label", "kind")
+    numbers = ("--label", "kind", "--features", "random_fourier")  # not a table
+    assert "which is not a number" in refused("learn", tmp_path / "1", csv, *numbers)
+    said = refused("learn", tmp_path / "2", lines, *numbers)
     assert f"line 2: column 'a' holds {value}, which is not a number;" in said

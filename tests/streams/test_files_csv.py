@@ -139,7 +139,7 @@ def test_many_columns_are_not_all_listed(written):
         ("a,kind\nred,cat\n", "start a model without the column (--ignore a)."),
         ("a b,kind\nred,cat\n", "(--ignore 'a b')"),
         ("a,kind\n1_000,cat\n", "'1_000', which is not a number"),
-        ('a,kind\n"1,5",cat\n', "'1,5', which is not a number"),
+        ('a,kind\n"1,234",cat\n', "'1,234', which is not a number"),
         ("a,kind\n1,cat\n\n,dog\n", "line 4: column 'a' is empty"),
         ("a,kind\n1,cat\nnan,dog\n", "line 3: column 'a' holds 'nan', which is not a finite"),
         ("a,kind\n1e999,cat\n", "'1e999', which is not a finite number"),

@@ -166,7 +166,7 @@ def test_a_label_and_a_text_that_are_not_utf8_are_named_with_line_and_hint(writt
         "save it as UTF-8."
     )
     assert "line 3: column 'kind' is not UTF-8; it may be cp1252" in refusal(
-        path, label="a", text="yes"
+        path, label="a", rows="text"
     )
 
 

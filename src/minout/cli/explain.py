@@ -22,6 +22,7 @@ from minout.features.scattering import SMALLEST
 from minout.learner import Learner
 from minout.store import atomic_write
 from minout.streams.files import BadRowError, Example
+from minout.tables import is_missing
 
 PICTURES = (".png", ".pdf", ".svg")
 Row = Annotated[
@@ -224,8 +225,11 @@ def _in_file_order(learner: Learner, found: _Row, explanation: Explanation) -> l
     sums = dict.fromkeys(encoder.sources, 0.0)
     for source, part in zip(encoder.sources, parts, strict=True):
         sums[source] += part
-    values = encoder.decode(found.row) if found.record is None else found.record
-    return [_Column(name, values.get(name), part) for name, part in sums.items()]
+    values = encoder.decode(found.row)
+    for name, value in (found.record or {}).items():
+        if name in sums and values[name] is None and not is_missing(value):
+            values[name] = value  # a category that the model does not know
+    return [_Column(name, values[name], part) for name, part in sums.items()]
 
 
 def _draw(

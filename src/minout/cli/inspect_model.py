@@ -184,6 +184,7 @@ def info(model: options.Model, as_json: options.Json = False) -> None:
     expected = expected_accuracy(learner)
     drift = _drift_note(learner)
     errors = learner.label_errors() if len(learner.classes) > 1 else None
+    names = notes.columns if encoder is None else list(dict.fromkeys(encoder.sources))
     if as_json:
         print_json(
             {
@@ -201,7 +202,7 @@ def info(model: options.Model, as_json: options.Json = False) -> None:
                 "memory": memory_text(learner.memory),
                 "label": notes.label,
                 "id": notes.id,
-                "columns": notes.columns if encoder is None else encoder.columns,
+                "columns": names,
                 "taken_for": None if encoder is None else encoder.taken_for(),
                 "image_shape": notes.image_shape,
                 "chosen": None if choice is None else choice._asdict(),
@@ -212,7 +213,6 @@ def info(model: options.Model, as_json: options.Json = False) -> None:
     classes = [f"{each} ({counts[each]:,})" for each in learner.classes.tolist()]
     accuracies = [] if expected is None else expected.per_class.items()
     per_class = [f"{label}: {each.accuracy:.1%}" for label, each in accuracies]
-    names = notes.columns if encoder is None else encoder.columns
     columns = "without names" if names is None else join_names(names)
     chosen = [] if choice is None else [n for n in _SWITCHES if getattr(choice, n)]
     print_facts(

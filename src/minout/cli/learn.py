@@ -176,10 +176,12 @@ def learn(
         teaching = Teaching(learner, skipped, window, table, known)
         _print_columns(reader, table, is_first, before)
         with stop:
-            refusal = teaching.teach(reader, stop)
+            refusal = teaching.teach(reader, stop) or teaching.nothing_used(reader)
             if consolidate and refusal is None and not learner.is_consolidated:
                 refusal = teaching.consolidate(stop)
             learner.close()
+        if table is not None:
+            table.print_late_columns()
     expected = expected_accuracy(learner)
     if as_json:
         print_json({**teaching.facts(), "expected_accuracy": expected_for_json(expected)})
@@ -315,10 +317,8 @@ def _print_columns(
             print_note(_columns_note(reader, reader.columns, reader.kind))
         return
     table.require_columns()
-    if is_first:
-        numbers = table.plain_numbers()
-        if table.encoder.is_started:
-            print_note(_columns_note(reader, numbers, "numbers"))
+    if is_first and table.encoder.is_started:
+        print_note(_columns_note(reader, table.plain_numbers(), "numbers"))
     for line in column_notes(table.encoder):
         if line not in before:
             print_note(line)
@@ -327,7 +327,7 @@ def _print_columns(
 def _columns_note(reader: Reader, columns: Sequence[str], kind: str) -> str:
     roles = f"label: {reader.label}; id: {reader.id or 'none, so examples are numbered'}."
     if not columns:
-        return roles.capitalize()
+        return roles[0].upper() + roles[1:]
     names = ", ".join(columns)
     if len(columns) > SHOWN:
         names = f"{', '.join(columns[:3])} … {columns[-1]}"

@@ -49,7 +49,7 @@ Encoding = Annotated[
     typer.Option(
         "--encoding",
         metavar="NAME",
-        help="The encoding of a CSV or JSON lines file, such as cp1252 or utf-16; by default UTF-8.",
+        help="The encoding of a CSV or JSON lines file, such as cp1252; by default UTF-8.",
         show_default=False,
     ),
 ]

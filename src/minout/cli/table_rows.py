@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minout._typing import Floats, Id
+from minout.cli.output import print_note
 from minout.errors import InvalidInputError
 from minout.learner import Learner
 from minout.streams.files import BadRowError, Example, Reader, join_names
@@ -83,7 +84,8 @@ class TableTeaching:
     Parameters
     ----------
     reader : Reader
-        The file; its first rows decide what new columns are.
+        The file; its first rows decide what new columns are. Of standard input it is the first row,
+        because the next one may be long in coming.
     kinds : mapping of str to str
         What the user says of columns.
     skips : bool
@@ -98,12 +100,15 @@ class TableTeaching:
     def __init__(self, reader: Reader, kinds: Mapping[str, str], *, skips: bool) -> None:
         self._reader, self._kinds, self._skips = reader, dict(kinds), skips
         self._sample: list[Example] = []
-        if not reader.is_live and reader.kind == "records":
+        if reader.kind == "records":
             width = max(1, len(reader.columns or ()))
-            self._sample = reader.peek(max(100, min(SAMPLED, SAMPLED_CELLS // width)))
-            self._check_names()
+            most = 1 if reader.is_live else max(100, min(SAMPLED, SAMPLED_CELLS // width))
+            self._sample = reader.peek(most)
+            if not reader.is_live:
+                self._check_names()
         self.encoder = TableEncoder()
         self._is_noted = False
+        self._said: set[str] = set()
 
     def _check_names(self) -> None:
         reader = self._reader
@@ -133,6 +138,7 @@ class TableTeaching:
         elif records:
             self.encoder.appear(records)
         self._is_noted = False
+        self._said = self._said or set(self.encoder.columns)
 
     def _start(self) -> None:
         # A value may not be of the kind that the user says; then the error names its row.
@@ -151,6 +157,12 @@ class TableTeaching:
                     good.append(example.row)
             if good:
                 self.encoder.start(good)
+
+    def print_late_columns(self) -> None:
+        """Say what the columns are that appeared after the first rows of this file."""
+        for name, what in self.encoder.taken_for().items():
+            if self._said and name not in self._said:
+                print_note(f"New column {name}: {what}.")
 
     def plain_numbers(self) -> list[str]:
         """Return the columns that are numbers and nothing else."""

@@ -130,6 +130,16 @@ class Teaching:
             self._skipped.console = None
         return None
 
+    def nothing_used(self, reader: Reader) -> MinoutError | None:
+        """Return the error for a file of which every row was skipped."""
+        skipped = self._skipped
+        if skipped.file is None or not skipped.count or self.taught or self.known:
+            return None
+        return InvalidInputError(
+            f"None of the {plural(skipped.count, 'row')} of {reader.source} could be used; "
+            f"{skipped.file} has the reasons. The first: {skipped.first}"
+        )
+
     def consolidate(self, stop: Stop) -> MinoutError | None:
         """Consolidate the model, unless a signal comes."""
         if not len(self._learner):

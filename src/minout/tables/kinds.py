@@ -24,7 +24,7 @@ MOST_VALUES = 100
 FEWEST_TO_TELL = 20
 """Identifiers and text are recognised in so many values or more."""
 NEARLY_ALL = 0.95
-"""So many of the values differ in a column of identifiers or text, or are numbers in one of those."""
+"""So many values differ in a column of identifiers or text, or are numbers in one of numbers."""
 TEXT_WORDS = 4.0
 """Values of text have so many words on average."""
 _ID = re.compile(r"(^|[_\s.-])(id|ids|uuid|guid|index|rowid|row_number)$|^unnamed: ?\d+$", re.I)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from minout.tables.values import is_missing
+from minout.tables import is_missing
 
 _COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?([eE][+-]?\d+)?", re.ASCII)
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+", re.ASCII)
