@@ -184,6 +184,54 @@ def test_overrides_are_followed_and_saved(tmp_path):
     assert classifier.learner_.width == 4
 
 
+def test_a_folder_is_not_opened_with_other_overrides(tmp_path):
+    frame, y = table()
+    settings = {**SMALL, "store": tmp_path / "model"}
+    kinds = {"day": "ignore"}
+    classifier = MinoutClassifier(**settings, column_kinds=kinds).fit(frame, y)
+    scores = classifier.decision_function(frame)
+    classifier.learner_.close()
+    for same in (kinds, None):
+        twin = MinoutClassifier(**settings, column_kinds=same)
+        assert (twin.decision_function(frame) == scores).all()
+        twin.learner_.close()
+    for other in ({"day": "date"}, {}, {"day": "ignore", "town": "category"}):
+        words = "was made with column_kinds={'day': 'ignore'}, not .*; pass the same"
+        with pytest.raises(InvalidInputError, match=words):
+            MinoutClassifier(**settings, column_kinds=other).predict(frame)
+    with pytest.raises(InvalidInputError, match="is a dict"):
+        MinoutClassifier(**settings, column_kinds=3).predict(frame)
+
+
+def test_a_folder_of_plain_numbers_is_not_opened_with_overrides(tmp_path):
+    settings = {**SMALL, "store": tmp_path / "model"}
+    MinoutClassifier(**settings).fit([[0.0], [1.0]], ["a", "b"]).learner_.close()
+    with pytest.raises(InvalidInputError, match="was made with column_kinds=None, not"):
+        MinoutClassifier(**settings, column_kinds={"a": "number"}).predict([[1.0]])
+
+
+def test_text_in_a_table_is_learned(tmp_path):
+    rng = np.random.default_rng(0)
+    words = {"no": "the parcel came too late again", "yes": "a fine thing that I like a lot"}
+    y = np.array(["no", "yes"] * 30)
+    said = [" ".join(rng.permutation(words[each].split())) + f" {n}" for n, each in enumerate(y)]
+    frame = pd.DataFrame({"noise": rng.normal(size=60), "said": said})
+    frame.loc[::10, "said"] = None
+    classifier = streamed(frame[:50], y[:50])
+    assert classifier.columns_["said"].startswith("category")
+    classifier = MinoutClassifier(**SMALL).fit(frame[:50], y[:50])
+    assert classifier.columns_["said"].startswith("text, hashed into 512 numbers (nearly all")
+    told = frame["said"].notna().to_numpy()
+    assert (classifier.predict(frame) == y)[told].all()
+    encoder = TableEncoder.restored(classifier.learner_.notes["table"])
+    sums = encoder.sum_by_column(classifier.explain(frame[55:56]).columns)
+    assert abs(sums["said"]) > 10 * abs(sums["noise"])
+    classifier.save(tmp_path / "file")
+    twin = MinoutClassifier.load(tmp_path / "file")
+    assert (twin.decision_function(frame) == classifier.decision_function(frame)).all()
+    assert classifier.audit().ok
+
+
 def test_readers_can_predict_while_categories_appear():
     frame, y = table()
     classifier = streamed(frame[:7], y[:7])

@@ -111,8 +111,34 @@ def changed(about, path, value):
     return about
 
 
+FORGED_TEXT = {
+    "key": (["slots", 0], [0, "text 0"]),
+    "no_width": (["slots", 0], [0, "text"]),
+    "width": (["slots", 0, 2], 256),
+    "float": (["slots", 0, 2], 512.0),
+    "other": (["slots", 0, 1], "texts"),
+    "none": (["slots"], []),
+    "twice": (["slots"], [[0, "text", 512], [0, "text", 512]]),
+    "not_text": (["columns", 0, 1], "category"),
+    "version": (["version"], 1),
+    "too_many": (["columns"], [[f"c{n}", "text", "why", True] for n in range(2001)]),
+}
+
+
+@pytest.mark.parametrize("case", FORGED_TEXT)
+def test_text_that_no_encoder_wrote_is_refused(case):
+    path, value = FORGED_TEXT[case]
+    encoder = TableEncoder({"comment": "text"})
+    encoder.start({"comment": ["a word"]})
+    about = encoder.described()
+    assert about["slots"] == [[0, "text", 512]]
+    TableEncoder.restored(about)
+    with pytest.raises(InvalidInputError, match="was not written by minout"):
+        TableEncoder.restored(changed(about, path, value))
+
+
 FORGED = {
-    "version": (["version"], 2),
+    "version": (["version"], 3),
     "overrides": (["overrides"], {"age": "nothing"}),
     "override_list": (["overrides"], []),
     "columns": (["columns"], 3),

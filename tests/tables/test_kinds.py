@@ -9,6 +9,7 @@ from minout.tables import TableEncoder
 from minout.tables.kinds import decide
 
 MANY = range(60)
+LONG = "it was the best of times, they say,"
 TAKEN = {
     "numbers": ("age", [1, 2.5, None], "number"),
     "number_text": ("age", ["1", " 2.5 ", "-3e4", "NA", ""], "number"),
@@ -31,6 +32,11 @@ TAKEN = {
     "few_names": ("name", [f"n{n}" for n in range(19)], "category"),
     "names": ("name", [f"n{n}" for n in MANY], "ignore"),
     "text": ("review", [f"it was the {n}th time I came" for n in MANY], "text"),
+    "long_text": ("review", [f"{LONG} {n % 31}" for n in MANY], "text"),
+    "very_long_text": ("review", [LONG * 9 + str(n) for n in MANY], "text"),
+    "repeated_text": ("review", [f"{LONG} {n % 30}" for n in MANY], "category"),
+    "short_text": ("review", [f"not so many words {n % 50}" for n in MANY], "category"),
+    "few_texts": ("review", [f"{LONG} {n}" for n in range(19)], "category"),
     "ids": ("customer_id", [10 * n for n in MANY], "ignore"),
     "camel": ("customerId", [str(n) for n in MANY], "ignore"),
     "index": ("Unnamed: 0", np.arange(60), "ignore"),

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minout import InvalidInputError
@@ -42,6 +42,7 @@ START = {
     "b": [1.0, None],
     "member": ["yes", "no"],
     "since": ["2020-01-01", None],
+    "text": ["the first of all", None],
     "empty": [None, None],
 }
 
@@ -77,7 +78,7 @@ def one_by_one():
 
 
 def encoder_with_late_columns():
-    encoder = TableEncoder()
+    encoder = TableEncoder({"text": "text", "letter": "text"})
     encoder.start(START)
     encoder.encode({"a": "1", "late": "3.5", "word": "x"})
     return encoder
@@ -91,6 +92,8 @@ VALUES = {
     "word": st.sampled_from(WORDS),
     "member": st.sampled_from(TRUTHS),
     "since": st.sampled_from(DATES),
+    "text": st.sampled_from(WORDS),
+    "letter": st.sampled_from(WORDS),
 }
 RECORDS = st.lists(st.fixed_dictionaries({}, optional=VALUES), min_size=1, max_size=6)
 ANY = st.sampled_from(NUMBERS + EMPTY + ODD + WORDS + DATES)
@@ -118,6 +121,7 @@ def outcome(encoder, records, *, known, many):
 
 @pytest.mark.parametrize("many", [False, True], ids=["one", "many"])
 @pytest.mark.parametrize("known", [False, True], ids=["new", "known"])
+@settings(max_examples=50)
 @given(records=STRANGE | RECORDS)
 def test_rows_and_errors_are_those_of_values_read_by_themselves(known, many, records):
     with one_by_one():
@@ -161,6 +165,9 @@ def test_values_that_are_kept_are_limited():
     assert sum(column.found(word) is not None for word in words) <= 4
     column.keep_found("x" * 1000, [], most=4)
     assert column.found("x" * 1000) is None
+    text = Column("comment", "text", "why")
+    text.keep_found("short", [(slice(0, 512), np.ones(512))], most=4)
+    assert text.found("short") is None
 
 
 def test_what_new_columns_are_is_decided_by_all_values_of_a_sample():

@@ -106,11 +106,7 @@ def new_encoder(X: Any, kinds: Mapping[str, str] | None) -> TableEncoder | None:
 
     `kinds` are overrides by name of the column.
     """
-    if kinds is not None and not isinstance(kinds, Mapping):
-        raise InvalidInputError(
-            f"`column_kinds` is a dict of column to kind, not a {type(kinds).__name__}."
-        )
-    encoder = TableEncoder(kinds)
+    encoder = TableEncoder(checked_kinds(kinds))
     if not is_frame(X):
         if kinds:
             raise InvalidInputError("`column_kinds` needs names of columns; pass a data frame.")
@@ -120,6 +116,15 @@ def new_encoder(X: Any, kinds: Mapping[str, str] | None) -> TableEncoder | None:
         if name not in names:
             raise InvalidInputError(f"`column_kinds` names {name!r}, which X does not have.")
     return None if not kinds and is_plain(X) else encoder
+
+
+def checked_kinds(kinds: Any) -> dict[str, str]:
+    """Return overrides by name of the column; none were given as None."""
+    if kinds is not None and not isinstance(kinds, Mapping):
+        raise InvalidInputError(
+            f"`column_kinds` is a dict of column to kind, not a {type(kinds).__name__}."
+        )
+    return TableEncoder(kinds).overrides
 
 
 def check_record(x: Any) -> Mapping[str, Any]:

@@ -17,6 +17,7 @@ from minout.classifier._inputs import (
     check_ids,
     check_record,
     check_times,
+    checked_kinds,
     is_plain_array,
     new_encoder,
     single_id,
@@ -564,6 +565,7 @@ def _opened_model(parameters: dict[str, Any], *, read_only: bool) -> Model | Non
         model = Model.from_learner(learner)
         model.is_read_only = read_only
         _require_class_weight(model, parameters)
+        _require_column_kinds(model, parameters)
     except BaseException:
         learner.close()
         raise
@@ -580,6 +582,16 @@ def _require_class_weight(model: Model, parameters: dict[str, Any]) -> None:
         raise InvalidInputError(
             f"The model in {parameters['store']} was made with "
             f"class_weight={model.class_weight()!r}, not {wanted!r}; pass the same."
+        )
+
+
+def _require_column_kinds(model: Model, parameters: dict[str, Any]) -> None:
+    wanted = parameters["column_kinds"]
+    has = model.encoder.overrides if model.encoder is not None else {}
+    if wanted is not None and checked_kinds(wanted) != has:
+        raise InvalidInputError(
+            f"The model in {parameters['store']} was made with column_kinds={has or None!r}, not "
+            f"{wanted!r}; pass the same, or leave it out."
         )
 
 

@@ -159,11 +159,11 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     depend on the order of the examples.
 
     X is an array or a SciPy sparse matrix of numbers, or a pandas or polars data frame with
-    numbers, categories, booleans, dates and missing values in any mix; y holds strings or whole
-    numbers. A frame of plain numbers is the array in it. Any other goes through a `TableEncoder`,
-    and a missing number counts as the mean of its column and is marked. Categories may appear at
-    any time. A sparse matrix of more than 1,024 columns needs `features="projection"`. With
-    `features="text"`, X is a list, an array or a series of strings.
+    numbers, categories, booleans, dates, text and missing values in any mix; y holds strings or
+    whole numbers. A frame of plain numbers is the array in it. Any other goes through a
+    `TableEncoder`, and a missing number counts as the mean of its column and is marked. Categories
+    may appear at any time. A sparse matrix of more than 1,024 columns needs
+    `features="projection"`. With `features="text"`, X is a list, an array or a series of strings.
 
     In reports and certificates labels are as the learner stores them: True is 1, and 2.0 is 2.
 

@@ -1,4 +1,4 @@
-"""Tables as they are: numbers, categories, truth values, dates and missing values in any mix."""
+"""Tables as they are: numbers, categories, truth values, dates, text and missing values."""
 
 from minout.tables.encoder import Encoded, Mark, TableEncoder
 from minout.tables.frames import is_frame, is_plain

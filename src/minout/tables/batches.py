@@ -8,7 +8,7 @@ import numpy as np
 
 from minout._typing import Floats, Ints
 from minout.tables.columns import Column, Placed
-from minout.tables.values import LARGEST, Cells, as_number, plain_numbers
+from minout.tables.values import LARGEST, Cells, as_number, is_missing, plain_numbers
 
 _EXACT = frozenset({str, type(None), bool, int, float, date, np.float64, np.int64})
 """Values of these types that are equal are the same number, date and word."""
@@ -46,6 +46,10 @@ def read_column(column: Column, values: Sequence[Any] | None, count: int) -> Rea
 
 def first_cells(column: Column, values: Sequence[Any]) -> list[Cells]:
     """Return what the values of a column set that has no places yet, without its plain numbers."""
+    if column.kind == "text":  # all its numbers are in its base
+        for each in values:
+            column.text("" if is_missing(each) else each)  # raises
+        return []
     if column.kind == "number":
         values = [values[n] for n in _numbers(column, values)[1]]
     return [column.cells(values[n]) for n in _codes(column, values)[1].tolist()]
@@ -70,12 +74,25 @@ def fill(rows: Floats, read: ReadColumn, placed: Sequence[Placed]) -> None:
         rows[is_given, column.places["given"]] = 1.0
     elif numbers is not None:
         rows[:, column.places["number"]] = numbers
+    if column.kind == "text":
+        _fill_text(rows, read, placed)
+        return
     for n in range(max(map(len, placed), default=0)):
         cells = [each[n] if n < len(each) else (-1, 0.0) for each in placed]
         places = np.array([place for place, _ in cells], dtype=np.int64)[read.codes]
         set_to = np.array([number for _, number in cells])[read.codes]
         at = np.flatnonzero(places >= 0)
         rows[read.rows[at], places[at]] = set_to[at]
+
+
+def _fill_text(rows: Floats, read: ReadColumn, placed: Sequence[Placed]) -> None:
+    given = [code for code, each in enumerate(placed) if each]
+    if not given:
+        return
+    place = placed[given[0]][0][0]
+    numbers = np.zeros((len(placed), place.stop - place.start), dtype=np.float32)
+    numbers[given] = [placed[code][0][1] for code in given]
+    rows[:, place] = numbers[read.codes]
 
 
 def _numbers(column: Column, values: Any) -> tuple[Floats, list[int]]:

@@ -47,8 +47,9 @@ class TableEncoder:
     words true, false, yes and no) is a boolean; numbers and text that is a number are numbers, also
     if up to 5 % of the values are words, but whole numbers that all differ in a column named as an
     id are left out; dates in ISO 8601 are dates; words are categories, but a column in which nearly
-    all of 20 or more values differ is left out as text (four words or more on average) or as an
-    identifier. The dtype of a data frame decides before its values do, and an override before both.
+    all of 20 or more values differ is text (four words or more on average) or left out as an
+    identifier. Eight words or more on average are text if more than half of the values differ. The
+    dtype of a data frame decides before its values do, and an override before both.
 
     =========  ==============================================================================
     kind       numbers of a row
@@ -60,7 +61,8 @@ class TableEncoder:
                weekday and, once a time is given that is not midnight, of the time of day
     category   1 for its value: each value has its own number, and so has "missing". Above 100
                values, those without a number of their own share 64, by a hash
-    text       none
+    text       512, by a hash of its words and runs of characters as `HashedText` makes them; all
+               are 0 if it is missing
     ignore     none
     =========  ==============================================================================
 
@@ -71,7 +73,7 @@ class TableEncoder:
     for those in the first rows, which are sorted.
 
     A column that appears later, or has its first value later, starts with 0 for all rows before;
-    a second number says that a value is given.
+    a second number says that a value is given, except for text, which is 0 if it is missing.
 
     Parameters
     ----------
@@ -143,6 +145,41 @@ class TableEncoder:
     def overrides(self) -> dict[str, str]:
         """The kinds that were given by name of the column."""
         return dict(self._overrides)
+
+    def sum_by_column(self, parts: Any) -> dict[str, float]:
+        """Return the sums of one number per number of a row, by the column they come from.
+
+        Parameters
+        ----------
+        parts : array-like of shape (width,)
+            Numbers such as the contributions in `Explanation.columns`.
+
+        Returns
+        -------
+        dict of str to float
+            A sum for each column that has numbers.
+
+        Raises
+        ------
+        InvalidInputError
+            If there is not one part for each number of a row.
+
+        Examples
+        --------
+        >>> encoder = TableEncoder()
+        >>> encoder.start({"age": [31, 28], "colour": ["red", "blue"]})
+        >>> encoder.sum_by_column([0.5, 0.25, -1.0])
+        {'age': 0.5, 'colour': -0.75}
+        """
+        each = np.asarray(parts, dtype=np.float64)
+        if each.shape != (self.width,):
+            raise InvalidInputError(
+                f"A row has {self.width} numbers, but the parts have the shape {each.shape}."
+            )
+        sums: dict[str, float] = {}
+        for name, part in zip(self.sources, each.tolist(), strict=True):
+            sums[name] = sums.get(name, 0.0) + part
+        return sums
 
     def describe_columns(self) -> list[str]:
         """Return one line per column: what it was taken for, and why."""
@@ -495,15 +532,15 @@ class TableEncoder:
 
     def _placed(self, column: Column, cells: Cells, *, register: bool = False) -> Placed:
         # The places of what a value sets; without `register`, of what is known.
-        if register and cells and column.late:
+        if register and cells and column.lacks_base:  # it is late
             self._register(column, column.base())
-        placed = []
+        placed: list[tuple[Any, Any]] = []
         for wanted, number in cells:
             key, keys = column.key_of(wanted, register=register)
             if keys:
                 self._register(column, keys)
             if key in column.places:
-                placed.append((column.places[key], number))
+                placed.append((column.place(key), number))
         return placed
 
     def _read(self, given: Columns) -> list[ReadColumn]:

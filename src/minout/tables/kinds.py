@@ -9,6 +9,7 @@ import numpy as np
 from minout.tables.values import (
     TRUTH,
     as_number,
+    as_text,
     as_time,
     as_word,
     as_word_among_numbers,
@@ -24,9 +25,11 @@ MOST_VALUES = 100
 FEWEST_TO_TELL = 20
 """Identifiers and text are recognised in so many values or more."""
 NEARLY_ALL = 0.95
-"""So many values differ in a column of identifiers or text, or are numbers in one of numbers."""
+"""So many values differ in a column of identifiers or text, or are numbers among words."""
 TEXT_WORDS = 4.0
-"""Values of text have so many words on average."""
+"""Values of text have so many words on average, if nearly all differ."""
+LONG_TEXT_WORDS = 8.0
+"""Values of text have so many words on average, if more than half differ."""
 _ID = re.compile(r"(^|[_\s.-])(id|ids|uuid|guid|index|rowid|row_number)$|^unnamed: ?\d+$", re.I)
 _CAMEL_ID = re.compile(r"[a-z](Id|ID)$")
 
@@ -100,12 +103,16 @@ def _are_nearly_numbers(words: Sequence[Any], count: int) -> bool:
 
 
 def _words(given: Sequence[Any]) -> Decision:
-    words = [as_word(each) or "" for each in given]
-    different = len(set(words))
-    if len(words) >= FEWEST_TO_TELL and different >= NEARLY_ALL * len(words):
-        if sum(len(each.split()) for each in words) >= TEXT_WORDS * len(words):
+    texts = [as_text(each) or "" for each in given]
+    count, different = len(texts), len(set(texts))
+    if count >= FEWEST_TO_TELL:
+        words = sum(len(each.split()) for each in texts) / count
+        if different >= NEARLY_ALL * count and words >= TEXT_WORDS:
             return Decision("text", "nearly all values differ and have several words")
-        return Decision("ignore", f"an identifier: {different:,} of {len(words):,} values differ")
+        if different > 0.5 * count and words >= LONG_TEXT_WORDS:
+            return Decision("text", "most values differ and have many words")
+        if different >= NEARLY_ALL * count:
+            return Decision("ignore", f"an identifier: {different:,} of {count:,} values differ")
     others = [each for each in given if as_number(each) is None]
     if len(others) < len(given):
         shown = as_word(others[0]) or type(others[0]).__name__

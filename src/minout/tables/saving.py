@@ -5,12 +5,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from minout.errors import InvalidInputError
-from minout.tables.columns import DAY_KEYS, HASH_KEYS, Column
+from minout.tables.columns import DAY_KEYS, HASH_KEYS, TEXT_KEYS, Column
 from minout.tables.kinds import KINDS, MOST_VALUES, UNDECIDED
 from minout.tables.values import LONGEST
 
-VERSION = 1
+VERSION = 2
+"""In version 1 columns of text had no numbers."""
 MOST_COLUMNS = 100_000
+MOST_TEXTS = 2_000
+"""The most columns of text: a few letters in a file stand for all numbers of one."""
+_TEXT = ["text", len(TEXT_KEYS)]
+"""What stands for all numbers of a column of text; they are next to each other."""
 _KEYS = {
     "number": (*HASH_KEYS,),
     "boolean": (*HASH_KEYS,),
@@ -31,12 +36,18 @@ def describe_columns(
         "version": VERSION,
         "overrides": dict(sorted(overrides.items())),
         "columns": [[each.name, each.kind, each.why, each.late] for each in columns],
-        "slots": [[number[column.name], key] for column, key in slots],
+        "slots": [
+            [number[column.name], *(_TEXT if column.kind == "text" else [key])]
+            for column, key in slots
+            if column.kind != "text" or key == TEXT_KEYS[0]
+        ],
     }
 
 
 def restored_columns(about: Any) -> Restored:
     """Return overrides, columns without places, and slots as (number of the column, key).
+
+    Columns of text in version 1 stay left out.
 
     Raises
     ------
@@ -46,24 +57,35 @@ def restored_columns(about: Any) -> Restored:
     if not isinstance(about, dict) or set(about) != {"version", "overrides", "columns", "slots"}:
         raise _not_ours()
     overrides, listed, slots = about["overrides"], about["columns"], about["slots"]
-    if about["version"] != VERSION or not _are_overrides(overrides):
+    if about["version"] not in (1, VERSION) or not _are_overrides(overrides):
         raise _not_ours()
     if not isinstance(listed, list) or not all(map(_is_column, listed)):
         raise _not_ours()
+    if about["version"] == 1:
+        listed = [_without_text(each) for each in listed]
     columns = [Column(name, kind, why, late=late) for name, kind, why, late in listed]
     if len({each.name for each in columns}) < len(columns) or len(columns) > MOST_COLUMNS:
         raise _not_ours()
+    if sum(each.kind == "text" for each in columns) > MOST_TEXTS:
+        raise _not_ours()
     if not isinstance(slots, list) or not all(_is_slot(each, columns) for each in slots):
         raise _not_ours()
-    placed = [(number, key) for number, key in slots]
-    if len(set(placed)) < len(placed):
+    if len({(number, key) for number, key, *_ in slots}) < len(slots):
         raise _not_ours()
+    placed = [
+        (number, each) for number, key, *run in slots for each in (TEXT_KEYS if run else [key])
+    ]
     keys: list[set[str]] = [set() for _ in columns]
     for number, key in placed:
         keys[number].add(key)
     if not all(map(_has_what_it_needs, columns, keys)):
         raise _not_ours()
     return dict(overrides), columns, placed
+
+
+def _without_text(listed: list[Any]) -> list[Any]:
+    name, kind, why, late = listed
+    return [name, "ignore", f"text: {why}", late] if kind == "text" else listed
 
 
 def _are_overrides(overrides: Any) -> bool:
@@ -83,12 +105,14 @@ def _is_column(listed: Any) -> bool:
 
 
 def _is_slot(slot: Any, columns: list[Column]) -> bool:
-    if not isinstance(slot, list) or len(slot) != 2:
+    if not isinstance(slot, list) or len(slot) not in (2, 3):
         return False
-    number, key = slot
+    number, key, *_ = slot
     if type(number) is not int or not 0 <= number < len(columns) or not isinstance(key, str):
         return False
     column = columns[number]
+    if column.kind == "text" or len(slot) == 3:
+        return column.kind == "text" and slot[1:] == _TEXT and type(slot[-1]) is int
     if column.kind in ("number", "boolean", "category") and re.match("=", key):
         return len(key) <= LONGEST + 1
     return key in column.base() or key in _KEYS.get(column.kind, ())

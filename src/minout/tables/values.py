@@ -31,8 +31,8 @@ _PLAIN = frozenset({str, float, int, bool, np.float64, np.float32, np.int64, np.
 _EMPTY = MISSING | {None}
 _WHOLE = {str(number): float(number) for number in range(1000)}
 
-Cells = tuple[tuple[str, float], ...]
-"""What a value sets: keys of numbers of a row, each with its number."""
+Cells = tuple[tuple[str, Any], ...]
+"""What a value sets: keys of numbers of a row, each with its number; of text, all its numbers."""
 
 
 def is_missing(value: Any) -> bool:
@@ -180,22 +180,28 @@ def as_word(value: Any) -> str | None:
     >>> [as_word(each) for each in (" red ", 3.0, "3", True, 2.5, [1])]
     ['red', '3', '3', 'true', '2.5', None]
     """
-    if isinstance(value, str):
-        text = value.strip()
-    elif isinstance(value, bool | np.bool_):
-        text = str(bool(value)).lower()
-    elif isinstance(value, int | np.integer):
-        text = str(int(value)) if abs(int(value)) < 10**100 else "a number beyond 1e100"
-    elif isinstance(value, float | np.floating):
-        number = float(value)
-        text = str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
-    elif isinstance(value, bytes | bytearray | list | tuple | dict | set | np.ndarray):
+    text = as_text(value)
+    if text is None:
         return None
-    else:
-        text = str(value)
     if not text.isascii():
         text = text.encode(errors="replace").decode()  # half a character cannot be saved
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 10]}…{word_hash(text):08x}"
+
+
+def as_text(value: Any) -> str | None:
+    """Return a value as text of any length; None for lists and the like."""
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, bool | np.bool_):
+        return str(bool(value)).lower()
+    if isinstance(value, int | np.integer):
+        return str(int(value)) if abs(int(value)) < 10**100 else "a number beyond 1e100"
+    if isinstance(value, float | np.floating):
+        number = float(value)
+        return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
+    if isinstance(value, bytes | bytearray | list | tuple | dict | set | np.ndarray):
+        return None
+    return str(value)
 
 
 def as_word_among_numbers(value: Any) -> str | None:
