@@ -118,19 +118,27 @@ def text(
 
 
 @app.command()
-def tables(out: Out = None) -> None:
-    """Measure tables as they are: categories, dates and missing cells, beside pipelines.
+def tables(
+    out: Out = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="Names, with commas or repeated; all if none is named."),
+    ] = None,
+) -> None:
+    """Measure tables as they are: categories, dates and missing cells.
 
-    Three tables, one pass in label order: accuracy, seconds and memory. Piped into a file, the
-    table is Markdown.
+    The parts are messy (three tables in label order, beside pipelines: accuracy, seconds, memory)
+    and csv (rows per second of `minout learn`, beside reading the file). Piped into a file, the
+    tables are Markdown.
 
-    Example: python -m benchmarks tables --out messy.jsonl
+    Example: python -m benchmarks tables --only messy --out messy.jsonl
     """
     from benchmarks.messy import PARTS, run  # imports scikit-learn and pandas
 
     console = Console()
+    parts = choose_parts(PARTS, only or [])
     _check_writable(out)
-    goals = _run_and_print(lambda progress: run(PARTS, progress=progress), out, console)
+    goals = _run_and_print(lambda progress: run(parts, progress=progress), out, console)
     _print_table(goals_table(goals), console)
 
 

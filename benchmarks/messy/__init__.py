@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
-from benchmarks.messy import compare
+from benchmarks.messy import compare, mixed_csv
 from benchmarks.messy.data import TABLES
 from benchmarks.parts import Measured, Part, Progress, no_progress, run_parts
 
@@ -17,26 +17,41 @@ class Settings:
     Parameters
     ----------
     tables : tuple of str
-        The tables.
+        The tables of `messy`.
     seeds : tuple of int
-        The seeds: each makes cells missing and splits the rows.
+        The seeds of `messy`: each makes cells missing and splits the rows. `csv` uses the first.
     rows : int
-        Rows of the table that is made, to learn from and to test on together.
+        Rows of the table that `messy` makes, to learn from and to test on together.
+    csv_rows : int
+        Rows of the file in `csv`.
+    csv_kinds : {"mixed", "numbers"}
+        Its columns: of all kinds, or numbers only, none missing.
     """
 
     tables: tuple[str, ...] = tuple(TABLES)
     seeds: tuple[int, ...] = (0, 1, 2)
     rows: int = 4_000
+    csv_rows: int = 100_000
+    csv_kinds: mixed_csv.Kinds = "mixed"
 
 
-TESTING = Settings(tables=("breast cancer",), seeds=(0,), rows=200)
+TESTING = Settings(
+    tables=("breast cancer",), seeds=(0,), rows=200, csv_rows=120, csv_kinds="numbers"
+)
 
 
-def _measure(settings: Settings, progress: Progress) -> list[compare.MessyRow]:
+def _measure_messy(settings: Settings, progress: Progress) -> list[compare.MessyRow]:
     return compare.measure(settings.tables, settings.seeds, settings.rows, progress)
 
 
-PARTS = (Part("messy", _measure, compare.tables, compare.goals),)
+def _measure_csv(settings: Settings, progress: Progress) -> list[mixed_csv.MixedCsvRow]:
+    return mixed_csv.measure(settings.csv_rows, settings.csv_kinds, settings.seeds[0], progress)
+
+
+PARTS = (
+    Part("messy", _measure_messy, compare.tables, compare.goals),
+    Part("csv", _measure_csv, mixed_csv.tables, mixed_csv.goals),
+)
 
 
 def run(

@@ -59,7 +59,7 @@ def test_rows_that_are_there_stay_until_there_are_new_ones(cheap, monkeypatch, t
     assert out.read_text() == "old\n"
 
 
-@pytest.mark.parametrize("name", ["engine", "classifier", "store", "paper"])
+@pytest.mark.parametrize("name", ["engine", "classifier", "tables", "store", "paper"])
 def test_every_command_explains_itself(name):
     result = runner.invoke(commands.app, [name, "--help"])
     assert result.exit_code == 0
@@ -92,6 +92,7 @@ def test_the_package_does_not_import_the_benchmarks():
             "Rows could not be written to /proc/rows",
         ),
         (["classifier", "--only", "speed"], "There is no part 'speed'"),
+        (["tables", "--only", "speed"], "There is no part 'speed'; the parts are messy, csv."),
         (["paper", "--data", "/nowhere"], "/nowhere"),
         (["paper", "--stored", "100000"], "so ask for 1 to 3980"),
         (["paper", "--per-class", "-1"], "-1"),
