@@ -1637,7 +1637,7 @@ class Learner:
                 width = codec.width or 0
             codec = codec.for_width(width)
         fresh = State(state.settings, width, self.features.dtype, codec)
-        fresh.notes, fresh.latest = state.notes, state.latest
+        fresh.notes = state.notes
         return fresh
 
     def _with_widths(self, delta: Delta, X: Any, rows: Floats) -> Delta:

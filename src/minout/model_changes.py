@@ -96,8 +96,18 @@ class Recorder:
         self._rows: Ints = np.zeros(0, dtype=np.int64)
         self._log_start = 0, 0
 
-    def adopt(self, state: State, positions: Ints, written: "Written | None") -> None:
-        """Start from a state that was read; `written` is None if the database is still empty."""
+    def adopt(
+        self,
+        state: State,
+        positions: Ints,
+        written: "Written | None",
+        *,
+        is_renumbered: bool = False,
+    ) -> None:
+        """Start from a state that was read; `written` is None if the database is still empty.
+
+        If places have other numbers than in the database, the next commit writes all records.
+        """
         if written is not None:
             self.written = written
         self.positions = positions
@@ -105,6 +115,9 @@ class Recorder:
         self._rows = state.examples.digests.view(np.int64).copy()
         self._rows[~state.examples.stored] = 0
         self.forget_changes()
+        if is_renumbered:
+            self._rows[:] = 0
+            self.changed.everything = True
 
     def forget_changes(self) -> None:
         """Drop all noted changes."""

@@ -19,7 +19,16 @@ from minout.store.reading import ExampleColumns, KnownState, Reading
 from minout.store.schema import Key
 
 SPARE = 2**26
-"""The rows of a state may take so many bytes beyond twice the size of the file: for free places."""
+"""The rows of a state may take so many bytes beyond twice the size of the file: for free places.
+
+Where they would take more, the places that are in use are numbered from 0 again.
+"""
+NOWHERE = -1
+"""The new number of a place that is free."""
+
+
+class SparseError(Exception):
+    """The rows would take too many bytes, and only the examples that changed were read."""
 
 
 class Loaded(NamedTuple):
@@ -27,6 +36,7 @@ class Loaded(NamedTuple):
 
     `notes` are those in the database, as JSON; those of the state may have changes that are not
     committed. `known` has the checksums of all records; None if nothing has been committed yet.
+    With `is_renumbered`, places have other numbers than in the database.
     """
 
     features: FeatureMap
@@ -35,6 +45,7 @@ class Loaded(NamedTuple):
     positions: Ints
     notes: str
     known: KnownState | None = None
+    is_renumbered: bool = False
 
 
 class Expected(NamedTuple):
@@ -53,7 +64,8 @@ class Expected(NamedTuple):
 def read_state(reading: Reading, file: Path, expected: Expected) -> Loaded:
     """Return the state that the records of a file describe.
 
-    Raises MalformedError or DamagedRecord if they are not those of a state.
+    Raises MalformedError or DamagedRecord if they are not those of a state, and SparseError if all
+    examples must be read.
     """
     codec = expected.codec
     values = reading.keyed("parts")
@@ -63,17 +75,23 @@ def read_state(reading: Reading, file: Path, expected: Expected) -> Loaded:
     shared = _shared(values)
     if about["dtype"] != "uint8" and about["width"] > len(shared.get("origin", ())):
         raise MalformedError("width")  # before memory is taken for rows; codes have another width
-    columns = _columns(reading, about, expected)
+    columns, numbers = _columns(reading, about, expected)
     separators = {
         int(key): decode_arrays(value) for key, value in reading.keyed("separators").items()
     }
     images = _images_of(reading.keyed("images"), shared, _image_dtype(about, shared))
+    if numbers is not None:
+        separators = {
+            pair: engine.renumbered(record, numbers) for pair, record in separators.items()
+        }
+        images = images[0], engine.numbered(images[1], numbers)
     check_codec(file, about["state"], codec)
     packed = engine.gathered(about["state"], notes, columns, separators, images, shared)
     state = engine.unpacked(*packed, codec)
     expect_rows_of(found, state)
     kept = {key: about.get(key) for key in header(found)}
-    return Loaded(found, state, kept, columns.positions, json.dumps(notes))
+    loaded = Loaded(found, state, kept, columns.positions, json.dumps(notes))
+    return loaded._replace(is_renumbered=numbers is not None)
 
 
 def _shared(values: dict[Key, bytes]) -> dict[str, NDArray[Any]]:
@@ -89,18 +107,30 @@ def _shared(values: dict[Key, bytes]) -> dict[str, NDArray[Any]]:
     return shared
 
 
-def _columns(reading: Reading, about: dict[str, Any], expected: Expected) -> Columns:
+def _columns(
+    reading: Reading, about: dict[str, Any], expected: Expected
+) -> tuple[Columns, Ints | None]:
+    # The examples, and the new numbers of all places if they are numbered again.
     end, width, dtype = about["end"], about["width"], np.dtype(about["dtype"])
-    changed = reading.examples(end)
-    if end * width * dtype.itemsize > 2 * reading.limit + SPARE:
-        raise MalformedError("rows")
+    changed, numbers = reading.examples(end), None
     _check_labels(changed, about["state"]["labels"])
+    in_file = np.arange(end)
+    if end * width * dtype.itemsize > 2 * reading.limit + SPARE:
+        if reading.since:
+            raise SparseError
+        changed, in_file = _without_free(changed)
+        numbers = np.full(end, NOWHERE, dtype=np.int64)
+        end = len(in_file)
+        numbers[in_file] = np.arange(end)
+        if end * width * dtype.itemsize > reading.limit:
+            raise MalformedError("rows")
     old = expected.known if reading.since else None
     columns = _known_columns(old, expected.positions, end, width, dtype)
     known = np.where(columns.stored, columns.digests, 0)
     _put(columns, changed)
     places = np.flatnonzero(columns.stored & (columns.digests != known))
-    for at, values in reading.rows(places, width * dtype.itemsize):
+    for found, values in reading.rows(in_file[places], width * dtype.itemsize):
+        at = found if numbers is None else numbers[found]
         rows = np.frombuffer(values, dtype).reshape(len(at), width)
         words = rows.view(f"u{dtype.itemsize}")
         if kernels.count_wrong_digests(words, columns.digests[at]):
@@ -108,7 +138,20 @@ def _columns(reading: Reading, about: dict[str, Any], expected: Expected) -> Col
         columns.rows[at] = rows
     if old is not None:  # otherwise they are zeros, for which no memory is taken
         columns.rows[~columns.stored] = 0
-    return columns
+    return columns, numbers
+
+
+def _without_free(columns: ExampleColumns) -> tuple[ExampleColumns, Ints]:
+    # The records of the places in use, numbered from 0, and the places that they had.
+    used = np.flatnonzero([id is not None for id in columns.ids])
+    numbers = columns.numbers[used]
+    places = numbers["place"].copy()
+    numbers["place"] = np.arange(len(used))
+    ids, labels, corrected = (
+        tuple(texts[n] for n in used.tolist())
+        for texts in (columns.ids, columns.labels, columns.corrected)
+    )
+    return ExampleColumns(numbers, ids, labels, corrected), places
 
 
 def _check_labels(changed: ExampleColumns, labels: list[Any]) -> None:

@@ -26,10 +26,11 @@ from minout.model_file import (
     header,
     plain_note,
 )
-from minout.model_reading import Expected, Loaded, read_state
+from minout.model_reading import Expected, Loaded, SparseError, read_state
 from minout.store import DamagedRecord, Database
 from minout.store.database import OnWait
 from minout.store.folder import prepare_folder, remove_if_empty
+from minout.store.reading import Reading
 from minout.store.schema import Changes, LogEntry
 
 Durability = Literal["example", "batch"]
@@ -407,15 +408,20 @@ class FolderStore(Store):
         self, features: FeatureMap | None, old: State | None, codec: ExactCodec | None
     ) -> Loaded:
         # Examples that have not changed are taken from the old state, if it is the known one.
-        database, known = self._database, self._state
-        is_anew = old is None or old is not known or self._records.changed.count > 0
+        database, known, changed = self._database, self._state, self._records.changed
+        is_anew = old is None or old is not known or changed.count > 0 or changed.everything
         if self._first is not None:
             features = self._given
         expected = Expected(features, codec, None if is_anew else old, self._records.positions)
+
+        def read_it(reading: Reading) -> Loaded:
+            return read_state(reading, database.file, expected)
+
         try:
-            read, seals = database.read(
-                lambda reading: read_state(reading, database.file, expected), anew=is_anew
-            )
+            try:
+                read, seals = database.read(read_it, anew=is_anew)
+            except SparseError:
+                read, seals = database.read(read_it, anew=True)
         except (MalformedError, DamagedRecord) as error:
             raise database.damaged() from error
         loaded = read._replace(known=seals)
@@ -433,7 +439,7 @@ class FolderStore(Store):
             self._database.adopt(loaded.known)
             self._first, written = None, Written.of(state, loaded.notes)
         self._features = loaded.header
-        self._records.adopt(state, loaded.positions, written)
+        self._records.adopt(state, loaded.positions, written, is_renumbered=loaded.is_renumbered)
         self._state, self._recorded, self._failure = state, None, None
 
 

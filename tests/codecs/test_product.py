@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
 
+from minout import Learner
 from minout.codecs import ProductCodec
 from minout.errors import InvalidInputError
 
@@ -41,6 +43,24 @@ def test_a_column_that_is_constant_in_the_sample_stays_so():
     X[:, 4] = 7.0
     codec = ProductCodec.fit(X, 10)
     assert (codec.decode(codec.encode(SAMPLE))[:, 4] == 7.0).all()
+
+
+def test_a_column_that_is_mostly_zero_is_zero_where_its_members_are():
+    X = np.zeros((300, 6))
+    X[:, :3] = np.arange(900).reshape(300, 3) % 17
+    X[::100, 3:] = 5.0
+    found = (codec := ProductCodec.fit(X, 2)).decode(codec.encode(X))
+    assert found[:, 3:].tolist() == X[:, 3:].tolist()
+
+
+def test_digits_in_product_codes_can_be_standardized():
+    X, y = load_digits(return_X_y=True)
+    for size, sample in ((8, X), (32, X[:80])):
+        codec = ProductCodec.fit(sample, size)
+        learner = Learner(standardize=True, C=5, memory=codec)
+        learner.teach_many(X[:80], y[:80].tolist())
+        assert learner.audit().ok
+        assert (learner.predict(X[:80]) == y[:80]).all()
 
 
 @pytest.mark.parametrize("size", [0, 11, 1.5, True, None])

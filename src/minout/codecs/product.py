@@ -101,8 +101,9 @@ class ProductCodec:
         for start, end in zip(empty.ends[:-1].tolist(), empty.ends[1:].tolist(), strict=True):
             part, scale = rows[:, start:end], factors[start:end]
             count = min(k, len(np.unique(part, axis=0)))
-            means = KMeans(count, n_init=1, random_state=seed).fit(part * scale).cluster_centers_
-            found[:count, start:end] = means / scale
+            fitted = KMeans(count, n_init=1, random_state=seed).fit(part * scale)
+            means = fitted.cluster_centers_ / scale
+            found[:count, start:end] = _between_members(means, part, fitted.labels_)
             found[count:, start:end] = found[0, start:end]  # of equal ones the first is taken
         return cls(found, bytes_per_row, factors)
 
@@ -147,6 +148,16 @@ class ProductCodec:
         out: Floats = np.empty((len(found), self.width), dtype=dtype)
         kernels.decode_centroids(found, self.centroids, self.ends, out)
         return out
+
+
+def _between_members(means: Floats, rows: Floats, labels: Ints) -> Floats:
+    # Means that do not exceed their members. Those of KMeans are rounded, so that a column of zeros
+    # would get numbers like 1e-19, which standardisation makes as large as all others.
+    out = means.copy()
+    for c in np.unique(labels).tolist():
+        members = rows[labels == c]
+        out[c] = np.clip(means[c], members.min(axis=0), members.max(axis=0))
+    return out
 
 
 def _numbers(value: Any, name: str, dimensions: int) -> NDArray[Any]:

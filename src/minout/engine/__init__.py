@@ -39,7 +39,7 @@ from minout.engine.packing import (
     unpacked,
 )
 from minout.engine.prediction import Winners, winners
-from minout.engine.records import Columns, gathered, separator_record
+from minout.engine.records import Columns, gathered, numbered, renumbered, separator_record
 from minout.engine.regions import LONGEST_LABEL
 from minout.engine.reports import (
     NOTHING_MOVED,
@@ -105,12 +105,14 @@ __all__ = [
     "label_errors",
     "left_out_probabilities",
     "make_room",
+    "numbered",
     "packed",
     "pair_separator",
     "pairs_with_weights",
     "partition",
     "rebuilt",
     "relabel",
+    "renumbered",
     "rewindow",
     "separator_record",
     "settle_pending",

@@ -75,7 +75,6 @@ def rebuilt(
     old.ids, old.widths, old.taught = list(ids), widths, len(ids)
     old.place_of = {example_id: place for place, example_id in enumerate(old.ids)}
     old.regions = Regions(names, [Members(np.flatnonzero(regions == c)) for c in number.values()])
-    old.latest = examples.latest()
     return consolidate(old)[0]
 
 
@@ -145,7 +144,7 @@ def _without_model(old: State) -> tuple[State, Ints]:
     new.ids = [old.ids[place] for place in places.tolist()]
     new.place_of = {example_id: place for place, example_id in enumerate(new.ids)}
     new.widths, new.next_id, new.taught = old.widths, old.next_id, len(places)
-    new.corrected, new.notes, new.latest = dict(old.corrected), old.notes, old.latest
+    new.corrected, new.notes = dict(old.corrected), old.notes
     end = new.examples.end
     regions = new.examples.regions[:end]
     order = np.lexsort((new.examples.weights[:end], regions, new.examples.digests[:end]))

@@ -20,8 +20,6 @@ from minout.maths import NO_EXPANSION, Expansion
 
 BLOCK = 1_024
 """So many rows are expanded at a time."""
-LONG_AGO = -1e15
-"""A time before all others."""
 LEAST_WEIGHT, LARGEST_WEIGHT = 1e-9, 1e9
 """Weights beyond these are refused: double precision could not tell the others apart."""
 FOURFOLD_BELOW = 2_000_000_000
@@ -221,10 +219,6 @@ class Examples:
         """Return the places in use, or some of them, in the order of teaching."""
         places = self.places() if places is None else places
         return np.asarray(places[np.argsort(self.serials[places], kind="stable")])
-
-    def latest(self) -> float:
-        """Return the latest time of a stored example, long ago if there is none."""
-        return float(self.times[self.places()].max(initial=LONG_AGO))
 
     def equal_to(self, places: Ints) -> Ints:
         """Return, ascending, the stored places whose rows equal those at some places."""

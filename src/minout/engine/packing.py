@@ -15,7 +15,7 @@ from minout import kernels
 from minout._typing import Floats, Id, Ints
 from minout.codecs import ExactCodec, described
 from minout.engine.choice import Choice
-from minout.engine.examples import LONG_AGO, Examples
+from minout.engine.examples import Examples
 from minout.engine.far import FarPairs, Support
 from minout.engine.frame import NEVER, Frame, Schedule, sketched
 from minout.engine.images import Images
@@ -88,7 +88,6 @@ def summary(state: State) -> dict[str, Any]:
         "widths": list(state.widths),
         "next_id": state.next_id,
         "taught": state.taught,
-        "latest": state.latest,
         "labels": list(state.regions.labels),
         "choice": frame.choice._asdict(),
         "schedule": {
@@ -222,7 +221,6 @@ def unpacked(about: Any, arrays: Arrays, codec: ExactCodec | None = None) -> Sta
     state.place_of = {state.ids[place]: place for place in examples.in_order().tolist()}
     state.widths, state.next_id = Widths(given, row), about["next_id"]
     state.taught = about.get("taught", n)
-    state.latest = about.get("latest", LONG_AGO)
     state.corrected = {example_id: tuple(labels) for example_id, labels in about["corrected"]}
     state.consolidated = about["consolidated"]
     members = [Members(places) for places in _parted("members", arrays)]

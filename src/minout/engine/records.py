@@ -20,6 +20,8 @@ from minout.engine.validation import MalformedError
 LAST_POSITION = 2**62
 """Positions are below this, so that the next one can be counted."""
 LISTS = ("misfits", "pending", "pool")
+PLACED = (*LISTS, "far.support", "far.misfits")
+"""The arrays of a separator's record that list places."""
 POOLED = (("pool.signs", np.int8), ("pool.alpha", np.float64), ("pool.idle", np.int64))
 
 
@@ -66,6 +68,28 @@ def separator_record(state: State, pair: int) -> Arrays | None:
         "far.bounds": np.array([floor[low, high], floor[high, low], norm[low, high]]),
         "far.misfits": separators.misfits.get(pair, NO_PLACES),
     }
+
+
+def renumbered(record: Arrays, numbers: Ints) -> Arrays:
+    """Return the arrays of a separator's record, with `numbers[place]` for each place."""
+    placed = {name: numbered(record[name], numbers) for name in PLACED if name in record}
+    return {**record, **placed}
+
+
+def numbered(places: Ints, numbers: Ints) -> Ints:
+    """Return `numbers[place]` of each place; -1 is the number of a place that is free.
+
+    Raises
+    ------
+    MalformedError
+        If a place does not exist or is free.
+    """
+    if places.dtype != np.int64 or ((places < 0) | (places >= len(numbers))).any():
+        raise MalformedError("places")
+    found = numbers[places]
+    if (found < 0).any():
+        raise MalformedError("places")
+    return found
 
 
 def gathered(

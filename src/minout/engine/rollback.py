@@ -26,7 +26,6 @@ class Rollback:
             move=state.last_move,
             next_id=state.next_id,
             taught=state.taught,
-            latest=state.latest,
             widths=state.widths,
             consolidated=state.consolidated,
         )

@@ -12,7 +12,7 @@ from minout import kernels, maths
 from minout._typing import Floats, Id, Ints, Label
 from minout.codecs import ExactCodec
 from minout.engine.choice import Choice
-from minout.engine.examples import LONG_AGO, Examples, StoredRow
+from minout.engine.examples import Examples, StoredRow
 from minout.engine.far import ClassRow, Support, lengths, pool_of
 from minout.engine.frame import Frame
 from minout.engine.pool import Problem
@@ -83,8 +83,6 @@ class State:
         The number from which the next free id is searched.
     taught : int
         The serial number of the next example; `consolidate` numbers the stored ones from 0 again.
-    latest : float
-        The latest time of an example so far.
     corrected : dict
         For each corrected example, the labels that it had before.
     notes : dict
@@ -113,7 +111,6 @@ class State:
         self.notes: dict[str, Any] = {}
         self.consolidated = False
         self.last_move: Move | None = None
-        self.latest = LONG_AGO
         self._drop_caches()
 
     def _drop_caches(self) -> None:
@@ -347,7 +344,7 @@ class Delta(NamedTuple):
         What `partition` needs; None if this step moved nothing or removed examples.
     corrected : dict of id to labels
         The earlier labels of examples; an empty tuple removes the id.
-    next_id, taught, latest, widths : int, int, float and Widths or None
+    next_id, taught, widths : int, int and Widths or None
     consolidated : bool
         Whether the state is consolidated afterwards.
     was_right : bool or None
@@ -378,7 +375,6 @@ class Delta(NamedTuple):
     corrected: Mapping[Id, tuple[Label, ...]] = NOTHING
     next_id: int | None = None
     taught: int | None = None
-    latest: float | None = None
     widths: Widths | None = None
     consolidated: bool = False
     was_right: bool | None = None
@@ -442,7 +438,7 @@ def apply(state: State, delta: Delta) -> None:
     _write_separators(state, delta)
     _put(state.corrected, delta.corrected)
     state.last_move, state.consolidated = delta.move, delta.consolidated
-    for name in ("frame", "next_id", "taught", "latest", "widths", "settings"):
+    for name in ("frame", "next_id", "taught", "widths", "settings"):
         if getattr(delta, name) is not None:
             setattr(state, name, getattr(delta, name))
     if len(delta.removed):
@@ -519,5 +515,3 @@ def _wipe(state: State, places: Ints) -> None:
     state.examples.wipe(places)
     state.frame.images.wipe(places)
     state.separators.forget_places(places)
-    if state.settings.window is not None and state.settings.window.seconds is not None:
-        state.latest = state.examples.latest()

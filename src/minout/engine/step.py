@@ -122,7 +122,6 @@ def teach(
     delta = delta._replace(
         next_id=next_id,
         taught=state.taught + 1,
-        latest=max(state.latest, time),
         corrected={name: () for name in delta.certificate.forgotten if name in state.corrected},
     )
     return _with_sums(state, delta)
@@ -203,7 +202,6 @@ def rewindow(state: State, settings: Settings) -> Delta:
     delta = forget(state, outside(state, settings.window))
     return delta._replace(
         settings=settings,
-        latest=state.examples.latest(),
         corrected={name: () for name in delta.certificate.forgotten if name in state.corrected},
     )
 

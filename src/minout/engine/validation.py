@@ -233,8 +233,6 @@ def _about(about: Any) -> None:
     )
     _expect(_is_count(schedule.get("choose_at", 0)), "schedule")
     _expect(isinstance(about.get("stale_sums", False), bool), "stale_sums")
-    _expect(isinstance(about.get("latest", 0.0), float), "latest")
-    _expect(bool(np.isfinite(about.get("latest", 0.0))), "latest")
     _expect(isinstance(refresh_at, list) and len(refresh_at) == 2, "schedule")
     _expect(isinstance(chosen_at, list) and len(chosen_at) == 3, "schedule")
     _expect(isinstance(prior_at, list) and len(prior_at) == len(labels), "schedule")

@@ -59,7 +59,7 @@ def _is_number(value: object) -> bool:
 
 
 class Ages:
-    """Heaps of the stored examples by age: one for all, or one for each label.
+    """Heaps of the stored examples by age, one for all or one for each label, and the latest one.
 
     A cache. Entries of examples that are no longer stored, or have another label, stay in a heap
     until they come first.
@@ -75,25 +75,45 @@ class Ages:
             groups = {label: state.regions.places_of(label) for label in state.regions.names}
         for key, places in groups.items():
             self._heaps[key] = _entries(state.examples, by_age(state.examples, places))  # sorted
+        ends = [heap[-1] for heap in self._heaps.values() if heap]
+        self._latest = max(ends, default=None)
 
     def add(self, label: Label, place: int, about: About) -> None:
         """Add an example, in place."""
-        heap = self._heaps.setdefault(self._key(label), [])
-        heappush(heap, (about.time, about.serial, place))
+        entry = about.time, about.serial, place
+        heappush(self._heaps.setdefault(self._key(label), []), entry)
+        if self._latest is None or entry > self._latest:
+            self._latest = entry
 
     def oldest(self, state: "State", label: Label) -> tuple[float, int, int] | None:
         """Return time, serial number and place of the oldest example, of the label or of all."""
-        heap, examples = self._heaps.get(self._key(label), []), state.examples
+        heap = self._heaps.get(self._key(label), [])
         while heap:
-            _, serial, place = heap[0]
-            is_stored = examples.stored[place] and examples.serials[place] == serial
-            if is_stored and (not self._by_label or state.label_at(place) == label):
+            is_stored = _is_stored(state.examples, heap[0])
+            if is_stored and (not self._by_label or state.label_at(heap[0][2]) == label):
                 return heap[0]
             heappop(heap)
         return None
 
+    def latest(self, state: "State") -> float | None:
+        """Return the latest time of a stored example; None if there is none.
+
+        Constant time, unless the latest example has been forgotten.
+        """
+        examples = state.examples
+        if self._latest is not None and not _is_stored(examples, self._latest):
+            places = examples.places()
+            last = _entries(examples, by_age(examples, places)[-1:])
+            self._latest = last[0] if last else None
+        return None if self._latest is None else self._latest[0]
+
     def _key(self, label: Label) -> Label | None:
         return label if self._by_label else None
+
+
+def _is_stored(examples: Examples, entry: tuple[float, int, int]) -> bool:
+    _, serial, place = entry
+    return bool(examples.stored[place] and examples.serials[place] == serial)
 
 
 def _entries(examples: Examples, places: Ints) -> list[tuple[float, int, int]]:
@@ -131,8 +151,10 @@ def falling_out(state: "State", label: Label, about: About) -> tuple[Ints, bool]
 
 
 def _too_old(state: "State", label: Label, about: About, seconds: float) -> tuple[Ints, bool]:
-    since = max(state.latest, about.time) - seconds
-    first, out = state.by_age().oldest(state, label), NO_PLACES
+    ages = state.by_age()
+    latest = ages.latest(state)
+    since = (about.time if latest is None else max(latest, about.time)) - seconds
+    first, out = ages.oldest(state, label), NO_PLACES
     if first is not None and first[0] < since:
         places = state.examples.places()
         out = places[state.examples.times[places] < since]
@@ -145,7 +167,8 @@ def outside(state: "State", limits: Window | None) -> Ints:
         return NO_PLACES
     examples, places = state.examples, state.examples.places()
     if limits.seconds is not None:
-        return places[examples.times[places] < examples.latest() - limits.seconds]
+        times = examples.times[places]
+        return np.asarray(places[times < times.max(initial=-np.inf) - limits.seconds])
     groups: Iterable[Ints] = [places]
     most = limits.examples
     if limits.per_label is not None:

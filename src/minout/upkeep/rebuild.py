@@ -203,9 +203,6 @@ class _Rebuilt:
         following = summary.get("next_id")
         if type(following) is int and 0 <= following < 2**62:
             state.next_id = following
-        latest = summary.get("latest")
-        if type(latest) is float and abs(latest) <= LATEST:
-            state.latest = max(latest, state.latest)
 
 
 class _RowKind(NamedTuple):
