@@ -94,7 +94,9 @@ def explain(
     own = named_map(features)
     learner = load_model(model, own)
     file = (
-        None if data is None else FileOptions(data, ignore=ignore, features=own, encoding=encoding)
+        None
+        if data is None
+        else FileOptions(data, ignore=ignore, features=own, encoding=encoding, reads_labels=False)
     )
     found = _stored(learner, id) if file is None else _in_file(learner, file, row, line, id)
     explanation = learner.explain(found.row)

@@ -30,6 +30,7 @@ class FileOptions(NamedTuple):
     features: FeatureMap | None = None
     """The map of a new model, or the function of your own that made the rows of the model."""
     encoding: str | None = None
+    reads_labels: bool = True
     is_new_table: bool = False
     """Whether the rows of a new model are records with columns of any kind."""
 
@@ -121,6 +122,7 @@ def open_reader(learner: Learner, options: FileOptions) -> Reader:
         from_line=options.from_line,
         image_shape=notes.image_shape,
         encoding=options.encoding,
+        reads_labels=options.reads_labels,
         on_bad_line=options.on_bad_line,
         required=[each for each in (notes.label, notes.id) if each and options.needs_label],
         rows="records" if encoder is not None or options.is_new_table else rows,

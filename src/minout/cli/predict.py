@@ -64,7 +64,17 @@ def predict(
     skipped = SkippedRows(skip_bad, data, has_examples=True)
     own = named_map(features)
     on_bad = skipped if skipped.skips(is_live=data == "-") else None
-    file = FileOptions(data, label, id, ignore, from_line, on_bad, features=own, encoding=encoding)
+    file = FileOptions(
+        data,
+        label,
+        id,
+        ignore,
+        from_line,
+        on_bad,
+        features=own,
+        encoding=encoding,
+        reads_labels=False,
+    )
     with closing(skipped), open_query(model, file) as (learner, reader):
         classes = require_examples(learner).classes.tolist()
         maker = RowMaker(learner)

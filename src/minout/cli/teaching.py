@@ -301,7 +301,7 @@ class Teaching:
             if table is not None and mark is not None:
                 table.encoder.roll_back(mark)
             raise
-        if table is not None and mark is not None:
+        if table is not None and mark is not None and not row.is_stored:
             table.note(learner, is_changed=table.encoder.has_changed_since(mark))
         return report
 

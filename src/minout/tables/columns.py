@@ -207,6 +207,8 @@ class Column:
         is_hashed = HASH_KEYS[0] in self.places
         if self.kind != "category":
             return _TAKEN_FOR.get(self.kind, self.kind) + self._with_words(is_hashed=is_hashed)
+        if not is_hashed and not self.own:
+            return "category"
         if not is_hashed:
             return f"category, {self.own} value{'' if self.own == 1 else 's'}"
         if not self.own:

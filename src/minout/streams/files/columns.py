@@ -30,7 +30,8 @@ class ReadOptions:
 
     `rows` says what a row is: numbers (d,); the text of the one feature column; text if there is
     one column only, otherwise numbers; or a record, the values of all features by name. For
-    records, `columns` are those that a file must have; it may have more. `encoding` is that of
+    records, `columns` are those that a file must have; it may have more. Without `reads_labels` the
+    column of the labels is left out, and may be empty. `encoding` is that of
     text files; None is UTF-8.
     """
 
@@ -44,6 +45,7 @@ class ReadOptions:
     on_bad_line: Callable[[BadRowError], None] | None = None
     required: frozenset[str] = frozenset()
     rows: RowsAs = "numbers"
+    reads_labels: bool = True
     encoding: str | None = None
 
     def refuse(self, error: BadRowError) -> None:
@@ -115,6 +117,7 @@ def assign_roles(source: str, names: Sequence[str], options: ReadOptions) -> Col
     features = tuple(places[name] for name in chosen)
     used = {*features, label, id}
     unused = tuple(name for place, name in enumerate(names) if place not in used)
+    label = label if options.reads_labels else None
     return ColumnRoles(chosen, features, label, id, unused, row_kind(options, len(chosen)))
 
 

@@ -65,8 +65,6 @@ def _reader(lines: Opened[bytes], source: str, options: ReadOptions) -> Reader:
             )
         raise InvalidInputError(_nothing_read(source, options))
     found = _roles(first, source, options)
-    if options.on_bad_line is not None and options.label in options.optional - options.required:
-        found = replace(found, label=None)  # a line without it is not bad
     examples = _examples(chain([first], objects), source, options, found)
     label = None if found.label is None else options.label
     id = None if found.id is None else options.id

@@ -36,7 +36,9 @@ def open_npz(path: Path, source: str, options: ReadOptions) -> Reader:
     shape = X.shape[1:] if X.ndim > 2 else None
     X = X.reshape(len(X), -1)
     check_nameless(source, X.shape[1], options)
-    label = _array_name(arrays, source, options.label, "y", options)
+    label = None
+    if options.reads_labels:
+        label = _array_name(arrays, source, options.label, "y", options)
     id = _array_name(arrays, source, options.id, "ids", options)
     y, ids = (_values(arrays, source, name, len(X)) for name in (label, id))
     done = [0]

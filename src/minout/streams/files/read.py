@@ -40,6 +40,7 @@ def read(
     on_bad_line: Callable[[BadRowError], None] | None = None,
     required: Collection[str] = (),
     rows: RowsAs = "numbers",
+    reads_labels: bool = True,
     encoding: str | None = None,
 ) -> Reader:
     """Open a file to read its examples one at a time.
@@ -74,6 +75,9 @@ def read(
         What rows are: numbers, the text of the one feature column, text if there is one column
         only, or records, which are dicts from names of columns to values of any kind. Files without
         names of columns (NPZ, images) always give numbers.
+    reads_labels : bool, default=True
+        Whether examples have labels; otherwise the column of the labels is left out, and may be
+        empty.
     encoding : str, optional
         The encoding of a CSV or of JSON lines, by Python's name; by default UTF-8.
 
@@ -99,6 +103,7 @@ def read(
         None if image_shape is None else tuple(image_shape),
         on_bad_line,
         rows=rows,
+        reads_labels=reads_labels,
         encoding=check_encoding(encoding),
     )
     if str(source) == "-":
