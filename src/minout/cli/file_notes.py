@@ -112,7 +112,7 @@ def open_reader(learner: Learner, options: FileOptions) -> Reader:
         optional=[name for name in (notes.label, notes.id) if name and name not in required],
         from_line=options.from_line,
         image_shape=notes.image_shape,
-        on_bad_line=options.on_bad_line,
+        on_bad_line=options.on_bad_line if options.data == "-" else None,
         required=[each for each in (notes.label, notes.id) if each and options.needs_label],
         text=_text_for(options.features or learner.features),
     )

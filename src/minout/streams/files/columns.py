@@ -28,7 +28,8 @@ class ReadOptions:
     error for a line of standard input that cannot be read; if it returns, the line is skipped. The
     columns of label and id that are `required` must be in each such line, the first one too.
     `text` says whether rows are the text of one column ("yes"), numbers ("no"), or text if there is
-    one column only ("if one"). `encoding` is that of text files; None is UTF-8.
+    one column only ("if one"). `encoding` is that of text files; None is UTF-8. Images are brought
+    to the size `resize`, (height, width).
     """
 
     label: str | None = None
@@ -42,6 +43,7 @@ class ReadOptions:
     required: frozenset[str] = frozenset()
     text: Text = "no"
     encoding: str | None = None
+    resize: tuple[int, int] | None = None
 
     def refuse(self, error: BadRowError) -> None:
         """Raise the error for a line of standard input, unless `on_bad_line` lets it be skipped."""
