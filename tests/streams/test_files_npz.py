@@ -70,6 +70,14 @@ def test_a_bad_row_is_named_and_can_be_passed_over(written):
     assert [each.label for each in everything(path, from_line=3)] == [2]
 
 
+def test_bad_rows_are_skipped_if_asked(written):
+    X = np.array([[np.nan, 1.0], [2.0, 3.0], [4.0, np.inf], [5.0, 6.0]])
+    said = []
+    came = everything(written(X=X, y=np.arange(4)), on_bad_line=said.append)
+    assert [each.label for each in came] == [1, 3]
+    assert [each.following for each in said] == [2, 4]
+
+
 @pytest.mark.parametrize(
     ("arrays", "sentence"),
     [

@@ -31,17 +31,23 @@ class FileOptions(NamedTuple):
     """The map of a new model, or the function of your own that made the rows of the model."""
     encoding: str | None = None
     reads_labels: bool = True
+    resize: tuple[int, int] | None = None
+    """The size of a new model's images; those of an existing model have its size."""
     is_new_table: bool = False
     """Whether the rows of a new model are records with columns of any kind."""
 
 
 class FileNotes(NamedTuple):
-    """The columns of the label, of the ids and of the features, and the shape of images."""
+    """The columns of the label, of the ids and of the features, and the shape of images.
+
+    If images are `resized`, those of another size are brought to that of the model.
+    """
 
     label: str | None = None
     id: str | None = None
     columns: list[str] | None = None
     image_shape: list[int] | None = None
+    resized: bool = False
 
 
 def read_notes(learner: Learner) -> FileNotes:
@@ -72,6 +78,8 @@ def _are_valid(notes: FileNotes) -> bool:
     return (
         all(each is None or isinstance(each, str) for each in texts)
         and isinstance(notes.columns, list | None)
+        and isinstance(notes.resized, bool)
+        and not (notes.resized and not numbers)
         and isinstance(notes.image_shape, list | None)
         and all(isinstance(each, int) and 0 < each < 2**31 for each in numbers)
         and len(numbers) in (0, 2, 3)
@@ -88,7 +96,9 @@ def write_notes(learner: Learner, reader: Reader) -> None:
     learner.notes[NOTES] = notes_with(learner, reader)
 
 
-def notes_with(learner: Learner, reader: Reader) -> dict[str, Any]:
+def notes_with(
+    learner: Learner, reader: Reader, resize: tuple[int, int] | None = None
+) -> dict[str, Any]:
     """Return a model's notes on files together with the columns of a file.
 
     The first file sets the columns of the features, unless they are a table: then the encoder
@@ -100,8 +110,9 @@ def notes_with(learner: Learner, reader: Reader) -> dict[str, Any]:
         has_names = reader.columns is not None and reader.kind != "records"
         columns = list(reader.columns or ()) if has_names else None
         shape = None if reader.image_shape is None else list(reader.image_shape)
-    after = FileNotes(reader.label or before.label, reader.id or before.id, columns, shape)
-    return after._asdict()
+    resized = before.resized or (shape is not None and resize is not None)
+    label, id = reader.label or before.label, reader.id or before.id
+    return FileNotes(label, id, columns, shape, resized)._asdict()
 
 
 def open_reader(learner: Learner, options: FileOptions) -> Reader:
@@ -123,10 +134,18 @@ def open_reader(learner: Learner, options: FileOptions) -> Reader:
         image_shape=notes.image_shape,
         encoding=options.encoding,
         reads_labels=options.reads_labels,
+        resize=_size_of(notes) or options.resize,
         on_bad_line=options.on_bad_line,
         required=[each for each in (notes.label, notes.id) if each and options.needs_label],
         rows="records" if encoder is not None or options.is_new_table else rows,
     )
+
+
+def _size_of(notes: FileNotes) -> tuple[int, int] | None:
+    if not notes.resized or notes.image_shape is None:
+        return None
+    height, width = notes.image_shape[:2]
+    return height, width
 
 
 def _rows_for(features: FeatureMap) -> RowsAs:

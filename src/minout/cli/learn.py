@@ -77,6 +77,15 @@ ColumnKinds = Annotated[
         "repeated. The model remembers it.",
     ),
 ]
+Size = Annotated[
+    str | None,
+    typer.Option(
+        "--resize",
+        metavar="HxW",
+        help="Bring images to this height and width, such as 32x32, or 32 for both; the model "
+        "remembers it.",
+    ),
+]
 AllowDuplicates = Annotated[
     bool,
     typer.Option(
@@ -97,6 +106,7 @@ def learn(
     features: MapName = None,
     keep: KeepText = None,
     memory: MemoryName = None,
+    resize: Size = None,
     encoding: options.Encoding = None,
     skip_bad: options.SkipBad = None,
     allow_duplicates: AllowDuplicates = False,
@@ -151,6 +161,7 @@ def learn(
         skipped.has_examples = len(learner) > 0
         mapped = wanted if _is_new(learner) else require_features(learner).features
         is_table = _is_table(learner, mapped, memory)
+        size = None if resize is None else _parse_size(resize, learner)
         file = FileOptions(
             data,
             label,
@@ -161,9 +172,12 @@ def learn(
             needs_label=True,
             features=mapped,
             encoding=encoding,
+            resize=size,
             is_new_table=is_table,
         )
         reader = opened.enter_context(require_label(learner, open_reader(learner, file)))
+        if size is not None and (reader.image_shape or ())[:2] != size:
+            raise InvalidInputError(f"--resize is for folders of images, not for {data}.")
         table = _table(learner, reader, kinds, skipped)
         settings = _settings(learner, wanted, window, memory, reader)
         _require_ids(learner, reader)
@@ -173,7 +187,7 @@ def learn(
         known = None if allow_duplicates or reader.is_live else KnownRows(learner)
         is_first = not len(learner)
         before = [] if is_first or table is None else column_notes(stored_encoder(learner))
-        teaching = Teaching(learner, skipped, window, table, known)
+        teaching = Teaching(learner, skipped, window, table, known, size)
         _print_columns(reader, table, is_first, before)
         with stop:
             refusal = teaching.teach(reader, stop) or teaching.nothing_used(reader)
@@ -222,6 +236,25 @@ def _parse_keep(text: str) -> Keep:
             f"not {text!r}."
         ) from None
     return keep
+
+
+def _parse_size(text: str, learner: Learner) -> tuple[int, int]:
+    """Return height and width; raise an error if the images of the model have another size."""
+    found = re.fullmatch(r"(\d{1,5})(?:[x×](\d{1,5}))?", text, re.ASCII | re.IGNORECASE)
+    size = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+    if 0 in size:
+        raise InvalidInputError(
+            f"--resize is a height and a width, such as 32x32, or one number, not {text!r}."
+        )
+    notes = read_notes(learner)
+    if not _is_new(learner) and (not notes.resized or notes.image_shape is None):
+        raise InvalidInputError(
+            "--resize is for new models; the images of this one have the size they were given with."
+        )
+    if notes.image_shape is not None and tuple(notes.image_shape[:2]) != size:
+        height, width = notes.image_shape[:2]
+        raise InvalidInputError(f"The images of this model have {height} × {width} pixels.")
+    return size
 
 
 def _is_new(learner: Learner) -> bool:

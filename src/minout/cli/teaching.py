@@ -41,6 +41,8 @@ class Teaching:
         What encodes the rows, if they are records.
     known : KnownRows, optional
         What knows rows without ids that were stored before.
+    resize : tuple of int, optional
+        The size that images are brought to.
     """
 
     def __init__(
@@ -50,7 +52,9 @@ class Teaching:
         keep: Keep | None = None,
         table: TableTeaching | None = None,
         known: KnownRows | None = None,
+        resize: tuple[int, int] | None = None,
     ) -> None:
+        self._resize = resize
         self._learner, self._skipped = learner, skipped or SkippedRows()
         self._table, self._known_rows = table, known
         self._skipped.has_examples = len(learner) > 0
@@ -253,7 +257,7 @@ class Teaching:
         return drift
 
     def _teach_row(self, example: Example, reader: Reader) -> Drift | None:
-        learner, files = self._learner, notes_with(self._learner, reader)
+        learner, files = self._learner, notes_with(self._learner, reader, self._resize)
         try:
             if example.label is None:
                 raise InvalidInputError("it has no label; put it in the folder of a class.")

@@ -32,7 +32,7 @@ class ReadOptions:
     one column only, otherwise numbers; or a record, the values of all features by name. For
     records, `columns` are those that a file must have; it may have more. Without `reads_labels` the
     column of the labels is left out, and may be empty. `encoding` is that of
-    text files; None is UTF-8.
+    text files; None is UTF-8. Images are brought to the size `resize`, (height, width).
     """
 
     label: str | None = None
@@ -47,6 +47,7 @@ class ReadOptions:
     rows: RowsAs = "numbers"
     reads_labels: bool = True
     encoding: str | None = None
+    resize: tuple[int, int] | None = None
 
     def refuse(self, error: BadRowError) -> None:
         """Raise the error for a row, unless `on_bad_line` lets it be skipped."""

@@ -1,4 +1,4 @@
-"""Read images from one folder per class: folder/cat/7.png."""
+"""Read images: one file, or one folder per class (folder/cat/7.png)."""
 
 import os
 from collections.abc import Iterator
@@ -21,6 +21,8 @@ SUFFIXES = frozenset(
 )
 GREY = frozenset({"1", "L", "LA", "La"})
 """Pillow's names for images of 8 bits or fewer that have no colour."""
+LARGE = 256
+"""Images with more pixels in a row or column are too large to suggest their size for all."""
 
 
 class _Image(NamedTuple):
@@ -34,29 +36,51 @@ def open_images(folder: Path, source: str, options: ReadOptions) -> Reader:
 
     Images directly in the folder have no label. Grey values, or red, green and blue side by side,
     are scaled to 0..1. The first image sets the size and whether there is colour; a grey image
-    among coloured ones is converted to colour.
+    among coloured ones is converted to colour. With `options.resize` all images are brought to that
+    size, and coloured ones among grey ones are converted, too.
     """
-    pillow = import_optional("PIL.Image", "images", "Images need Pillow")
-    if options.label is not None and options.label not in options.optional:
-        raise InvalidInputError(
-            f"{source} is a folder of images, labelled by the names of their "
-            "folders; leave out --label."
-        )
+    _check_use(source, "a folder of images, labelled by the names of their folders", options)
     images = _list_images(folder, source)
     if not images:
         raise InvalidInputError(
             f"{source} holds no images; put them in a folder per class, such as "
             f"{folder.name}/cat/1.png."
         )
-    start = min(options.from_line, len(images)) - 1
-    shape = options.image_shape
+    return _reader(images, source, options)
+
+
+def open_image(path: Path, source: str, options: ReadOptions) -> Reader:
+    """Open one image, as in a folder; it has no label, and its id is its file name."""
+    _check_use(source, "an image, which has no columns", options)
+    return _reader([_Image(path, path.name, None)], source, options)
+
+
+def _check_use(source: str, what: str, options: ReadOptions) -> None:
+    import_optional("PIL.Image", "images", "Images need Pillow")
+    if options.label is not None and options.label not in options.optional:
+        raise InvalidInputError(f"{source} is {what}; leave out --label.")
+
+
+def _reader(images: list[_Image], source: str, options: ReadOptions) -> Reader:
+    for image in images:
+        if not is_utf8(image.name):
+            raise InvalidInputError(
+                f"The name of the image {image.name!r} in {source} is not UTF-8; rename it."
+            )
+    start, shape = options.from_line, options.image_shape
     if shape is None:
-        shape = _pixels(images[start], source, start + 1, None, pillow).shape
+        first, shape = _first_shape(images, source, options)
+        start = max(start, first)
+    elif options.resize is not None and options.resize != shape[:2]:
+        raise InvalidInputError(
+            f"--resize is {_by(options.resize)}, but the images of this model have {_by(shape)} "
+            "pixels; leave it out."
+        )
     check_nameless(source, prod(shape), options)
     done = [0]
     return Reader(
         source,
-        _examples(images, source, options.from_line, shape, pillow, done),
+        _examples(images, source, start, shape, options, done),
         lambda: None,
         lambda: done[0] / len(images),
         image_shape=shape,
@@ -67,44 +91,60 @@ def _list_images(folder: Path, source: str) -> list[_Image]:
     root = folder.resolve().name
     images = []
     try:
-        for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+        for entry in _sorted(folder):
             if entry.name.startswith("."):
                 continue
             if entry.is_dir():
                 images += [
-                    _Image(inner, f"{root}/{entry.name}/{inner.name}", entry.name)
-                    for inner in sorted(Path(entry.path).iterdir())
+                    _Image(Path(inner.path), f"{root}/{entry.name}/{inner.name}", entry.name)
+                    for inner in _sorted(entry.path)
                     if _is_image(inner)
                 ]
-            elif _is_image(Path(entry.path)):
+            elif _is_image(entry):
                 images.append(_Image(Path(entry.path), f"{root}/{entry.name}", None))
     except OSError as error:
         raise unreadable(source, error) from None
-    for image in images:
-        if not is_utf8(image.name):
-            raise InvalidInputError(
-                f"The name of the image {image.name!r} in {source} is not UTF-8; rename it."
-            )
     return images
 
 
-def _is_image(path: Path) -> bool:
-    return path.suffix.lower() in SUFFIXES and not path.name.startswith(".")
+def _sorted(folder: str | Path) -> list[os.DirEntry[str]]:
+    with os.scandir(folder) as entries:
+        return sorted(entries, key=lambda entry: entry.name)
+
+
+def _is_image(entry: os.DirEntry[str]) -> bool:
+    suffix = Path(entry.name).suffix.lower()
+    return suffix in SUFFIXES and not entry.name.startswith(".") and not entry.is_dir()
+
+
+def _first_shape(
+    images: list[_Image], source: str, options: ReadOptions
+) -> tuple[int, tuple[int, ...]]:
+    """Return the number and the shape of the first image that can be read."""
+    start = min(options.from_line, len(images))
+    for number, image in enumerate(images[start - 1 :], start):
+        try:
+            return number, _pixels(image, source, number, None, options.resize).shape
+        except BadRowError as error:
+            options.refuse(error)
+    raise InvalidInputError(f"None of the images in {source} can be read.")
 
 
 def _examples(
     images: list[_Image],
     source: str,
-    from_image: int,
+    start: int,
     shape: tuple[int, ...],
-    pillow: Any,
+    options: ReadOptions,
     done: list[int],
 ) -> Iterator[Example]:
-    for number, image in enumerate(images, start=1):
+    for number, image in enumerate(images[start - 1 :], start):
         done[0] = number
-        if number < from_image:
+        try:
+            pixels = _pixels(image, source, number, shape, options.resize)
+        except BadRowError as error:
+            options.refuse(error)
             continue
-        pixels = _pixels(image, source, number, shape, pillow)
         yield Example(pixels.ravel(), image.label, image.name, number, _where(image, number))
 
 
@@ -113,10 +153,14 @@ def _where(image: _Image, number: int) -> str:
 
 
 def _pixels(
-    image: _Image, source: str, number: int, shape: tuple[int, ...] | None, pillow: Any
+    image: _Image,
+    source: str,
+    number: int,
+    shape: tuple[int, ...] | None,
+    resize: tuple[int, int] | None,
 ) -> Floats:
     try:
-        pixels = _scaled(image.path, shape is not None and len(shape) == 3, pillow)
+        pixels = _scaled(image.path, shape, resize)
         if shape is not None and pixels.shape != shape:
             raise InvalidInputError(_another(pixels.shape, shape))
     except InvalidInputError as error:
@@ -124,20 +168,59 @@ def _pixels(
     return pixels
 
 
-def _scaled(path: Path, wants_colour: bool, pillow: Any) -> Floats:
+def _scaled(path: Path, shape: tuple[int, ...] | None, resize: tuple[int, int] | None) -> Floats:
+    pixels = _values(_loaded(path), resize is not None and len(shape or ()) == 2, resize)
+    is_lacking = len(shape or ()) == 3 and pixels.ndim == 2
+    return np.repeat(pixels[:, :, None], 3, axis=2) if is_lacking else pixels
+
+
+def _loaded(path: Path) -> Any:
+    """Return an image, turned as the camera was held."""
+    from PIL import Image, ImageOps
+
+    if path.exists() and not path.is_file():
+        raise InvalidInputError("it is a device, a pipe or a socket, not an image.")
     try:
-        with pillow.open(path) as image:
-            if image.mode.startswith(("I", "F")):
-                grey = _deep(np.asarray(image))
-            elif image.mode in GREY:
-                grey = np.asarray(image.convert("L")) / 255.0
-            else:
-                return np.asarray(image.convert("RGB")) / 255.0
-            return np.repeat(grey[:, :, None], 3, axis=2) if wants_colour else grey
-    except (OSError, SyntaxError, ValueError, pillow.DecompressionBombError) as error:
-        if isinstance(error, InvalidInputError):
-            raise
+        with Image.open(path) as image:
+            return ImageOps.exif_transpose(image)
+    except TimeoutError:  # raised by a signal handler
+        raise
+    except Exception:  # Pillow raises many types on damaged files
         raise InvalidInputError("it is not an image, or a damaged one.") from None
+
+
+def _values(image: Any, to_grey: bool, resize: tuple[int, int] | None) -> Floats:
+    if image.mode.startswith(("I", "F")):
+        values = _deep(np.asarray(image))
+        if resize is None:
+            return values
+        from PIL.Image import fromarray
+
+        small = _resized(fromarray(values.astype(np.float32)), resize)
+        return np.asarray(small, dtype=np.float64).clip(0.0, 1.0)
+    try:
+        image = _opaque(image).convert("L" if to_grey or image.mode in GREY else "RGB")
+    except ValueError:
+        raise InvalidInputError(
+            f"its colours ({image.mode}) cannot be converted; save it as RGB."
+        ) from None
+    if resize is not None:
+        image = _resized(image, resize)
+    return np.asarray(image) / 255.0
+
+
+def _resized(image: Any, resize: tuple[int, int]) -> Any:
+    # Of Pillow's filters this one keeps the most detail. Each new pixel is an average of all old
+    # ones around it, so that thin lines do not vanish when an image shrinks.
+    from PIL.Image import Resampling
+
+    return image.resize(resize[::-1], Resampling.LANCZOS)
+
+
+def _opaque(image: Any) -> Any:
+    # Pillow warns if it drops the transparency of a palette in one step.
+    is_palette = image.mode == "P" and "transparency" in image.info
+    return image.convert("RGBA") if is_palette else image
 
 
 def _deep(values: NDArray[Any]) -> Floats:
@@ -147,9 +230,15 @@ def _deep(values: NDArray[Any]) -> Floats:
 
 
 def _another(came: tuple[int, ...], shape: tuple[int, ...]) -> str:
+    size = "x".join(map(str, shape[:2])) if max(shape[:2]) <= LARGE else "32x32"
+    remedy = f"add --resize {size} to a new model to bring all images to one size"
     if came[:2] == shape[:2]:
-        return "it has colours, but the images before it have none; save all of them alike."
-    return (
-        f"it has {came[0]} × {came[1]} pixels, but those before it {shape[0]} × {shape[1]}; "
-        "bring all of them to one size."
-    )
+        return (
+            "it has colours, but the images before it have none; save all of them alike, or "
+            f"{remedy} and to shades of grey."
+        )
+    return f"it has {_by(came)} pixels, but those before it {_by(shape)}; {remedy}."
+
+
+def _by(shape: tuple[int, ...]) -> str:
+    return f"{shape[0]} × {shape[1]}"

@@ -44,7 +44,7 @@ def open_npz(path: Path, source: str, options: ReadOptions) -> Reader:
     done = [0]
     return Reader(
         source,
-        _examples(X, y, ids, source, options.from_line, done),
+        _examples(X, y, ids, source, options, done),
         lambda: None,
         lambda: done[0] / len(X),
         label=label,
@@ -117,12 +117,12 @@ def _examples(
     y: list[Any] | None,
     ids: list[Any] | None,
     source: str,
-    from_row: int,
+    options: ReadOptions,
     done: list[int],
 ) -> Iterator[Example]:
     for number in range(1, len(X) + 1):
         done[0] = number
-        if number < from_row:
+        if number < options.from_line:
             continue
         row = X[number - 1].astype(np.float64)
         where = f"row {number}"
@@ -137,5 +137,6 @@ def _examples(
             label = None if y is None else parse_label(y[number - 1])
             id = None if ids is None else parse_id(ids[number - 1])
         except InvalidInputError as error:
-            raise BadRowError(source, where, str(error), number + 1) from None
+            options.refuse(BadRowError(source, where, str(error), number + 1))
+            continue
         yield Example(row, label, id, number, where)

@@ -1,4 +1,4 @@
-"""Open a file by its extension, a folder of images, or standard input."""
+"""Open a file by its suffix, a folder of images, or standard input."""
 
 import stat
 from collections.abc import Callable, Collection, Sequence
@@ -10,7 +10,7 @@ from minout.streams.files.columns import ReadOptions, RowsAs
 from minout.streams.files.csv_text import open_csv
 from minout.streams.files.encoding import check_encoding
 from minout.streams.files.example import BadRowError, Reader
-from minout.streams.files.images import open_images
+from minout.streams.files.images import SUFFIXES, open_image, open_images
 from minout.streams.files.json_lines import open_json_lines, open_standard_input
 from minout.streams.files.npz import open_npz
 from minout.streams.files.opening import COMPRESSIONS, check_regular, unreadable
@@ -24,7 +24,11 @@ TEXT = {
     ".ndjson": open_json_lines,
 }
 """Files of these kinds may be compressed."""
-BY_SUFFIX = {**TEXT, ".parquet": open_parquet, ".npz": open_npz}
+TABLES = {**TEXT, ".parquet": open_parquet, ".npz": open_npz}
+BY_SUFFIX = {**TABLES, **dict.fromkeys(SUFFIXES, open_image)}
+NO_TEXT = {".npz", *SUFFIXES}
+LARGEST = 10_000
+"""The number of pixels in a row or column that images may be resized to."""
 
 
 def read(
@@ -42,14 +46,15 @@ def read(
     rows: RowsAs = "numbers",
     reads_labels: bool = True,
     encoding: str | None = None,
+    resize: tuple[int, int] | None = None,
 ) -> Reader:
     """Open a file to read its examples one at a time.
 
     Parameters
     ----------
     source : str or Path
-        A CSV, JSON lines, Parquet or NPZ file, a folder of images, or "-": JSON lines on standard
-        input. CSV and JSON lines may be compressed (.csv.gz, .jsonl.zst; also .bz2 and .xz).
+        A CSV, JSON lines, Parquet or NPZ file, an image, a folder of images, or "-": JSON lines on
+        standard input. CSV and JSON lines may be compressed (.gz, .bz2, .xz, .zst).
     label, id : str, optional
         The columns of the labels and of the ids.
     ignore : sequence of str
@@ -65,9 +70,9 @@ def read(
     image_shape : sequence of int, optional
         The shape of a model's images; by default that of the first image.
     on_bad_line : callable, optional
-        Called with the error for a row that cannot be read; if it returns, the row is skipped. By
-        default the error is raised. Without `columns` the first object of standard input decides
-        which columns there are, so it is not skipped for its columns.
+        Called with the error for a line, row or image that cannot be read; if it returns, that is
+        skipped. By default the error is raised. Without `columns` the first object of JSON lines
+        decides which columns there are, so it is not skipped for its columns.
     required : collection of str
         Columns of label or id without which a line of standard input is bad. They are known from a
         model, so that the first line can be bad too.
@@ -80,6 +85,10 @@ def read(
         empty.
     encoding : str, optional
         The encoding of a CSV or of JSON lines, by Python's name; by default UTF-8.
+    resize : tuple of int, optional
+        The height and width that images are brought to. Their colours are converted to those of
+        the model, or of the first image. By default images of another size are refused. Images in
+        an NPZ file stay as they are.
 
     Returns
     -------
@@ -105,12 +114,13 @@ def read(
         rows=rows,
         reads_labels=reads_labels,
         encoding=check_encoding(encoding),
+        resize=_check_size(resize),
     )
     if str(source) == "-":
         return open_standard_input(replace(options, required=frozenset(required)))
     path = Path(source)
     is_folder = _is_folder(path, str(source))
-    if rows == "text" and (is_folder or path.suffix.lower() == ".npz"):
+    if rows == "text" and (is_folder or path.suffix.lower() in NO_TEXT):
         raise InvalidInputError(
             f"{source} holds no text; pass a CSV, JSON lines or Parquet with one column of it."
         )
@@ -118,6 +128,17 @@ def read(
         return open_images(path, str(source), options)
     check_regular(path, str(source))
     return _opener(path, str(source))(path, str(source), options)
+
+
+def _check_size(resize: tuple[int, int] | None) -> tuple[int, int] | None:
+    if resize is None:
+        return None
+    sizes = tuple(resize)
+    if len(sizes) != 2 or not all(isinstance(each, int) and 0 < each <= LARGEST for each in sizes):
+        raise InvalidInputError(
+            f"The size of images is {resize}; give height and width, from 1 to {LARGEST:,} pixels."
+        )
+    return sizes
 
 
 def _is_folder(path: Path, source: str) -> bool:
@@ -142,7 +163,7 @@ def _opener(path: Path, source: str) -> Callable[[Path, str, ReadOptions], Reade
     elif suffix in BY_SUFFIX:
         return BY_SUFFIX[suffix]
     raise InvalidInputError(
-        f"{source} has an ending that minout does not read; pass {', '.join(BY_SUFFIX)}, a "
-        f"compressed text file such as .csv.gz ({', '.join(COMPRESSIONS)}), a folder of images, or "
-        "- for JSON lines on standard input."
+        f"{source} has an ending that minout does not read; pass {', '.join(TABLES)}, a "
+        f"compressed text file such as .csv.gz ({', '.join(COMPRESSIONS)}), an image or a folder "
+        "of images, or - for JSON lines on standard input."
     )
