@@ -96,7 +96,9 @@ def test_a_bad_row_keeps_what_came_before_and_from_line_goes_on(
     spoiled = [list(row) for row in wine_rows]
     spoiled.insert(60, ["1.0"] * 13 + ["", "bad"])
     file = write_csv("spoiled.csv", spoiled)
-    said = refused("learn", tmp_path / "m", file, "--label", "kind", "--id", "bottle")
+    first = write_csv("first.csv", spoiled[:30])
+    run("learn", tmp_path / "m", first, "--label", "kind", "--id", "bottle")
+    said = refused("learn", tmp_path / "m", file)
     assert said.startswith(f"{file}, line 61: the label is empty")
     assert said.endswith("The rows before it are kept. To continue after it, add --from-line 62.")
     assert len(Learner.open(tmp_path / "m", read_only=True)) == 59
@@ -131,7 +133,10 @@ def test_examples_that_wait_are_counted_after_learning(tmp_path, run, run_json, 
 def test_a_bad_first_row_leaves_no_folder(tmp_path, refused, write_csv):
     file = write_csv("bad.csv", [["a", "kind"], ["red", ""]])
     said = refused("learn", tmp_path / "m", file, "--label", "kind")
-    assert said.endswith("line 2: the label is empty; fill it in, or take the line out.")
+    assert said.endswith(
+        "line 2: the label is empty; fill it in, or take the line out. Nothing has been taught; "
+        "--skip-bad FILE skips such rows."
+    )
     assert not (tmp_path / "m").exists()
 
 

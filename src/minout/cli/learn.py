@@ -23,7 +23,13 @@ from minout.cli.queries import (
 )
 from minout.cli.skipped import SkippedRows
 from minout.cli.stop import Stop
-from minout.cli.table_rows import TableTeaching, column_notes, parse_kinds, stored_encoder
+from minout.cli.table_rows import (
+    TableTeaching,
+    column_notes,
+    first_rows,
+    parse_kinds,
+    stored_encoder,
+)
 from minout.cli.teaching import Teaching
 from minout.cli.waiting import Waiting
 from minout.codecs import codec_of, memory_text
@@ -34,7 +40,7 @@ from minout.features.scattering import SMALLEST
 from minout.learner import Learner
 from minout.model_file import is_saved
 from minout.store import holds_model
-from minout.streams.files import Reader, join_names
+from minout.streams.files import BadRowError, Reader, join_names
 
 SHOWN = 8
 """Up to this many columns are all listed; of more, the first three and the last."""
@@ -181,6 +187,8 @@ def learn(
         table = _table(learner, reader, kinds, skipped)
         settings = _settings(learner, wanted, window, memory, reader)
         _require_ids(learner, reader)
+        if not len(learner):
+            _require_good_start(reader)
         if _is_new(learner):
             learner.close()
             learner = opened.enter_context(open_model(model, on_wait=waiting, **settings))
@@ -196,20 +204,26 @@ def learn(
             learner.close()
         if table is not None:
             table.print_late_columns()
-    expected = expected_accuracy(learner)
-    if as_json:
-        print_json({**teaching.facts(), "expected_accuracy": expected_for_json(expected)})
-    elif refusal is None or teaching.last:
-        print_text(teaching.summary())
-        if expected is not None:
-            print_text(f"Accuracy: {expected_text(expected)}.")
-        if learner.misfits:
-            print_text(misfits_text(len(learner.misfits), len(learner), expected))
+    _print_result(learner, teaching, as_json=as_json, is_refused=refusal is not None)
     if refusal is not None:
         raise refusal
     if stop.signal:
         print_note(f"Stopped; all of this is kept. {_how_to_go_on(reader, teaching.last)}")
         raise typer.Exit(stop.exit_code)
+
+
+def _print_result(learner: Learner, teaching: Teaching, *, as_json: bool, is_refused: bool) -> None:
+    expected = expected_accuracy(learner)
+    if as_json:
+        print_json({**teaching.facts(), "expected_accuracy": expected_for_json(expected)})
+        return
+    if is_refused and not teaching.last:
+        return
+    print_text(teaching.summary())
+    if expected is not None:
+        print_text(f"Accuracy: {expected_text(expected)}.")
+    if learner.misfits:
+        print_text(misfits_text(len(learner.misfits), len(learner), expected))
 
 
 def _how_to_go_on(reader: Reader, last: int) -> str:
@@ -307,6 +321,15 @@ def _require_images(reader: Reader) -> None:
             f"--features scattering needs square images of at least {SMALLEST} × {SMALLEST} "
             f"pixels, but {reader.source} has {plural(count, 'column')}; "
             "pass such images, or a folder or NPZ of images."
+        )
+
+
+def _require_good_start(reader: Reader) -> None:
+    """Refuse a bad row among the first ones of a new model, before anything is taught."""
+    first_rows(reader)
+    if isinstance(reader.failure, BadRowError):
+        raise InvalidInputError(
+            f"{reader.failure} Nothing has been taught; --skip-bad FILE skips such rows."
         )
 
 

@@ -71,6 +71,18 @@ def as_record(encoder: TableEncoder, row: Any) -> Mapping[str, Any]:
     return dict(zip(encoder.first_columns, row.tolist(), strict=True))
 
 
+def first_rows(reader: Reader) -> list[Example]:
+    """Return the rows of a file that are looked at before any is taught.
+
+    Of standard input it is one: the next may be long in coming.
+    """
+    first = reader.peek(1)
+    if reader.is_live or not first:
+        return first
+    width = 1 if isinstance(first[0].row, str) else max(1, len(first[0].row))
+    return reader.peek(max(100, min(SAMPLED, SAMPLED_CELLS // width)))
+
+
 class NewRow(NamedTuple):
     """An encoded row to teach, and by how many numbers it is longer than the rows before."""
 
@@ -84,8 +96,7 @@ class TableTeaching:
     Parameters
     ----------
     reader : Reader
-        The file; its first rows decide what new columns are. Of standard input it is the first row,
-        because the next one may be long in coming.
+        The file; its first rows decide what new columns are.
     kinds : mapping of str to str
         What the user says of columns.
     skips : bool
@@ -99,13 +110,9 @@ class TableTeaching:
 
     def __init__(self, reader: Reader, kinds: Mapping[str, str], *, skips: bool) -> None:
         self._reader, self._kinds, self._skips = reader, dict(kinds), skips
-        self._sample: list[Example] = []
-        if reader.kind == "records":
-            width = max(1, len(reader.columns or ()))
-            most = 1 if reader.is_live else max(100, min(SAMPLED, SAMPLED_CELLS // width))
-            self._sample = reader.peek(most)
-            if not reader.is_live:
-                self._check_names()
+        self._sample = first_rows(reader) if reader.kind == "records" else []
+        if self._sample and not reader.is_live:
+            self._check_names()
         self.encoder = TableEncoder()
         self._is_noted = False
         self._said: set[str] = set()

@@ -90,7 +90,8 @@ class Reader:
     def peek(self, most: int) -> list[Example]:
         """Return the first examples, up to `most`; iterating yields them, too.
 
-        There are fewer if a row cannot be read; the error is raised when it is reached.
+        There are fewer if a row cannot be read; the error is raised when it is reached, and is
+        `failure` until then.
         """
         rows = self._unread()
         try:
@@ -101,6 +102,11 @@ class Reader:
         except MinoutError as error:
             self._error.append(error)
         return list(self._ahead)
+
+    @property
+    def failure(self) -> MinoutError | None:
+        """The error behind the examples that `peek` returned; None if there is none so far."""
+        return self._error[0] if self._error else None
 
     def __iter__(self) -> Iterator[Example]:
         while self._ahead:
