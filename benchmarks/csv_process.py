@@ -36,7 +36,7 @@ def _reader(file: str) -> tuple[float, int]:
     from minout.streams.files import read
 
     start = time.perf_counter()
-    with read(file, label=LABEL) as reader:
+    with read(file, label=LABEL, rows="records") as reader:
         rows = sum(1 for _ in reader)
     return time.perf_counter() - start, rows
 

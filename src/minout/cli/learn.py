@@ -128,11 +128,22 @@ def learn(
     rows like those stored is estimated by leaving each stored example out (`minout info` has it per
     label).
 
-    Run it again to teach more. With an id column, rows that are already stored change nothing, even
-    if their label was corrected since. Ctrl-C stops after the current example and keeps everything
-    taught. A bad row stops it too: the rows before it are kept, and --from-line continues after it.
-    A bad line on standard input is reported and skipped; but for a new model the first line decides
-    which columns there are, so if it is bad, the command ends.
+    The columns of a table may be numbers, categories, booleans, dates and text, in any mix and with
+    missing values. What each is, is decided by the first 10,000 rows (of standard input by the
+    first) and said in a line; --as says otherwise. Categories and columns that come later are
+    learned when they come. A column in which nearly all values differ is an identifier, and is left
+    out. A CSV has commas, semicolons or tabs between the fields; numbers may have a decimal comma.
+    Objects in JSON may be nested ({"car": {"age": 3}} is the column car.age).
+
+    Run it again to teach more. Rows that are already stored change nothing, even if their label was
+    corrected since: they are known by their id or, in a file without ids, by their content. Ctrl-C
+    stops after the current example and keeps everything taught.
+
+    A bad row stops it, too. If it is among the first rows of a new model, nothing is taught;
+    otherwise the rows before it are kept, and --from-line continues after it. With --skip-bad such
+    rows are skipped and written to a file. A bad line on standard input is reported and skipped;
+    but for a new model the first line decides which columns there are, so if it is bad, the command
+    ends.
 
     What was taught is on the disk within a second, also while the command waits for more rows.
     Other commands see it, and may change the model too; changes are made one after the other.

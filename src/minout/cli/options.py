@@ -12,9 +12,9 @@ Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="A CSV with a header (.csv, .tsv, .txt), Parquet, NPZ (arrays X, y, ids), JSON lines "
-        "(.jsonl, .ndjson), images as FOLDER/class/image.png, or - for JSON lines on standard "
-        "input.",
+        help="A CSV with a header (.csv, .tsv, .txt), JSON lines (.jsonl, .ndjson), either also "
+        "compressed (.gz, .bz2, .xz, .zst), Parquet, NPZ (arrays X, y, ids), images as "
+        "FOLDER/class/image.png, one image, or - for JSON lines on standard input.",
         show_default=False,
     ),
 ]
