@@ -255,7 +255,9 @@ def test_one_image_suits_a_model_or_is_refused(tmp_path):
     save(path, coloured([255, 255, 255], (8, 6)))
     (only,) = everything(path, image_shape=[2, 2], resize=(2, 2))
     assert only.row.tolist() == [1.0] * 4
-    with pytest.raises(BadRowError, match=r"ONE\.PNG, image 1 \(ONE\.PNG\): it has 8 × 6 pixels"):
+    with pytest.raises(
+        BadRowError, match=r"ONE\.PNG, image 1 \(ONE\.PNG\): it has 8 × 6 pixels, but those of this"
+    ):
         everything(path, image_shape=[2, 2])
     with pytest.raises(InvalidInputError, match=r"ONE\.PNG is an image.*; leave out --label"):
         read(path, label="kind")
