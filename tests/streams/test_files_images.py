@@ -232,7 +232,7 @@ def test_the_first_frame_of_an_animation_is_read(tmp_path):
 
 def test_a_palette_with_transparency_is_read_without_a_warning(tmp_path):
     image = Image.fromarray(coloured([255, 0, 51])).convert("P", palette=Image.Palette.ADAPTIVE)
-    image.save(tmp_path / "one.png", transparency=bytes([0, 128]))
+    image.save(tmp_path / "one.png", transparency=bytes([100, 128]))
     (only,) = everything(tmp_path / "one.png")
     assert only.row.tolist() == [1.0, 0.0, 0.2] * 16
 
