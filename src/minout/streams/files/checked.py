@@ -13,7 +13,7 @@ from minout.errors import InvalidInputError, MissingDataError, system_reason
 
 LONGEST_LINE = 64 << 20
 """The number of bytes that a line may have; a longer one could fill the memory."""
-CHUNK = 65_536
+CHUNK = 98_304
 STARTS = {
     b"\x1f\x8b": ("gzip", ".gz"),
     b"BZh91AY&SY": ("bzip2", ".bz2"),

@@ -124,7 +124,7 @@ def _first_shape(
     start = min(options.from_line, len(images))
     for number, image in enumerate(images[start - 1 :], start):
         try:
-            return number, _pixels(image, source, number, None, options.resize).shape
+            return number, _pixels(image, source, number, None, options).shape
         except BadRowError as error:
             options.refuse(error)
     raise InvalidInputError(f"None of the images in {source} can be read.")
@@ -141,7 +141,7 @@ def _examples(
     for number, image in enumerate(images[start - 1 :], start):
         done[0] = number
         try:
-            pixels = _pixels(image, source, number, shape, options.resize)
+            pixels = _pixels(image, source, number, shape, options)
         except BadRowError as error:
             options.refuse(error)
             continue
@@ -157,12 +157,13 @@ def _pixels(
     source: str,
     number: int,
     shape: tuple[int, ...] | None,
-    resize: tuple[int, int] | None,
+    options: ReadOptions,
 ) -> Floats:
     try:
-        pixels = _scaled(image.path, shape, resize)
+        pixels = _scaled(image.path, shape, options.resize)
         if shape is not None and pixels.shape != shape:
-            raise InvalidInputError(_another(pixels.shape, shape))
+            others = "before it" if options.image_shape is None else "of this model"
+            raise InvalidInputError(_another(pixels.shape, shape, others))
     except InvalidInputError as error:
         raise BadRowError(source, _where(image, number), str(error), number + 1) from None
     return pixels
@@ -229,15 +230,15 @@ def _deep(values: NDArray[Any]) -> Floats:
     return values / 65535.0
 
 
-def _another(came: tuple[int, ...], shape: tuple[int, ...]) -> str:
+def _another(came: tuple[int, ...], shape: tuple[int, ...], others: str) -> str:
     size = "x".join(map(str, shape[:2])) if max(shape[:2]) <= LARGE else "32x32"
     remedy = f"add --resize {size} to a new model to bring all images to one size"
     if came[:2] == shape[:2]:
         return (
-            "it has colours, but the images before it have none; save all of them alike, or "
+            f"it has colours, but the images {others} have none; save all of them alike, or "
             f"{remedy} and to shades of grey."
         )
-    return f"it has {_by(came)} pixels, but those before it {_by(shape)}; {remedy}."
+    return f"it has {_by(came)} pixels, but those {others} {_by(shape)}; {remedy}."
 
 
 def _by(shape: tuple[int, ...]) -> str:
