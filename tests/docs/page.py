@@ -6,6 +6,7 @@ have to change with it.
 """
 
 import contextlib
+import doctest
 import io
 import os
 import re
@@ -80,6 +81,22 @@ def run(page: str) -> Iterator[tuple[Block, str]]:
             with contextlib.redirect_stdout(printed):
                 exec(code, names)
             yield block, printed.getvalue()
+
+
+def run_doctest_page(page: str) -> list[str]:
+    """Runs the examples (>>>) of a page, then its commands, and gives what each command prints.
+
+    The examples are checked elsewhere; here they make the files that the commands use.
+    """
+    names: dict[str, Any] = {}
+    for example in doctest.DocTestParser().get_examples(page):
+        if example.exc_msg is None:
+            exec(compile(example.source, "the page", "single"), names)
+    lines = [
+        line for block in blocks(page) if block.language == "sh" for line in block.code.splitlines()
+    ]
+    commands = [line.partition(" #")[0] for line in lines if line.startswith("minout ")]
+    return [_in_shell(command) for command in commands]
 
 
 def is_as_shown(shown: str, printed: str) -> bool:

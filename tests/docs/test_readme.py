@@ -3,18 +3,15 @@
 Its Python is run as a doctest.
 """
 
-import doctest
 import re
 from pathlib import Path
 
 import pytest
 
-from docs.page import run
+from docs.page import run_doctest_page
 
 README = Path(__file__).parents[2] / "README.md"
 PAGE = README.read_text(encoding="utf-8")
-SECTION = PAGE.partition("## On the command line\n")[2].partition("\n## ")[0]
-COMMANDS = re.findall(r"^minout .*", SECTION, flags=re.M)
 
 
 @pytest.fixture(scope="module")
@@ -22,11 +19,7 @@ def printed(tmp_path_factory):
     """What each command prints, in a folder where the page's Python was run."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("readme"))
-        names = {}
-        for example in doctest.DocTestParser().get_examples(PAGE):
-            exec(compile(example.source, "README.md", "single"), names)
-        page = "".join(f"```sh\n{line.partition(' #')[0]}\n```\n" for line in COMMANDS)
-        return [said for _, said in run(page)]
+        return run_doctest_page(PAGE)
 
 
 def test_every_command_says_something_and_none_fails(printed):
