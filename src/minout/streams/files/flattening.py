@@ -59,7 +59,7 @@ def _parts(
             inner = {f"{name}.{key}": each for key, each in value.items()}
             yield from _parts(inner, whole, lengths)
         elif isinstance(value, list):
-            if all(isinstance(each, int | float) for each in value):
+            if value and all(isinstance(each, int | float) for each in value):
                 check_length(name, len(value), lengths)
             inner = {f"{name}[{place}]": each for place, each in enumerate(value)}
             yield from _parts(inner, whole, lengths)
