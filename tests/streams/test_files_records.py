@@ -87,7 +87,8 @@ def test_a_list_of_numbers_keeps_its_length_and_one_of_words_need_not(written):
     lines = [
         {"v": [1, 2], "tags": ["x"]},
         {"v": [1, 2], "tags": ["x", "y"]},
-        {"v": [1], "tags": []},
+        {"v": [], "tags": []},
+        {"v": [1]},
     ]
     path = written("t.jsonl", "\n".join(map(json.dumps, lines)))
     with read(path, rows="records") as reader:
@@ -98,6 +99,7 @@ def test_a_list_of_numbers_keeps_its_length_and_one_of_words_need_not(written):
             "tags[0]": "x",
             "tags[1]": "y",
         }
+        assert next(rows).row == {}
         with pytest.raises(BadRowError, match="'v' has 1 numbers, but 2 are expected"):
             next(rows)
 
