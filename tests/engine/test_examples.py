@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from minout import kernels
 from minout.engine.examples import About, Examples
+from minout.maths.expansion import filling
 from oracle.eighths import arrays
 
 STEPS = st.lists(
@@ -205,3 +206,31 @@ def test_equal_rows_find_each_other(rows, gone):
         assert examples.equal_to(np.array([place])).tolist() == equal
     assert examples.equal_to(places).tolist() == places.tolist()
     assert examples.equal_to(places[:0]).tolist() == []
+
+
+def test_rows_without_missing_values_are_stored_once():
+    examples = Examples(2).expanded_by(filling(2))
+    for number in range(20):  # grows on the way
+        examples = added(examples, np.array([number, 1.0]), 0)
+    assert examples.table is examples.given
+    gap = added(examples, np.array([np.nan, 3.0]), 0)
+    assert gap.table is not gap.given
+    assert gap.table[20].tolist() == [0.0, 3.0]
+    assert np.array_equal(gap.table[:20], gap.given[:20])
+    assert examples.table is examples.given
+    removed = gap.at(20)
+    gap.wipe(np.array([20]))
+    again = gap.expanded_by(filling(2))
+    assert again.table is again.given
+    again.put(20, removed)
+    assert again.table[20].tolist() == [0.0, 3.0]
+    assert np.isnan(again.given[20, 0])
+
+
+def test_examples_are_found_by_their_row():
+    examples = added(three(), np.array([2.0, -2.0]), 5)
+    assert examples.find(np.array([2.0, -2.0])).tolist() == [1, 3]
+    examples.wipe(np.array([1]))
+    assert examples.find(np.array([2.0, -2.0])).tolist() == [3]
+    assert examples.find(np.array([2.0, 2.0])).tolist() == []
+    assert examples.find(np.zeros(2)).tolist() == []  # the row of an empty place

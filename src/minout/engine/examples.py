@@ -51,7 +51,7 @@ class Examples:
     """Rows with their region numbers and digests, by place; those in use are below `end`.
 
     `given` has the rows as they were given, or their codes, and the digests are theirs. `table` is
-    the same array without an expansion and a codec, otherwise derived from it. `weights` and
+    the same array without a codec if no row is changed by the expansion, otherwise derived from it. `weights` and
     `times` are those that the rows were taught with, `serials` their numbers in the order of
     teaching.
 
@@ -169,7 +169,8 @@ class Examples:
         more = self._with_room(place + 1)
         more.given[place] = x
         if self.expansion.is_needed and isinstance(more.table, np.ndarray):
-            more.table[place] = maths.expanded(self.expansion, more.given[place : place + 1])[0]
+            row = maths.expanded(self.expansion, more.given[place : place + 1])[0]
+            more._set_expanded(place, row)
         more.regions[place] = c
         more.digests[place] = self._digest(more.given[place])
         more.weights[place], more.times[place], more.serials[place] = about
@@ -198,8 +199,8 @@ class Examples:
     def put(self, place: int, row: "StoredRow") -> None:
         """Put back what was stored at a place, in place."""
         self.given[place] = row.given
-        if isinstance(self.table, np.ndarray):
-            self.table[place] = row.expanded
+        if row.expanded is not None:
+            self._set_expanded(place, row.expanded)
         self.regions[place], self.digests[place] = row.region, row.digest
         self.weights[place], self.times[place], self.serials[place] = row.about
         self.stored[place] = True
@@ -251,7 +252,7 @@ class Examples:
         twin.expansion, twin.table = expansion, twin.rows
         if self.codec is not None:
             twin.table = CodedRows(self.given, self.codec, self.dtype, expansion)
-        elif expansion.is_needed:
+        elif expansion.is_needed and not self._is_unchanged_by(expansion):
             width = twin.given.shape[1] + expansion.columns
             twin.table = table = np.zeros((len(twin.given), width), dtype=self.dtype)
             for start in range(0, self.end, BLOCK):
@@ -318,6 +319,21 @@ class Examples:
             self.stored[place] = False
             self.weights[place], self.times[place], self.serials[place] = 1.0, 0.0, 0
 
+    def _is_unchanged_by(self, expansion: Expansion) -> bool:
+        # Whether nothing is added to the rows, and no value is missing.
+        if expansion.columns:
+            return False
+        starts = range(0, self.end, BLOCK)
+        return not any(np.isnan(self.given[n : min(n + BLOCK, self.end)]).any() for n in starts)
+
+    def _set_expanded(self, place: int, row: Floats) -> None:
+        if self.table is self.given:
+            if np.array_equal(row, self.given[place]):
+                return
+            self.table = self.given.copy()
+        assert isinstance(self.table, np.ndarray)
+        self.table[place] = row
+
     def _digest(self, row: NDArray[Any]) -> int:
         return int(kernels.digest(row.view(f"u{row.dtype.itemsize}")))
 
@@ -340,7 +356,7 @@ class Examples:
             twin.table = twin.rows
             if self.codec is not None:
                 twin.table = CodedRows(twin.given, self.codec, self.dtype, self.expansion)
-            elif self.expansion.is_needed and isinstance(self.table, np.ndarray):
+            elif self.table is not self.given and isinstance(self.table, np.ndarray):
                 twin.table = _longer(self.table, length)
             for name in ("regions", "digests", "stored", "weights", "times", "serials"):
                 setattr(twin, name, _longer(getattr(self, name), length))
