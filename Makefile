@@ -16,7 +16,7 @@ demo: $(STAMP)  ## a minute: digits in label order, beside SGD; wrong labels fou
 
 test: $(STAMP)
 	$(BIN)/minout warmup
-	$(BIN)/pytest -n 2
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal
 
 check: $(STAMP)
 	$(BIN)/ruff check .

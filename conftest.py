@@ -7,6 +7,6 @@ collect_ignore = ["docs/make_reference.py"]
 
 
 @pytest.fixture(autouse=True)
-def _elsewhere(request, tmp_path, monkeypatch):
+def _elsewhere(request, monkeypatch):
     if request.node.path.suffix == ".md":
-        monkeypatch.chdir(tmp_path)
+        monkeypatch.chdir(request.getfixturevalue("tmp_path"))

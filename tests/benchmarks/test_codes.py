@@ -10,6 +10,7 @@ from benchmarks.engine.inputs import Inputs
 from benchmarks.learners import Pins
 from benchmarks.parts import no_progress
 from minout.streams import digits, pick_per_class
+from oracle.parts import expect_survives, expect_whole, measured_of
 
 
 @pytest.fixture(scope="module")
@@ -19,6 +20,12 @@ def rows():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(codes, "AUTOMATIC", pins)
         return codes.measure(Inputs(data, replace(TESTING, seeds=(0,))), no_progress)
+
+
+def test_the_part_gives_rows_tables_and_goals(rows, tmp_path):
+    measured = measured_of("codes", rows)
+    expect_whole(measured)
+    expect_survives(measured.rows, tmp_path / "rows.jsonl")
 
 
 def test_every_memory_is_measured_on_every_set(rows):

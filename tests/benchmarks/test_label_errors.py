@@ -7,12 +7,19 @@ from benchmarks.engine import TESTING, label_errors
 from benchmarks.engine.inputs import Inputs
 from benchmarks.parts import no_progress
 from minout.streams import digits, pick_per_class
+from oracle.parts import expect_survives, expect_whole, measured_of
 
 
 @pytest.fixture(scope="module")
 def rows():
     data = pick_per_class(digits(), 8, np.random.default_rng(0))
     return label_errors.measure(Inputs(data, TESTING), no_progress)
+
+
+def test_the_part_gives_rows_tables_and_goals(rows, tmp_path):
+    measured = measured_of("labels", rows)
+    expect_whole(measured)
+    expect_survives(measured.rows, tmp_path / "rows.jsonl")
 
 
 def test_every_share_is_planted(rows):

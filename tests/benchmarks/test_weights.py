@@ -6,11 +6,18 @@ import pytest
 from benchmarks.engine import TESTING, weights
 from benchmarks.engine.inputs import Inputs
 from benchmarks.parts import no_progress
+from oracle.parts import expect_survives, expect_whole, measured_of
 
 
 @pytest.fixture(scope="module")
 def rows():
     return weights.measure(Inputs(None, TESTING), no_progress)
+
+
+def test_the_part_gives_rows_tables_and_goals(rows, tmp_path):
+    measured = measured_of("weights", rows)
+    expect_whole(measured)
+    expect_survives(measured.rows, tmp_path / "rows.jsonl")
 
 
 def test_every_law_holds_with_every_setting(rows):

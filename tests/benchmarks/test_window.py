@@ -6,6 +6,7 @@ import pytest
 from benchmarks.engine import TESTING, window
 from benchmarks.engine.inputs import Inputs
 from benchmarks.parts import no_progress
+from oracle.parts import expect_survives, expect_whole, measured_of
 
 
 @pytest.fixture(scope="module")
@@ -16,6 +17,12 @@ def rows():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(window, "in_fresh_process", in_this_process)
         return window.measure(Inputs(None, TESTING), no_progress)
+
+
+def test_the_part_gives_rows_tables_and_goals(rows, tmp_path):
+    measured = measured_of("window", rows)
+    expect_whole(measured)
+    expect_survives(measured.rows, tmp_path / "rows.jsonl")
 
 
 def of_kind(rows, kind):

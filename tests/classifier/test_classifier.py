@@ -47,6 +47,14 @@ def test_fit_starts_anew():
 
 @given(cuts=st.lists(st.integers(0, 150), max_size=5))
 def test_many_rows_in_one_call_are_as_many_calls(cuts):
+    pins = {"C": 5.0, "whiten": True, "lda_prior": True, "standardize": True}
+    judge_calls(cuts, **pins, regions=1, expand=None)
+
+
+@pytest.mark.parametrize(
+    "cuts", [[30, 60, 90, 120], [4, 56, 140], [*range(3, 150, 3)]], ids=["4", "3", "49"]
+)
+def test_many_rows_in_one_call_are_as_many_calls_where_settings_are_chosen(cuts):
     judge_calls(cuts, regions=1, expand=None)
 
 

@@ -3,38 +3,51 @@
 import os
 import subprocess
 import sys
+from unittest import SkipTest
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from minout import MinoutClassifier
 
-VARIANTS = [
+PINS = {"C": 5.0, "whiten": False, "lda_prior": False, "standardize": True}
+FORM = {"regions": 1, "expand": None}
+VARIANTS = [  # settings are chosen in the first two
     MinoutClassifier(),
-    MinoutClassifier(refresh="manual", regions=1, expand=None),
-    MinoutClassifier(C=5.0, whiten=False, lda_prior=False, standardize=True),
-    MinoutClassifier(features="random_fourier", regions=1, expand=None),
-    MinoutClassifier(features="projection", regions=1, expand=None),
+    MinoutClassifier(refresh="manual", **FORM),
+    MinoutClassifier(**PINS),
+    MinoutClassifier(features="random_fourier", **PINS, **FORM),
+    MinoutClassifier(features="projection", **PINS, **FORM),
 ]
+
+
+NEED_SCIPY = "SCIPY_ARRAY_API is not set"
+"""Why a check is skipped here: SciPy reads that variable when it is imported."""
 
 
 @parametrize_with_checks(VARIANTS)
 def test_the_classifier_obeys_scikit_learn(estimator, check):
-    check(estimator)
+    try:
+        check(estimator)
+    except SkipTest as skipped:
+        if not str(skipped).startswith(NEED_SCIPY):
+            raise AssertionError("a check is skipped") from skipped
+        raise
 
 
-def test_not_one_check_is_skipped_where_scipy_lets_all_of_them_run():
-    # Which checks are run does not depend on the settings; with these they are run quickly.
+def test_the_checks_that_are_skipped_here_pass_where_scipy_lets_them_run():
     asked = (
-        "from sklearn.utils.estimator_checks import check_estimator\n"
+        "from functools import partial\n"
+        "from sklearn.utils.estimator_checks import estimator_checks_generator\n"
         "from minout import MinoutClassifier\n"
         "pins = {'C': 5.0, 'whiten': False, 'lda_prior': False, 'standardize': True}\n"
         "quick = MinoutClassifier(**pins, regions=1, expand=None)\n"
-        "for result in check_estimator(quick): print(result['status'])\n"
+        "for estimator, check in estimator_checks_generator(quick):\n"
+        "    if 'array_api' in (name := check.func.__name__):\n"
+        "        check(estimator)\n"
+        "        print(name)\n"
     )
     environment = os.environ | {"SCIPY_ARRAY_API": "1"}
     done = subprocess.run(
         [sys.executable, "-c", asked], env=environment, capture_output=True, text=True, check=True
     )
-    statuses = done.stdout.split()
-    assert len(statuses) > 50
-    assert set(statuses) == {"passed"}
+    assert done.stdout.split() == ["check_array_api_input"]

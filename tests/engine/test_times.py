@@ -14,7 +14,7 @@ def rows_of(n):
 
 
 def taught(keep, n=40):
-    learner = Learner(keep=keep, refresh="manual")
+    learner = Learner(keep=keep, C=5.0, whiten=False, lda_prior=False, regions=1, expand=None)
     for i, row in enumerate(rows_of(n)):
         learner.teach(row, "ab"[i % 2], id=f"{i}", at=i * DAY)
     return learner

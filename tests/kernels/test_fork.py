@@ -113,7 +113,6 @@ def test_a_child_gives_blas_its_threads_back():
         libraries = threads._libraries().info()
         return [each["num_threads"] for each in libraries if each["user_api"] == "blas"]
 
-    before = counts()
     limited, go_on = threading.Event(), threading.Event()
 
     def hold():
@@ -127,14 +126,17 @@ def test_a_child_gives_blas_its_threads_back():
         return counts() == before
 
     other = threading.Thread(target=hold)
-    other.start()
-    try:
-        assert limited.wait(10)
-        assert in_child(use, patience=20) == 1
-    finally:
-        go_on.set()
-        other.join(10)
-    assert counts() == before
+    with threads._libraries().limit(limits=2, user_api="blas"):
+        before = counts()
+        assert set(before) == {2}
+        other.start()
+        try:
+            assert limited.wait(10)
+            assert in_child(use, patience=20) == 1
+        finally:
+            go_on.set()
+            other.join(10)
+        assert counts() == before
 
 
 def test_a_fork_inside_one_blas_thread_keeps_the_limit_in_the_child():
