@@ -51,9 +51,9 @@ class Examples:
     """Rows with their region numbers and digests, by place; those in use are below `end`.
 
     `given` has the rows as they were given, or their codes, and the digests are theirs. `table` is
-    the same array without a codec if no row is changed by the expansion, otherwise derived from it. `weights` and
-    `times` are those that the rows were taught with, `serials` their numbers in the order of
-    teaching.
+    the same array without a codec if no row is changed by the expansion, otherwise derived from it.
+    `weights` and `times` are those that the rows were taught with, `serials` their numbers in the
+    order of teaching.
 
     An Examples object is never changed in place except by `keep_added`, `put`, `wipe` and
     `relabel`, which only `State` calls. `staged` writes a row to a place that is not in use and
