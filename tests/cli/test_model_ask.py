@@ -88,7 +88,7 @@ def test_a_bad_row_comes_after_the_answers_before_it(wines, wine_rows, write_csv
     result = CliRunner().invoke(cli.app, ["predict", str(wines), str(file)])
     assert result.exit_code == 1
     assert len(result.stdout.splitlines()) == 6
-    assert "line 7: The column 'alcohol' was taken for a number, but here it is '1e200'" in str(
+    assert "line 7: The column 'alcohol' must be a number, but here it is '1e200'" in str(
         result.exception
     )
     result = CliRunner().invoke(cli.app, ["predict", str(wines), str(file), "--from-line", "8"])

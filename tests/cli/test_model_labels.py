@@ -179,7 +179,7 @@ def test_updated_features_make_the_model_that_was_taught_them(
         ("1,2", "ROW has 2 numbers for 13 columns"),
         ('{"alcohol": 1}', "ROW: column 'malic_acid' is missing"),
         (json.dumps({**by_name, "x": 1}), "ROW: column 'x' is no column of this model"),
-        (json.dumps({**by_name, "ash": 1e200}), "The column 'ash' was taken for a number"),
+        (json.dumps({**by_name, "ash": 1e200}), "The column 'ash' must be a number"),
         ("one", "ROW must be a JSON object or numbers with commas, not 'one'"),
     ]:
         assert words in refused("update", wines, "b17", row)

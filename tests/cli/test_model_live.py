@@ -314,7 +314,7 @@ BAD_LINES = {
     "text": ("no JSON\n", "this is not JSON"),
     "list": ("[1, 2]\n", "this is not an object"),
     "columns": ('{"n": 99, "c": 1, "kind": "cat"}\n', "there is none of the columns a, b; there"),
-    "number": ('{"n": 99, "a": 1, "b": 1e200, "kind": "cat"}\n', "The column 'b' was taken for a"),
+    "number": ('{"n": 99, "a": 1, "b": 1e200, "kind": "cat"}\n', "The column 'b' must be a"),
     "label": ('{"n": 99, "a": 1, "b": 2}\n', "the label is empty"),
     "known": (line(1, kind="fox"), "Example '1' is stored with another label"),
 }
