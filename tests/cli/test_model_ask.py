@@ -289,6 +289,7 @@ def test_a_picture_is_refused_where_there_is_neither_image_nor_table(tmp_path, r
     words = ["explain", tmp_path / "m", "--id", "one", "--picture"]
     assert "one of .png, .pdf, .svg, not 'why.doc'" in refused(*words, tmp_path / "why.doc")
     assert refused(*words, tmp_path / "why.png") == (
-        "A row of 3 numbers is no square image, and its columns have no names."
+        "--picture needs an image or column names, but the model's rows are 3 numbers without "
+        "names, which is no square image; leave it out."
     )
     assert not (tmp_path / "why.png").exists()

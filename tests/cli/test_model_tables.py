@@ -132,11 +132,11 @@ def test_a_column_can_be_taken_for_something_else(tmp_path, run_json, refused, p
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--as", "age"], "--as is COLUMN=KIND"),
-        (["--as", "age=float"], "--as is COLUMN=KIND"),
+        (["--as", "age"], "--as must be COLUMN=KIND"),
+        (["--as", "age=float"], "--as must be COLUMN=KIND"),
         (["--as", "size=number"], "has no column 'size'"),
         (["--as", "kind=number"], "The column 'kind' is the label"),
-        (["--as", "age=number", "--ignore", "age"], "say two things of the column 'age'"),
+        (["--as", "age=number", "--ignore", "age"], "set two kinds of the column 'age'"),
         (["--as", "colour=date"], "line 2: The column 'colour' must be a date"),
         (["--as", "age=date", "--features", "random_fourier"], "--as is for tables"),
         (["--ignore", "size"], "has no column 'size'"),
@@ -195,9 +195,9 @@ def test_bad_rows_are_skipped_and_written_down(tmp_path, run, run_json, write_cs
 def test_where_bad_rows_are_written_nothing_is_lost(tmp_path, refused, people):
     words = ("learn", tmp_path / "m", people, *NAMED, "--skip-bad")
     before = people.read_bytes()
-    assert "would write over" in refused(*words, people)
+    assert "would overwrite" in refused(*words, people)
     (tmp_path / "mine.csv").write_text("a,b\n1,2\n")
-    assert "would write over" in refused(*words, tmp_path / "mine.csv")
+    assert "would overwrite" in refused(*words, tmp_path / "mine.csv")
     assert people.read_bytes() == before
     assert (tmp_path / "mine.csv").read_text() == "a,b\n1,2\n"
     assert not (tmp_path / "m").exists()
@@ -334,8 +334,8 @@ def test_an_example_of_a_table_can_be_updated(model, run_json, refused, exported
     row = {"age": None, "colour": "violet", "born": "1990-01-01", "member": True}
     for bad, sentence in [
         ({**row, "born": "soon"}, "must be a date"),
-        ({"age": 3}, "column 'colour' is missing"),
-        ({**row, "size": 3}, "'size' is no column of this model"),
+        ({"age": 3}, "column 'colour' is not in the object"),
+        ({**row, "size": 3}, "this model has no column 'size'"),
     ]:
         assert sentence in refused("update", model, "p3", json.dumps(bad))
         assert exported(model) == before
