@@ -321,9 +321,9 @@ class TableEncoder:
         return self._row(record)
 
     def encode_many(self, table: Any) -> Encoded:
-        """Encode many records to teach, as `encode` does one after the other.
+        """Encode many records to teach; new categories and columns get new features.
 
-        Without `start`, all these records decide the kinds.
+        The kinds of new columns (without `start`, of all columns) are decided from all records.
 
         Parameters
         ----------
