@@ -169,8 +169,8 @@ class Learner:
         were taught. "uint4" and "uint2" are for rows whose columns have one unit, such as pixels.
     missing : {"error", "mean"}, default="error"
         What NaN in a row means. With "mean" it is a missing value: it counts as the mean of its
-        column, and a further column marks it, so that a separator can give missing values any
-        other value. Means are computed again at every refresh.
+        column, and an indicator column is added that says where it is missing, so that a separator
+        can give missing values any other value. Means are computed again at every refresh.
 
     Notes
     -----
@@ -718,7 +718,7 @@ class Learner:
 
     @reads
     def find(self, x: Any) -> list[Id]:
-        """Return the stored examples whose row equals x.
+        """Return the ids of the stored examples whose row equals x, whatever their labels.
 
         Parameters
         ----------
@@ -728,7 +728,13 @@ class Learner:
         Returns
         -------
         list of int or str
-            Their ids, in the order in which they were taught, whatever their labels.
+            The ids, in the order in which the examples were taught.
+
+        Raises
+        ------
+        InvalidInputError
+            If x has another number of features than the stored rows, or a value that is not a
+            finite number.
 
         Examples
         --------

@@ -149,7 +149,7 @@ def test_a_word_among_numbers_is_learned_as_a_category():
     assert (scores == classifier.decision_function(empty)).all()
     classifier.partial_fit(strange, ["broken"] * 4, at=0.0)
     assert classifier.learner_.width == width + 1
-    assert classifier.columns_["size"].startswith("number, and 1 word taken as a category")
+    assert classifier.columns_["size"].startswith("number, and 1 word as a category")
     assert classifier.predict(strange)[0] == "broken"
     assert classifier.audit().ok
 
@@ -199,7 +199,7 @@ def test_a_folder_is_not_opened_with_other_overrides(tmp_path):
         words = "was made with column_kinds={'day': 'ignore'}, not .*; pass the same"
         with pytest.raises(InvalidInputError, match=words):
             MinoutClassifier(**settings, column_kinds=other).predict(frame)
-    with pytest.raises(InvalidInputError, match="is a dict"):
+    with pytest.raises(InvalidInputError, match="must be a dict"):
         MinoutClassifier(**settings, column_kinds=3).predict(frame)
 
 
@@ -220,7 +220,7 @@ def test_text_in_a_table_is_learned(tmp_path):
     classifier = streamed(frame[:50], y[:50])
     assert classifier.columns_["said"].startswith("category")
     classifier = MinoutClassifier(**SMALL).fit(frame[:50], y[:50])
-    assert classifier.columns_["said"].startswith("text, hashed into 512 numbers (nearly all")
+    assert classifier.columns_["said"].startswith("text, hashed into 512 features (nearly all")
     told = frame["said"].notna().to_numpy()
     assert (classifier.predict(frame) == y)[told].all()
     encoder = TableEncoder.restored(classifier.learner_.notes["table"])
@@ -262,8 +262,8 @@ def everything(classifier):
 
 
 BAD = {
-    "word": (lambda frame: frame.assign(day="soon"), "'day' was taken for a date"),
-    "infinity": (lambda frame: frame.assign(size=np.inf), "'size' was taken for a number"),
+    "word": (lambda frame: frame.assign(day="soon"), "'day' must be a date"),
+    "infinity": (lambda frame: frame.assign(size=np.inf), "'size' must be a number"),
     "column": (lambda frame: frame.drop(columns="town"), "feature names"),
     "order": (lambda frame: frame[["town", "size", "colour", "day"]], "same order"),
     "array": (lambda frame: frame.to_numpy(), "pass a data frame"),
@@ -298,16 +298,16 @@ def test_a_refused_id_takes_no_category_over():
 @pytest.mark.parametrize(
     ("kinds", "words"),
     [
-        (3, "is a dict"),
-        ({"other": "number"}, "names 'other', which X does not have"),
-        ({"size": "float"}, "is one of number, boolean"),
+        (3, "must be a dict"),
+        ({"other": "number"}, "has 'other', which is no column of X"),
+        ({"size": "float"}, "must be one of number, boolean"),
     ],
     ids=["number", "name", "kind"],
 )
 def test_bad_overrides_are_refused(kinds, words):
     with pytest.raises(InvalidInputError, match=words):
         MinoutClassifier(column_kinds=kinds).fit(*table())
-    with pytest.raises(InvalidInputError, match="pass a data frame"):
+    with pytest.raises(InvalidInputError, match="pass X as a data frame"):
         MinoutClassifier(column_kinds={"a": "number"}).fit([[1.0], [2.0]], ["a", "b"])
 
 

@@ -88,7 +88,7 @@ def test_a_bad_row_comes_after_the_answers_before_it(wines, wine_rows, write_csv
     result = CliRunner().invoke(cli.app, ["predict", str(wines), str(file)])
     assert result.exit_code == 1
     assert len(result.stdout.splitlines()) == 6
-    assert "line 7: The column 'alcohol' was taken for a number, but here it is '1e200'" in str(
+    assert "line 7: The column 'alcohol' must be a number, but here it is '1e200'" in str(
         result.exception
     )
     result = CliRunner().invoke(cli.app, ["predict", str(wines), str(file), "--from-line", "8"])
@@ -289,6 +289,7 @@ def test_a_picture_is_refused_where_there_is_neither_image_nor_table(tmp_path, r
     words = ["explain", tmp_path / "m", "--id", "one", "--picture"]
     assert "one of .png, .pdf, .svg, not 'why.doc'" in refused(*words, tmp_path / "why.doc")
     assert refused(*words, tmp_path / "why.png") == (
-        "A row of 3 numbers is no square image, and its columns have no names."
+        "--picture needs an image or column names, but the model's rows are 3 numbers without "
+        "names, which is no square image; leave it out."
     )
     assert not (tmp_path / "why.png").exists()

@@ -176,11 +176,14 @@ def test_updated_features_make_the_model_that_was_taught_them(
     before = exported(wines)
     assert "changed:           no\n" in run("update", wines, "b17", ",".join(map(str, new)))
     for row, words in [
-        ("1,2", "ROW has 2 numbers for 13 columns"),
-        ('{"alcohol": 1}', "ROW: column 'malic_acid' is missing"),
-        (json.dumps({**by_name, "x": 1}), "ROW: column 'x' is no column of this model"),
-        (json.dumps({**by_name, "ash": 1e200}), "The column 'ash' was taken for a number"),
-        ("one", "ROW must be a JSON object or numbers with commas, not 'one'"),
+        ("1,2", "ROW has 2 numbers, but this model has 13 columns"),
+        ('{"alcohol": 1}', "ROW: column 'malic_acid' is not in the object"),
+        (
+            json.dumps({**by_name, "x": 1}),
+            "ROW: this model has no column 'x'; its columns",
+        ),
+        (json.dumps({**by_name, "ash": 1e200}), "The column 'ash' must be a number"),
+        ("one", "ROW must be a JSON object or numbers separated by commas, not 'one'"),
     ]:
         assert words in refused("update", wines, "b17", row)
     assert "There is no example 'b999'" in refused("update", wines, "b999", "1,2")

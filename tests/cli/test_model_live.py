@@ -313,8 +313,8 @@ def test_other_columns_that_another_process_taught_end_it(taught, monkeypatch, r
 BAD_LINES = {
     "text": ("no JSON\n", "this is not JSON"),
     "list": ("[1, 2]\n", "this is not an object"),
-    "columns": ('{"n": 99, "c": 1, "kind": "cat"}\n', "there is none of the columns a, b; there"),
-    "number": ('{"n": 99, "a": 1, "b": 1e200, "kind": "cat"}\n', "The column 'b' was taken for a"),
+    "columns": ('{"n": 99, "c": 1, "kind": "cat"}\n', "it has none of the columns that"),
+    "number": ('{"n": 99, "a": 1, "b": 1e200, "kind": "cat"}\n', "The column 'b' must be a"),
     "label": ('{"n": 99, "a": 1, "b": 2}\n', "the label is empty"),
     "known": (line(1, kind="fox"), "Example '1' is stored with another label"),
 }
@@ -385,8 +385,9 @@ def test_the_first_object_may_be_bad_if_the_model_exists(taught, words):
     assert result.exit_code == 0, result.exception
     told = json.loads(result.stdout)
     assert (told["taught"], told["skipped"], told["examples"]) == (1, 1, 21)
-    assert "standard input, line 1: there is none of the columns a, b; there is state." in (
-        result.stderr
+    assert (
+        "standard input, line 1: it has none of the columns that this model was taught with "
+        "(a, b), but state;" in result.stderr
     )
 
 
@@ -408,7 +409,7 @@ def test_predictions_skip_bad_lines(taught):
 def test_input_without_a_good_line_is_refused(taught, refused):
     for lines in ("", "1,2,3\n" * 30, SHORT * 3):
         for name in ("learn", "predict"):
-            assert "none of its lines can be read; it takes JSON lines" in refused(
+            assert "none of its lines can be read; it must be JSON lines" in refused(
                 name, taught, "-", input=lines
             )
     assert len(ids_in(taught)) == 20
@@ -419,7 +420,7 @@ def test_a_csv_on_standard_input_is_one_sentence(taught, model, name):
     text = "n,a,b,kind\n" + "1,2,3,cat\n" * 50
     result = CliRunner().invoke(cli.app, [name, str(taught), "-"], input=text)
     assert str(result.exception) == (
-        "standard input looks like CSV, but it takes JSON lines, an object per line; pass the CSV "
+        "standard input looks like CSV, but must be JSON lines, an object per line; pass the CSV "
         "file by its name, not -."
     )
     assert result.stderr == ""

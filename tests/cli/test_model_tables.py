@@ -120,10 +120,10 @@ def test_a_column_can_be_taken_for_something_else(tmp_path, run_json, refused, p
     assert run_json("info", tmp_path / "m")["columns"] == ["age", "colour", "member"]
     again = ("learn", tmp_path / "m", people)
     assert run_json(*again, "--as", "age=category")["known"] == 40
-    assert "The column 'age' is a category in the rows so far" in refused(
+    assert "The column 'age' was encoded as category in the rows so far" in refused(
         *again, "--as", "age=number"
     )
-    assert "The column 'colour' is a category in the rows so far" in refused(
+    assert "The column 'colour' was encoded as category in the rows so far" in refused(
         *again, "--ignore", "colour"
     )
     assert run_json(*again, "--as", "born=date")["known"] == 40
@@ -132,12 +132,12 @@ def test_a_column_can_be_taken_for_something_else(tmp_path, run_json, refused, p
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--as", "age"], "--as is COLUMN=KIND"),
-        (["--as", "age=float"], "--as is COLUMN=KIND"),
+        (["--as", "age"], "--as must be COLUMN=KIND"),
+        (["--as", "age=float"], "--as must be COLUMN=KIND"),
         (["--as", "size=number"], "has no column 'size'"),
         (["--as", "kind=number"], "The column 'kind' is the label"),
-        (["--as", "age=number", "--ignore", "age"], "say two things of the column 'age'"),
-        (["--as", "colour=date"], "line 2: The column 'colour' was taken for a date"),
+        (["--as", "age=number", "--ignore", "age"], "set two kinds of the column 'age'"),
+        (["--as", "colour=date"], "line 2: The column 'colour' must be a date"),
         (["--as", "age=date", "--features", "random_fourier"], "--as is for tables"),
         (["--ignore", "size"], "has no column 'size'"),
     ],
@@ -182,7 +182,7 @@ def test_bad_rows_are_skipped_and_written_down(tmp_path, run, run_json, write_cs
     reasons = {line[0]: line[1] for line in lines[1:]}
     assert "there is 1 field, but the header has 6" in reasons["line 5"]
     assert "the label is empty" in reasons["line 9"]
-    assert "'born' was taken for a date (ISO 8601), but here it is 'soon'" in reasons["line 11"]
+    assert "'born' must be a date (ISO 8601), but here it is 'soon'" in reasons["line 11"]
     assert "this is the header again" in reasons["line 22"]
     said = run("learn", tmp_path / "m", file, "--skip-bad", tmp_path / "why.csv")
     assert f"4 rows were skipped; {tmp_path / 'why.csv'} has each with the reason." in said
@@ -195,9 +195,9 @@ def test_bad_rows_are_skipped_and_written_down(tmp_path, run, run_json, write_cs
 def test_where_bad_rows_are_written_nothing_is_lost(tmp_path, refused, people):
     words = ("learn", tmp_path / "m", people, *NAMED, "--skip-bad")
     before = people.read_bytes()
-    assert "would write over" in refused(*words, people)
+    assert "would overwrite" in refused(*words, people)
     (tmp_path / "mine.csv").write_text("a,b\n1,2\n")
-    assert "would write over" in refused(*words, tmp_path / "mine.csv")
+    assert "would overwrite" in refused(*words, tmp_path / "mine.csv")
     assert people.read_bytes() == before
     assert (tmp_path / "mine.csv").read_text() == "a,b\n1,2\n"
     assert not (tmp_path / "m").exists()
@@ -333,9 +333,9 @@ def test_an_example_of_a_table_can_be_updated(model, run_json, refused, exported
     before = exported(model)
     row = {"age": None, "colour": "violet", "born": "1990-01-01", "member": True}
     for bad, sentence in [
-        ({**row, "born": "soon"}, "taken for a date"),
-        ({"age": 3}, "column 'colour' is missing"),
-        ({**row, "size": 3}, "'size' is no column of this model"),
+        ({**row, "born": "soon"}, "must be a date"),
+        ({"age": 3}, "column 'colour' is not in the object"),
+        ({**row, "size": 3}, "this model has no column 'size'"),
     ]:
         assert sentence in refused("update", model, "p3", json.dumps(bad))
         assert exported(model) == before

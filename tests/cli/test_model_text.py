@@ -102,7 +102,7 @@ def test_files_without_one_column_of_text_are_refused(tmp_path, refused):
     assert "Text is read from one column, but" in refused(*learn, two, *with_text)
     number = tmp_path / "number.jsonl"
     number.write_text('{"mail": "a", "kind": "work"}\n{"mail": 7, "kind": "work"}\n')
-    assert "line 2: column 'mail' holds 7, which is not text." in refused(
+    assert "line 2: column 'mail' holds 7, which is not text;" in refused(
         *learn, number, *with_text
     )
     number.write_text('{"mail": null, "kind": "work"}\n')
@@ -110,7 +110,7 @@ def test_files_without_one_column_of_text_are_refused(tmp_path, refused):
     latin = tmp_path / "latin.csv"
     latin.write_bytes(b"mail,kind\n\xe9t\xe9,work\n")
     assert "line 2: column 'mail' is not UTF-8" in refused(*learn, latin, *with_text)
-    assert "holds no text" in refused(*learn, tmp_path, *with_text)
+    assert "has no text" in refused(*learn, tmp_path, *with_text)
     mails = write_csv(tmp_path / "mails.csv", MAILS)
     numbers = ("--label", "kind", "--features", "random_fourier")
     assert "which is not a number" in refused("learn", tmp_path / "n", mails, *numbers)
@@ -125,7 +125,7 @@ def test_a_function_makes_the_rows_and_is_named_again(tmp_path, module, run, run
     assert run_json("learn", tmp_path / "m", new, *own)["examples"] == 15
     for command in (("predict", new), ("score", new), ("learn", new), ("explain", new, "--row", 1)):
         told = refused(command[0], tmp_path / "m", *command[1:])
-        assert "were made by encoder:own_functions.encode-1-" in told
+        assert "was taught with encoder:own_functions.encode-1-" in told
         assert "name the function with --features" in told
 
 

@@ -85,7 +85,7 @@ def test_rows_before_damage_are_read_and_then_it_is_said(written, kind, suffix):
     ):
         rows.extend(example.row.item() for example in reader)
     assert str(caught.value) == (
-        f"{path} is damaged; what could be read has been. Write or copy it again."
+        f"{path} is damaged; the rows before the damage were read. Write or copy it again."
     )
     expected = np.random.default_rng(0).normal(size=20_000)[: len(rows)]
     assert rows == expected.tolist()
@@ -120,7 +120,7 @@ def test_what_is_not_compressed_is_refused(written, suffix):
     for content in (CSV, os.urandom(500).replace(b"\x1f", b""), b"\0"):
         said = refusal(written(content, f"data.csv.{suffix}"))
         assert f"data.csv.{suffix} is not a " in said
-        assert said.endswith("file, or a damaged one; write or copy it again.")
+        assert said.endswith("file, or it is damaged; write or copy it again.")
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -146,7 +146,7 @@ def checked_name(suffix: str) -> str:
 
 def test_other_kinds_of_files_are_not_read_compressed(written):
     for name in ("data.parquet.gz", "data.npz.xz"):
-        assert f"{name} is compressed, which only .csv" in refusal(written(b"x", name))
+        assert f"{name} is compressed, but only .csv" in refusal(written(b"x", name))
     for name in ("data.gz", "data.xlsx.gz", "data.csv.gz.gz", ".gz"):
         assert "does not read; pass .csv" in refusal(written(b"x", name))
 

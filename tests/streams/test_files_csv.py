@@ -133,7 +133,10 @@ def test_many_columns_are_not_all_listed(written):
         ("\n \r\n\n", "is empty"),
         ("a,kind\n", "has a header, but no rows"),
         ("a,kind\n\n\n", "has a header, but no rows"),
-        ("a,kind\n1,cat\n2\n", "line 3: there is 1 field, but the header has 2; fill it up"),
+        (
+            "a,kind\n1,cat\n2\n",
+            "line 3: there is 1 field, but the header has 2; add the missing ones",
+        ),
         ("a,kind\n1,cat\n2,dog,big\n", "line 3: there are 3 fields, but the header has 2; put"),
         ("a,kind\nred,cat\n", "line 2: column 'a' holds 'red', which is not a number; encode"),
         ("a,kind\nred,cat\n", "start a model without the column (--ignore a)."),

@@ -80,13 +80,13 @@ def test_images_without_a_folder_have_no_label(tmp_path):
     [
         (
             lambda path: save(path, grey(shape=(3, 2))),
-            "it has 3 × 2 pixels, but those before it 2 × 3; add --resize 2x3 to a new model to "
-            "bring all images to one size.",
+            "it has 3 × 2 pixels, but the images before it have 2 × 3; teach a new model with "
+            "--resize 2x3 to resize all images.",
         ),
         (
             lambda path: save(path, np.zeros((2, 3, 3), dtype=np.uint8)),
-            "it has colours, but the images before it have none; save all of them alike, or add "
-            "--resize 2x3 to a new model",
+            "it has colours, but the images before it are grey; save all of them alike, or teach a "
+            "new model with --resize 2x3",
         ),
         (lambda path: path.write_bytes(b"no image"), "it is not an image"),
         (lambda path: path.write_bytes(path.read_bytes()[:44]), "it is not an image"),
@@ -197,14 +197,16 @@ def test_resizing_follows_the_shape_of_a_model(tmp_path):
 
 @pytest.mark.parametrize("resize", [(0, 4), (4,), (4, 4, 3), (2.0, 2), (10_001, 1)])
 def test_a_size_that_is_none_is_refused(tmp_path, resize):
-    with pytest.raises(InvalidInputError, match="give height and width, from 1 to 10,000 pixels"):
+    with pytest.raises(
+        InvalidInputError, match="it must be height and width, from 1 to 10,000 pixels"
+    ):
         read(tmp_path, resize=resize)
 
 
 def test_large_images_are_not_the_size_that_a_message_suggests(tmp_path):
     save(tmp_path / "a/1.png", grey(shape=(300, 300)))
     save(tmp_path / "a/2.png", grey(shape=(300, 301)))
-    with pytest.raises(BadRowError, match="add --resize 32x32 to a new model"):
+    with pytest.raises(BadRowError, match="teach a new model with --resize 32x32"):
         everything(tmp_path)
 
 
@@ -256,12 +258,13 @@ def test_one_image_suits_a_model_or_is_refused(tmp_path):
     (only,) = everything(path, image_shape=[2, 2], resize=(2, 2))
     assert only.row.tolist() == [1.0] * 4
     with pytest.raises(
-        BadRowError, match=r"ONE\.PNG, image 1 \(ONE\.PNG\): it has 8 × 6 pixels, but those of this"
+        BadRowError,
+        match=r"ONE\.PNG, image 1 \(ONE\.PNG\): it has 8 × 6 pixels, but the images of this",
     ):
         everything(path, image_shape=[2, 2])
     with pytest.raises(InvalidInputError, match=r"ONE\.PNG is an image.*; leave out --label"):
         read(path, label="kind")
-    with pytest.raises(InvalidInputError, match="holds no text"):
+    with pytest.raises(InvalidInputError, match="has no text"):
         read(path, rows="text")
     assert everything(path, from_line=2) == []
 
@@ -302,7 +305,7 @@ def test_what_is_no_whole_image_is_named(tmp_path, content):
     (tmp_path / "a").mkdir()
     (tmp_path / "a/1.jpg").write_bytes(content)
     for source in (tmp_path, tmp_path / "a/1.jpg"):
-        with pytest.raises(BadRowError, match=r"1\.jpg\): it is not an image, or a damaged one"):
+        with pytest.raises(BadRowError, match=r"1\.jpg\): it is not an image, or it is damaged"):
             read(source)
 
 

@@ -89,9 +89,9 @@ def test_a_list_stands_for_as_many_columns(written):
     (only,) = everything(written({"z": 3, "x": [1, 2]}), columns=["x[0]", "x[1]", "z"])
     assert only.row.tolist() == [1, 2, 3]
     longer = written({"z": 3, "x": [1, 2, 9]})
-    assert "line 1: 'x' has 3 numbers, but 2" in refusal(longer, columns=["x[0]", "x[1]"])
+    assert "line 1: the list 'x' has 3 numbers, but 2" in refusal(longer, columns=["x[0]", "x[1]"])
     changing = written({"x": [1, 2]}, {"x": [1, 2, 3]})
-    assert "line 2: 'x' has 3 numbers, but 2 are expected" in refusal(changing)
+    assert "line 2: the list 'x' has 3 numbers, but 2 are expected" in refusal(changing)
 
 
 @pytest.mark.parametrize(
@@ -101,10 +101,10 @@ def test_a_list_stands_for_as_many_columns(written):
         ("\xff\xfe", "this is not JSON"),
         ("[" * 100_000, "this is not JSON"),
         ("[1, 2]", "this is not an object"),
-        ({"y": 1}, "there is no 'a'"),
+        ({"y": 1}, "it has no column 'a'"),
         ({"a": "1.5", "y": 1}, "column 'a' holds '1.5', which is not a number"),
         ({"a": None, "y": 1}, "column 'a' is empty"),
-        ({"a": {"b": 1}, "y": 1}, "there is no 'a'"),
+        ({"a": {"b": 1}, "y": 1}, "it has no column 'a'"),
         ({"a": 1, "b": {"c": 1}, "b.c": 2, "y": 1}, "two fields are named 'b.c'"),
         ('{"a": NaN, "y": 1}', "nan, which is not a finite number"),
         ('{"a": 1' + "0" * 400 + ', "y": 1}', "not a finite number"),

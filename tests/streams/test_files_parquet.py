@@ -197,6 +197,6 @@ def test_an_altered_footer_is_one_sentence(written):
     start = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
     path.write_bytes(whole[:start] + b"\xff" + whole[start + 1 :])
     with pytest.raises(
-        MissingDataError, match=r"data\.parquet is not a Parquet file, or a damaged"
+        MissingDataError, match=r"data\.parquet is not a Parquet file, or it is damaged"
     ):
         read(path)

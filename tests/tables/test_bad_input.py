@@ -20,17 +20,17 @@ def started():
 
 
 BAD = {
-    "beyond": ("age", "1e200", "'age' was taken for a number, but here it is '1e200'"),
-    "date": ("age", date(2020, 1, 1), "'age' was taken for a number"),
-    "infinity": ("age", float("inf"), "'age' was taken for a number, but here it is inf"),
-    "huge": ("age", 10**400, "'age' was taken for a number"),
-    "complex": ("age", np.complex128(1j), "'age' was taken for a number"),
+    "beyond": ("age", "1e200", "'age' must be a number, but here it is '1e200'"),
+    "date": ("age", date(2020, 1, 1), "'age' must be a number"),
+    "infinity": ("age", float("inf"), "'age' must be a number, but here it is inf"),
+    "huge": ("age", 10**400, "'age' must be a number"),
+    "complex": ("age", np.complex128(1j), "'age' must be a number"),
     "no_date": (
         "since",
         "2020-02-30",
-        "'since' was taken for a date .* but here it is '2020-02-30'",
+        "'since' must be a date .* but here it is '2020-02-30'",
     ),
-    "number": ("since", 7, "'since' was taken for a date"),
+    "number": ("since", 7, "'since' must be a date"),
     "list": ("colour", ["red"], "'colour' holds a list"),
     "bytes": ("colour", b"red", "'colour' holds a bytes"),
 }
@@ -54,13 +54,13 @@ def test_a_value_of_another_kind_is_refused_and_nothing_is_registered(case):
 
 def test_an_infinite_number_in_a_frame_is_refused():
     encoder = started()
-    with pytest.raises(InvalidInputError, match="'age' was taken for a number, but here it is inf"):
+    with pytest.raises(InvalidInputError, match="'age' must be a number, but here it is inf"):
         encoder.encode_many(pd.DataFrame({"age": [1.0, np.nan, np.inf]}))
 
 
 @pytest.mark.parametrize("kind", ["Number", "int", None, 3])
 def test_a_kind_that_there_is_not_is_refused(kind):
-    words = "The kind of the column 'age' is one of number, boolean, date"
+    words = "The kind of the column 'age' must be one of number, boolean, date"
     with pytest.raises(InvalidInputError, match=words):
         TableEncoder({"age": kind})
     with pytest.raises(InvalidInputError, match=words):
@@ -71,7 +71,7 @@ def test_rows_so_far_cannot_be_read_again():
     encoder = started()
     about = encoder.described()
     with pytest.raises(
-        InvalidInputError, match=r"'age' is a number in the rows so far.*age=category"
+        InvalidInputError, match=r"'age' was encoded as number in the rows so far.*age=category"
     ):
         encoder.set_kind("age", "category")
     encoder.set_kind("age", "number")
@@ -80,7 +80,7 @@ def test_rows_so_far_cannot_be_read_again():
 
 def test_an_override_that_the_first_rows_contradict_is_refused():
     encoder = TableEncoder({"colour": "date"})
-    with pytest.raises(InvalidInputError, match=r"'colour' was taken for a date .* but here it is"):
+    with pytest.raises(InvalidInputError, match=r"'colour' must be a date .* but here it is"):
         encoder.encode_many([GOOD])
     assert not encoder.is_started
 
@@ -90,14 +90,14 @@ def test_tables_that_are_none_are_refused():
         ({}, "no columns"),
         ({"a": [1], "b": [1, 2]}, "'a' has 1 rows, but 'b' has 2"),
         ("abc", "not a str"),
-        ([3], "got a int"),
+        ([3], "not a int"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), "Two columns are named 'a'"),
     ):
         with pytest.raises(InvalidInputError, match=words):
             TableEncoder().start(table)
     with pytest.raises(InvalidInputError, match="call `start` first"):
         TableEncoder().encode_known(GOOD)
-    with pytest.raises(InvalidInputError, match="decided already"):
+    with pytest.raises(InvalidInputError, match="has been started"):
         started().start([GOOD])
 
 
@@ -133,7 +133,7 @@ def test_text_that_no_encoder_wrote_is_refused(case):
     about = encoder.described()
     assert about["slots"] == [[0, "text", 512]]
     TableEncoder.restored(about)
-    with pytest.raises(InvalidInputError, match="was not written by minout"):
+    with pytest.raises(InvalidInputError, match="does not describe an encoder"):
         TableEncoder.restored(changed(about, path, value))
 
 
@@ -167,7 +167,7 @@ def test_what_no_encoder_wrote_is_refused(case):
     path, value = FORGED[case]
     about = started().described()
     TableEncoder.restored(about)
-    with pytest.raises(InvalidInputError, match="was not written by minout"):
+    with pytest.raises(InvalidInputError, match="does not describe an encoder"):
         TableEncoder.restored(changed(about, path, value))
 
 
@@ -175,7 +175,7 @@ def test_what_no_encoder_wrote_is_refused(case):
     "about", [None, [], {}, {"version": 1}], ids=["none", "list", "empty", "part"]
 )
 def test_what_is_no_description_is_refused(about):
-    with pytest.raises(InvalidInputError, match="was not written by minout"):
+    with pytest.raises(InvalidInputError, match="does not describe an encoder"):
         TableEncoder.restored(about)
 
 

@@ -71,7 +71,7 @@ def test_each_column_has_a_line_that_says_what_it_is_and_why():
     assert encoder.describe_columns() == [
         "age: number (each of 2 values is a number)",
         "pin: category, 2 values (you said so)",
-        "size: category, 2 values (1 of 2 values are no numbers, as 'large')",
+        "size: category, 2 values (1 of 2 values are not numbers, such as 'large')",
         "empty: left out until it has a value (no value so far)",
         "ok: boolean (each of 2 values is a word for true or false)",
     ]
@@ -119,7 +119,7 @@ def test_a_word_among_numbers_is_a_missing_number_and_gets_its_own_number():
     assert encoder.names == ["age", "age=unknown"]
     encoder.encode({"age": "over 90"})
     assert encoder.describe_columns() == [
-        "age: number, and 2 words taken as categories, as 'unknown' (each of 2 values is a number)"
+        "age: number, and 2 words as categories, such as 'unknown' (each of 2 values is a number)"
     ]
 
 
@@ -128,7 +128,7 @@ def test_words_among_the_first_numbers_are_sorted_and_described():
     encoder.start({"age": [*range(60), "unknown", "over 90"]})
     assert encoder.names == ["age", "age=over 90", "age=unknown"]
     assert encoder.describe_columns() == [
-        "age: number, and 2 words taken as categories, as 'over 90' (60 of 62 values are numbers)"
+        "age: number, and 2 words as categories, such as 'over 90' (60 of 62 values are numbers)"
     ]
 
 
@@ -136,7 +136,7 @@ def test_very_many_words_among_numbers_share_numbers():
     encoder = TableEncoder({"age": "number"})
     encoder.start({"age": [f"w{n}" for n in range(101)]})
     assert encoder.describe_columns() == [
-        "age: number, and very many words, hashed into 64 numbers (you said so)"
+        "age: number, and more than 100 words, hashed into 64 features (you said so)"
     ]
     assert np.nansum(encoder.encode_known({"age": "never seen"})) == 1.0
     assert TableEncoder.restored(encoder.described()).names == encoder.names
@@ -144,7 +144,7 @@ def test_very_many_words_among_numbers_share_numbers():
     grown.start({"age": [1, 2]})
     grown.encode_many([{"age": f"w{n}"} for n in range(101)])
     assert grown.width == 1 + 100 + 64
-    assert "100 words taken as categories, as 'w0', and others" in grown.describe_columns()[0]
+    assert "100 words as categories, such as 'w0', and others" in grown.describe_columns()[0]
 
 
 def test_a_word_in_a_late_column_of_numbers_is_no_given_number():

@@ -104,25 +104,27 @@ def check_batch(X: Any) -> Any:
 def new_encoder(X: Any, kinds: Mapping[str, str] | None) -> TableEncoder | None:
     """Return an encoder for a data frame; None if X is an array or a frame of plain numbers.
 
-    `kinds` are overrides by name of the column.
+    `kinds` are the kinds of columns that are not to be inferred, by name.
     """
     encoder = TableEncoder(checked_kinds(kinds))
     if not is_frame(X):
         if kinds:
-            raise InvalidInputError("`column_kinds` needs names of columns; pass a data frame.")
+            raise InvalidInputError("`column_kinds` needs column names; pass X as a data frame.")
         return None
     names = {str(each) for each in X.columns}
     for name in encoder.overrides:
         if name not in names:
-            raise InvalidInputError(f"`column_kinds` names {name!r}, which X does not have.")
+            raise InvalidInputError(
+                f"`column_kinds` has {name!r}, which is no column of X; remove or rename it."
+            )
     return None if not kinds and is_plain(X) else encoder
 
 
 def checked_kinds(kinds: Any) -> dict[str, str]:
-    """Return overrides by name of the column; none were given as None."""
+    """Return a checked copy of `column_kinds`; {} for None."""
     if kinds is not None and not isinstance(kinds, Mapping):
         raise InvalidInputError(
-            f"`column_kinds` is a dict of column to kind, not a {type(kinds).__name__}."
+            f"`column_kinds` must be a dict of column names to kinds, not a {type(kinds).__name__}."
         )
     return TableEncoder(kinds).overrides
 

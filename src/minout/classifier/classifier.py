@@ -118,9 +118,9 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         With `store`: whether the changes of several calls are committed together, about twice a
         second, or each call commits its changes before it returns; see `Learner.open`.
     column_kinds : dict, optional
-        For data frames: what columns are to be taken for, by name: "number", "boolean", "date",
-        "category", "text" or "ignore". By default their dtypes and first values decide; `columns_`
-        says how.
+        The kinds of the columns of a data frame, by name: "number", "boolean", "date", "category",
+        "text" or "ignore" (see `TableEncoder`). The kinds of columns that are not in it are
+        inferred from dtypes and values; `columns_` has them.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     feature_names_in_ : ndarray of shape (n_features_in_,)
         The names of the columns, if X was a data frame.
     columns_ : dict of str to str
-        What each column of a data frame was taken for, and why.
+        The kind of each column of a data frame, and the reason.
     ids_ : list of int or str
         The ids that the last `fit` or `partial_fit` taught, without those forgotten since.
     all_ids_ : list of int or str
@@ -160,10 +160,11 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     X is an array or a SciPy sparse matrix of numbers, or a pandas or polars data frame with
     numbers, categories, booleans, dates, text and missing values in any mix; y holds strings or
-    whole numbers. A frame of plain numbers is the array in it. Any other goes through a
-    `TableEncoder`, and a missing number counts as the mean of its column and is marked. Categories
-    may appear at any time. A sparse matrix of more than 1,024 columns needs
-    `features="projection"`. With `features="text"`, X is a list, an array or a series of strings.
+    whole numbers. A frame of numbers and booleans, none missing, is used as an array. Any other
+    frame is encoded by a `TableEncoder`; a missing number counts as the mean of its column, and an
+    indicator feature says that it is missing. Categories may appear at any time. A sparse matrix of
+    more than 1,024 columns needs `features="projection"`. With `features="text"`, X is a list, an
+    array or a series of strings.
 
     In reports and certificates labels are as the learner stores them: True is 1, and 2.0 is 2.
 
@@ -709,7 +710,7 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def columns_(self) -> dict[str, str]:
-        """What each column of a data frame was taken for, and why."""
+        """The kind of each column of a data frame, and the reason."""
         model = self._has("columns_")
         if (encoder := model.encoder) is not None:
             return encoder.taken_for()

@@ -41,7 +41,8 @@ def draw_table(
     explanation : Explanation
         What `Learner.explain` or `MinoutClassifier.explain` returned for x.
     x : sequence of length d
-        The row: numbers, or words for what the columns hold; None and NaN are missing.
+        The value of each column, to show beside its bar: numbers, strings, booleans; None and NaN
+        are shown as "missing".
     names : sequence of str, optional
         The names of the columns; by default their numbers.
 

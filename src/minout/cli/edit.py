@@ -157,8 +157,8 @@ def update(
         str,
         typer.Argument(
             metavar="ROW",
-            help="Its new features: a JSON object with a value for each column (null is missing), "
-            "or numbers in the order of the columns, separated by commas.",
+            help="The new features: a JSON object with a value for each column (null is a missing "
+            "value), or numbers in the order of the columns, separated by commas.",
         ),
     ],
     consolidate: options.Consolidate = True,
@@ -187,7 +187,7 @@ def update(
 
 
 def _new_row(learner: Learner, text: str) -> Any:
-    """Return the row that a text stands for; new categories of a table get their columns."""
+    """Return the row of a text; new categories of a table get features."""
     encoder = stored_encoder(learner)
     if encoder is None:
         return parse_row(text, read_notes(learner).columns)
@@ -201,31 +201,41 @@ def _new_row(learner: Learner, text: str) -> Any:
 
 
 def parse_record(text: str, encoder: TableEncoder) -> dict[str, Any]:
-    """Return the values of a table's columns: of a JSON object, or of numbers in their order."""
+    """Return the values of a table's columns, from a JSON object or from numbers in their order."""
     columns = encoder.first_columns
     if not text.lstrip().startswith("{"):
         numbers = parse_row(text, columns)
         if len(numbers) != len(columns):
-            raise InvalidInputError(f"ROW has {len(numbers)} numbers for {len(columns)} columns.")
+            raise InvalidInputError(
+                f"ROW has {len(numbers)} numbers, but this model has {len(columns)} columns; give "
+                "one for each column."
+            )
         return dict(zip(columns, numbers, strict=True))
     try:
         record = flattened(json.loads(text))
     except (ValueError, RecursionError) as error:
         if isinstance(error, InvalidInputError):
             raise
-        raise InvalidInputError(f"ROW is no JSON object: {error}.") from None
+        raise InvalidInputError(
+            f'ROW is not JSON ({error}); write {{"column": value, …}}.'
+        ) from None
     known = set(encoder.columns)
     for name in record:
         if name not in known:
-            raise InvalidInputError(f"ROW: column {name!r} is no column of this model.")
+            raise InvalidInputError(
+                f"ROW: this model has no column {name!r}; its columns are: "
+                f"{join_names(encoder.columns)}."
+            )
     for name in columns:
         if name not in record:
-            raise InvalidInputError(f"ROW: column {name!r} is missing; null is a missing value.")
+            raise InvalidInputError(
+                f"ROW: column {name!r} is not in the object; write null for a missing value."
+            )
     return record
 
 
 def parse_row(text: str, columns: list[str] | None) -> list[float]:
-    """Return the numbers of a row: of a JSON object by column, or of a list.
+    """Return the numbers of a row, from a JSON object by column or from a list.
 
     >>> parse_row('{"b": 2, "a": 1}', ["a", "b"]), parse_row("1, 2.5", None)
     ([1.0, 2.0], [1.0, 2.5])
@@ -236,14 +246,18 @@ def parse_row(text: str, columns: list[str] | None) -> list[float]:
         given = None
     if isinstance(given, dict):
         if columns is None:
-            raise InvalidInputError("The columns of this model have no names; pass a list.")
+            raise InvalidInputError(
+                "The columns of this model have no names; pass numbers separated by commas."
+            )
         off = sorted({*columns} ^ {*given})
         if off:
-            what = "is no column of this model" if off[0] in given else "is missing"
-            raise InvalidInputError(f"ROW: column {off[0]!r} {what}.")
+            what = "is no column of this model" if off[0] in given else "is not in the object"
+            raise InvalidInputError(f"ROW: column {off[0]!r} {what}; give a value for each column.")
         given = [given[name] for name in columns]
     if not isinstance(given, list):
-        raise InvalidInputError(f"ROW must be a JSON object or numbers with commas, not {text!r}.")
+        raise InvalidInputError(
+            f"ROW must be a JSON object or numbers separated by commas, not {text!r}."
+        )
     for place, each in enumerate(given):
         if isinstance(each, bool) or not isinstance(each, int | float):
             name = repr(columns[place]) if columns and place < len(columns) else place + 1

@@ -83,9 +83,9 @@ def explain(
     linear discriminant, or 0), the bias, and one weight for each support vector (a stored example).
     Positive weights support the label, negative ones oppose it.
 
-    For a table, it is listed what each column contributes, because its value differs from the mean
-    of the column: the contributions and the margin at the means (`at_mean` in JSON) add up to the
-    margin, too.
+    For a table, the columns are listed with their values and contributions. A contribution is how
+    much the margin changes because the value differs from the mean of the column: the margin of a
+    row of means (`at_mean` in JSON) and the contributions add up to the margin.
 
     Example: minout explain wines new.csv --row 3 --picture why.png
     """
@@ -119,7 +119,7 @@ def _stored(learner: Learner, id: str | None) -> _Row:
     stored = require_id(learner, id)
     if not isinstance(learner.features, Identity):
         raise InvalidInputError(
-            f"The model stores example {id!r} as its feature map made it; name the file it is in."
+            f"The model stores the features of example {id!r}, not its row; name the file it is in."
         )
     row, label = learner.example(stored)[:2]
     return _Row("stored", row, stored, label)
@@ -258,7 +258,8 @@ def _draw(
         figure = draw_table(summed, values, names)
     elif shape is None and not is_square:
         raise InvalidInputError(
-            f"A row of {len(row)} numbers is no square image, and its columns have no names."
+            f"--picture needs an image or column names, but the model's rows are {len(row)} "
+            "numbers without names, which is no square image; leave it out."
         )
     else:
         images = _images(learner, explanation, file)

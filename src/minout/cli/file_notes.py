@@ -14,6 +14,10 @@ from minout.streams.files.columns import SHOWN
 
 NOTES = "files"
 """The key of this entry in a learner's notes."""
+NO_LABEL = (
+    "it has no label; put an image into the folder of its class, labels of NPZ into the array y."
+)
+"""What is wrong with an example without a label: other files have a column for it."""
 
 
 class FileOptions(NamedTuple):
@@ -26,21 +30,21 @@ class FileOptions(NamedTuple):
     from_line: int = 1
     on_bad_line: Callable[[BadRowError], None] | None = None
     needs_label: bool = False
-    """Whether each line of standard input needs the label, and the id, that the model has."""
+    """Whether each line of standard input needs the model's label column, and its id column."""
     features: FeatureMap | None = None
-    """The map of a new model, or the function of your own that made the rows of the model."""
+    """The feature map of a new model, or the user's own function of an existing one."""
     encoding: str | None = None
     reads_labels: bool = True
     resize: tuple[int, int] | None = None
-    """The size of a new model's images; those of an existing model have its size."""
+    """The height and width of a new model's images; an existing model has its own."""
     is_new_table: bool = False
-    """Whether the rows of a new model are records with columns of any kind."""
+    """Whether a new model is taught records, with columns of any kind."""
 
 
 class FileNotes(NamedTuple):
-    """The columns of the label, of the ids and of the features, and the shape of images.
+    """The columns of the labels, of the ids and of the features, and the shape of images.
 
-    If images are `resized`, those of another size are brought to that of the model.
+    If `resized`, images of another size are resized to that of the model.
     """
 
     label: str | None = None
@@ -101,8 +105,7 @@ def notes_with(
 ) -> dict[str, Any]:
     """Return a model's notes on files together with the columns of a file.
 
-    The first file sets the columns of the features, unless they are a table: then the encoder
-    knows them.
+    The first file sets the columns of the features. Those of records are in the encoder instead.
     """
     before = read_notes(learner)
     columns, shape = before.columns, before.image_shape
@@ -149,7 +152,7 @@ def _size_of(notes: FileNotes) -> tuple[int, int] | None:
 
 
 def _rows_for(features: FeatureMap) -> RowsAs:
-    """Return what a map takes; a function of one column takes text."""
+    """Return what rows a feature map takes; a function takes text if there is one column."""
     if isinstance(features, HashedText):
         return "text"
     is_numbers = takes_rows(features) or isinstance(features, Projection)
@@ -157,7 +160,7 @@ def _rows_for(features: FeatureMap) -> RowsAs:
 
 
 def require_label(learner: Learner, reader: Reader) -> Reader:
-    """Return the reader if its file has a label column; otherwise close it and raise."""
+    """Return the reader; if its file has no label column, close it and raise an error."""
     if reader.label is not None or reader.columns is None:
         return reader
     noted = read_notes(learner).label

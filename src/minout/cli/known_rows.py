@@ -1,4 +1,4 @@
-"""Know rows without ids again by their content."""
+"""Recognise rows without ids that an earlier command has taught."""
 
 from typing import Any
 
@@ -8,10 +8,10 @@ from minout.streams.files import Label
 
 
 class KnownRows:
-    """The examples that a model had before a file was read; each stands for one equal row of it.
+    """The examples that a model had before a file was read; each matches one equal row of the file.
 
-    So a file that is learned twice changes nothing, and of a file that has grown only the new rows
-    are taught; but rows that are equal within one file are all taught.
+    So learning a file twice changes nothing, and of a file that has grown only the new rows are
+    taught. Rows that are equal within one file are all taught.
     """
 
     def __init__(self, learner: Learner) -> None:
@@ -19,9 +19,10 @@ class KnownRows:
         self._left: set[Id] = set(learner.ids)
 
     def take(self, x: Any, label: Label) -> Label | None:
-        """Return the present label of an equal example, which is then used up; None without one.
+        """Match a row with a stored example; return its present label, or None without a match.
 
-        Its label is equal too, or was before it was corrected.
+        The example must have an equal row and the same label, or have had it before a correction.
+        It matches only once.
         """
         for each in self._learner.find(x) if self._left else ():
             if each in self._left:

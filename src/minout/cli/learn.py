@@ -79,8 +79,8 @@ ColumnKinds = Annotated[
     typer.Option(
         "--as",
         metavar="COLUMN=KIND",
-        help="What a column of a table is: number, boolean, category, date, text or ignore; may be "
-        "repeated. The model remembers it.",
+        help="Set the kind of a column of a table instead of inferring it: number, boolean, "
+        "category, date, text or ignore; may be repeated. The model remembers it.",
     ),
 ]
 Size = Annotated[
@@ -88,7 +88,7 @@ Size = Annotated[
     typer.Option(
         "--resize",
         metavar="HxW",
-        help="Bring images to this height and width, such as 32x32, or 32 for both; the model "
+        help="Resize all images to this height and width, such as 32x32, or 32 for both; the model "
         "remembers it.",
     ),
 ]
@@ -96,7 +96,7 @@ AllowDuplicates = Annotated[
     bool,
     typer.Option(
         "--allow-duplicates",
-        help="Teach rows without ids also if equal ones were taught by an earlier command.",
+        help="Teach rows without ids even if equal rows were taught by an earlier command.",
     ),
 ]
 
@@ -128,22 +128,23 @@ def learn(
     rows like those stored is estimated by leaving each stored example out (`minout info` has it per
     label).
 
-    The columns of a table may be numbers, categories, booleans, dates and text, in any mix and with
-    missing values. What each is, is decided by the first 10,000 rows (of standard input by the
-    first) and said in a line; --as says otherwise. Categories and columns that come later are
-    learned when they come. A column in which nearly all values differ is an identifier, and is left
-    out. A CSV has commas, semicolons or tabs between the fields; numbers may have a decimal comma.
-    Objects in JSON may be nested ({"car": {"age": 3}} is the column car.age).
+    The columns of a table may be numbers, booleans, dates, categories and text, in any mix and with
+    missing values. The kind of each column is inferred from the first rows, up to 10,000 of a file
+    and one of standard input, and printed; --as sets it. A column of strings that nearly all differ
+    is text if they have several words, otherwise an identifier, which is left out. New categories
+    and new columns may appear in any later row.
+
+    The fields of a CSV are separated by commas, semicolons or tabs; numbers may have a decimal
+    comma. Objects in JSON may be nested: {"car": {"age": 3}} is the column car.age.
 
     Run it again to teach more. Rows that are already stored change nothing, even if their label was
-    corrected since: they are known by their id or, in a file without ids, by their content. Ctrl-C
-    stops after the current example and keeps everything taught.
+    corrected since. They are recognised by their id or, in a file without ids, by being equal.
+    Ctrl-C stops after the current example and keeps everything taught.
 
-    A bad row stops it, too. If it is among the first rows of a new model, nothing is taught;
-    otherwise the rows before it are kept, and --from-line continues after it. With --skip-bad such
-    rows are skipped and written to a file. A bad line on standard input is reported and skipped;
-    but for a new model the first line decides which columns there are, so if it is bad, the command
-    ends.
+    A bad row stops the command, too. If it is among the first rows of a new model, nothing is
+    taught; otherwise the rows before it are kept, and --from-line continues after it. With
+    --skip-bad such rows are skipped and written to a file. A bad line on standard input is reported
+    and skipped; but as long as the model has no examples, it ends the command.
 
     What was taught is on the disk within a second, also while the command waits for more rows.
     Other commands see it, and may change the model too; changes are made one after the other.
@@ -194,7 +195,9 @@ def learn(
         )
         reader = opened.enter_context(require_label(learner, open_reader(learner, file)))
         if size is not None and (reader.image_shape or ())[:2] != size:
-            raise InvalidInputError(f"--resize is for folders of images, not for {data}.")
+            raise InvalidInputError(
+                f"--resize is for folders of images, not for {data}; leave it out."
+            )
         table = _table(learner, reader, kinds, skipped)
         settings = _settings(learner, wanted, window, memory, reader)
         _require_ids(learner, reader)
@@ -269,16 +272,20 @@ def _parse_size(text: str, learner: Learner) -> tuple[int, int]:
     size = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
     if 0 in size:
         raise InvalidInputError(
-            f"--resize is a height and a width, such as 32x32, or one number, not {text!r}."
+            f"--resize must be a height and a width, such as 32x32, or one number, not {text!r}."
         )
     notes = read_notes(learner)
     if not _is_new(learner) and (not notes.resized or notes.image_shape is None):
         raise InvalidInputError(
-            "--resize is for new models; the images of this one have the size they were given with."
+            "--resize is for new models, and this one was taught without it; leave it out, or "
+            "teach a new model."
         )
     if notes.image_shape is not None and tuple(notes.image_shape[:2]) != size:
         height, width = notes.image_shape[:2]
-        raise InvalidInputError(f"The images of this model have {height} × {width} pixels.")
+        raise InvalidInputError(
+            f"The images of this model have {height} × {width} pixels; leave --resize out, or "
+            "teach a new model."
+        )
     return size
 
 
@@ -336,7 +343,7 @@ def _require_images(reader: Reader) -> None:
 
 
 def _require_good_start(reader: Reader) -> None:
-    """Refuse a bad row among the first ones of a new model, before anything is taught."""
+    """Raise an error for a bad row among the first ones of a new model; nothing is taught yet."""
     first_rows(reader)
     if isinstance(reader.failure, BadRowError):
         raise InvalidInputError(
@@ -354,14 +361,14 @@ def _is_table(learner: Learner, features: FeatureMap | None, memory: str | None)
 def _table(
     learner: Learner, reader: Reader, kinds: dict[str, str], skipped: SkippedRows
 ) -> TableTeaching | None:
-    """Return what encodes the rows of a file, if they are a table."""
+    """Return the encoder of a file's rows, if they are a table."""
     if reader.kind == "records" or stored_encoder(learner) is not None:
         return TableTeaching(reader, kinds, skips=skipped.skips(is_live=False))
     for name, kind in kinds.items():
         if kind != "ignore":
             raise InvalidInputError(
-                "--as is for tables of named columns that are stored as they are, without "
-                "--features and --memory."
+                "--as is for tables with column names, without --features and --memory; leave it "
+                "out."
             )
         if name in (read_notes(learner).columns or ()):
             raise InvalidInputError(
@@ -374,7 +381,7 @@ def _table(
 def _print_columns(
     reader: Reader, table: TableTeaching | None, is_first: bool, before: list[str]
 ) -> None:
-    """Say what the columns of a new model are, or those that are new in this file."""
+    """Print the columns of a new model and their kinds, or those that are new in this file."""
     if reader.has_decimal_comma:
         print_note("Numbers have a decimal comma.")
     if reader.unused:

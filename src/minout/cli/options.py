@@ -37,8 +37,8 @@ Function = Annotated[
     typer.Option(
         "--features",
         metavar="FUNCTION",
-        help="The function that made the model's rows, package.module:function, if it is your own; "
-        "minout does not import it by itself.",
+        help="The function that the model was taught with, package.module:function, if it is your "
+        "own; minout does not import it by itself.",
     ),
 ]
 FromLine = Annotated[
@@ -58,7 +58,7 @@ SkipBad = Annotated[
     typer.Option(
         "--skip-bad",
         metavar="FILE",
-        help="Skip rows that cannot be used, and write them to this CSV with the place and the "
+        help="Skip rows that cannot be used, and write them to this CSV with their line and the "
         "reason.",
         show_default=False,
     ),

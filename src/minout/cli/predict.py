@@ -52,12 +52,12 @@ def predict(
     class is the smallest margin of the row, over the separators between that class and each other
     class. Above 0, the row is on the side of the class in all of them. The label column and columns
     that the model was not taught are ignored. In a table a missing number counts as the mean of its
-    column, and a category that the model was not taught as none. Numbers are rounded on a terminal;
-    piped output is CSV with all digits.
+    column, and a new category sets no feature. Numbers are rounded on a terminal; piped output is
+    CSV with all digits.
 
-    Rows on standard input are answered one by one, each with what has been learned by then; a bad
-    line is reported and skipped, also the first one, if the model knows the names of columns. With
-    --json every class has a score; the columns of a table are those of the classes at the start.
+    Rows on standard input are answered one by one, each by the newest state of the model. A bad
+    line is reported and skipped, also the first one, if the model has column names. CSV has a score
+    for each class that the model had at the start; --json also for classes that are new since.
 
     Example: minout predict wines new.csv --unknown none > labels.csv
     """

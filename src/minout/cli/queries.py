@@ -51,12 +51,12 @@ def load_file(file: Path) -> Learner:
 
 
 def require_features(learner: Learner) -> Learner:
-    """Return the learner, or refuse one whose rows a function makes that was not named."""
+    """Return the learner; raise an error if the user's function that it needs was not named."""
     if isinstance(learner.features, UnknownMap):
         raise InvalidInputError(
-            f"The rows of this model were made by {learner.features.fingerprint}; name the "
-            "function with --features package.module:function, since a model's folder never "
-            "makes minout import code."
+            f"This model was taught with {learner.features.fingerprint}; name the function with "
+            "--features package.module:function, because minout never imports code that only a "
+            "model's folder names."
         )
     return learner
 
@@ -148,8 +148,8 @@ def answer_batches(
 ) -> Iterator[tuple[list[Example], T]]:
     """Yield each batch of examples together with the answer to a query on it.
 
-    The message about a refused row names its place in the file; the rows before it are answered
-    first. On standard input, or with --skip-bad, it is skipped if `skipped` is given.
+    The message about a bad row names its line in the file; the rows before it are answered first.
+    On standard input, or with --skip-bad, a bad row is skipped if `skipped` is passed.
     """
     for batch in _batches(reader, 1 if reader.is_live else BATCH):
         try:

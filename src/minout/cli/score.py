@@ -4,7 +4,7 @@ from collections import Counter
 from contextlib import closing
 
 from minout.cli import options
-from minout.cli.file_notes import FileOptions, LabelConverter, require_label
+from minout.cli.file_notes import NO_LABEL, FileOptions, LabelConverter, require_label
 from minout.cli.named_map import named_map
 from minout.cli.output import command, print_json, print_table
 from minout.cli.queries import answer_batches, open_query, require_examples
@@ -51,7 +51,7 @@ def score(
         for batch, labels in answered:
             for example, predicted in zip(batch, labels.tolist(), strict=True):
                 if example.label is None:
-                    raise InvalidInputError(f"{reader.source}, {example.where}: it has no label.")
+                    raise InvalidInputError(f"{reader.source}, {example.where}: {NO_LABEL}")
                 true = labels_of.convert(example.label)
                 counts[true] += 1
                 right[true] += predicted == true

@@ -11,23 +11,24 @@ from minout.errors import InvalidInputError, UnwritableError, system_reason
 from minout.streams.files import BadRowError
 
 MOST_SAID = 10
-"""Of consecutive lines that are skipped, so many are reported; the others are only counted."""
+"""The most consecutive skipped lines that are reported; further ones are only counted."""
 HEAD = ("where", "reason", "row")
 
 
 class SkippedRows:
     """Report and count the rows that cannot be used.
 
-    Without a file, lines of a live stream are skipped and reported, and a bad row of a file ends
-    the command. As long as a model has no examples, a bad line of a stream does so, too: if the
-    first row is bad, the others will be too.
+    Without `file`, bad lines of standard input are skipped and reported, and a bad row of a file
+    ends the command. As long as a model has no examples, a bad line of standard input does so, too:
+    if the first row is bad, the others probably are as well.
 
     Parameters
     ----------
     file : Path, optional
-        Where bad rows are written, with their place and the reason. Then all are skipped.
+        A CSV to which bad rows are written, with their position and the reason. All bad rows are
+        then skipped.
     data : str
-        The file that is read; it must be another one.
+        The file that is read; it must not be `file`.
     has_examples : bool, default=False
         Whether the model has examples.
     """
@@ -45,7 +46,7 @@ class SkippedRows:
             _require_new(file, Path(data))
 
     def skips(self, *, is_live: bool) -> bool:
-        """Return whether bad rows are skipped at all."""
+        """Return whether bad rows are skipped, not raised."""
         return is_live or self.file is not None
 
     def __call__(self, error: BadRowError) -> None:
@@ -64,14 +65,14 @@ class SkippedRows:
             print_note("More lines are skipped; they are only counted.", self.console)
 
     def end_run(self) -> None:
-        """Say how many were only counted: a line was used, or the stream has ended."""
+        """Print how many lines were only counted, when a line was used or the stream has ended."""
         more, self._consecutive = self._consecutive - MOST_SAID, 0
         if more > 0:
             were = "was" if more == 1 else "were"
             print_note(f"{plural(more, 'more line')} {were} skipped.", self.console)
 
     def text(self) -> str:
-        """Return how many were skipped, in a sentence; nothing if none were."""
+        """Return a sentence with the number of skipped rows; "" if there are none."""
         if not self.count:
             return ""
         were = "was" if self.count == 1 else "were"
@@ -85,7 +86,7 @@ class SkippedRows:
             print_note(self.text())
 
     def close(self) -> None:
-        """Close the file; without bad rows, one of an earlier run is removed."""
+        """Close the file; if no row was bad, remove the file of an earlier run."""
         if self._opened is not None:
             self._opened.close()
         elif self.file is not None:
@@ -115,8 +116,10 @@ def _require_new(file: Path, data: Path) -> None:
             with file.open(encoding="utf-8", errors="replace", newline="") as opened:
                 is_own = opened.readline(100).strip() in (",".join(HEAD), "")
     except OSError as error:
-        raise UnwritableError(f"{file} cannot be used: {system_reason(error)}.") from None
+        raise UnwritableError(
+            f"{file} cannot be used for --skip-bad: {system_reason(error)}."
+        ) from None
     if not is_own:
         raise InvalidInputError(
-            f"--skip-bad would write over {file}, which it did not make; name another file."
+            f"--skip-bad would overwrite {file}, which it did not write; name another file."
         )

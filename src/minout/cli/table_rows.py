@@ -1,4 +1,4 @@
-"""Turn the records of a file into rows of a model's table, and keep its encoder in the notes."""
+"""Encode the records of a file as rows of a model, and keep the encoder in the model's notes."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -14,11 +14,11 @@ from minout.streams.files import BadRowError, Example, Reader, join_names
 from minout.tables import KINDS, NOTE, TableEncoder
 
 SAMPLED, SAMPLED_CELLS = 10_000, 1_000_000
-"""What a column is, is decided by so many rows, or by as many as have so many cells."""
+"""The most rows, and the most values in all, from which the kinds of columns are inferred."""
 
 
 def stored_encoder(learner: Learner) -> TableEncoder | None:
-    """Return the encoder of a model's table; None if its rows are no table."""
+    """Return the encoder of a model; None if its rows are not encoded records."""
     note = learner.notes.get(NOTE)
     if note is None:
         return None
@@ -28,14 +28,14 @@ def stored_encoder(learner: Learner) -> TableEncoder | None:
         encoder = None
     if encoder is None or learner.width not in (None, encoder.width):
         raise InvalidInputError(
-            f"The model's note {NOTE!r} was not written by minout, or for other rows; "
-            "the table cannot be read without it."
+            f"The model's note {NOTE!r}, which says how columns are encoded, was not written by "
+            "minout, or not for this model; restore the model from a backup."
         )
     return encoder
 
 
 class RowMaker:
-    """Make the rows to predict from the examples of a file, with what the model knows by then."""
+    """Encode the examples of a file as rows to predict, with the model's present encoder."""
 
     def __init__(self, learner: Learner) -> None:
         self._learner = learner
@@ -65,16 +65,16 @@ class RowMaker:
 
 
 def as_record(encoder: TableEncoder, row: Any) -> Mapping[str, Any]:
-    """Return a row as a record; numbers without names are those of the first columns, in order."""
+    """Return a row as a record; numbers without names are the model's first columns, in order."""
     if isinstance(row, dict):
         return row
     return dict(zip(encoder.first_columns, row.tolist(), strict=True))
 
 
 def first_rows(reader: Reader) -> list[Example]:
-    """Return the rows of a file that are looked at before any is taught.
+    """Return the first rows of a file, which are read before any is taught.
 
-    Of standard input it is one: the next may be long in coming.
+    From standard input it is one: the next may take long to come.
     """
     first = reader.peek(1)
     if reader.is_live or not first:
@@ -84,21 +84,21 @@ def first_rows(reader: Reader) -> list[Example]:
 
 
 class NewRow(NamedTuple):
-    """An encoded row to teach, and by how many numbers it is longer than the rows before."""
+    """An encoded row to teach, and by how many features it is longer than the stored rows."""
 
     row: Floats
     widen: int
 
 
 class TableTeaching:
-    """The encoder while rows are taught: it grows, and is written to the model's notes.
+    """The encoder while rows are taught; its changes are written to the model's notes.
 
     Parameters
     ----------
     reader : Reader
-        The file; its first rows decide what new columns are.
+        The file; the kinds of new columns are inferred from its first rows.
     kinds : mapping of str to str
-        What the user says of columns.
+        The kinds of columns that the user set, by name.
     skips : bool
         Whether bad rows are skipped.
 
@@ -125,7 +125,7 @@ class TableTeaching:
             if name in (reader.label, reader.id):
                 role = "label" if name == reader.label else "id"
                 raise InvalidInputError(
-                    f"The column {name!r} is the {role}; --as and --ignore are for the others."
+                    f"The column {name!r} is the {role}; --as and --ignore are for other columns."
                 )
             if name not in names:
                 raise InvalidInputError(
@@ -134,7 +134,7 @@ class TableTeaching:
                 )
 
     def take_over(self, learner: Learner) -> None:
-        """Begin with the model's encoder, or with a new one if the model has no rows."""
+        """Continue with the model's encoder, or start a new one if the model has no rows."""
         stored = stored_encoder(learner)
         self.encoder = TableEncoder() if stored is None else stored
         for name, kind in self._kinds.items():
@@ -148,7 +148,7 @@ class TableTeaching:
         self._said = self._said or set(self.encoder.columns)
 
     def _start(self) -> None:
-        # A value may not be of the kind that the user says; then the error names its row.
+        # If a value does not fit the kind that the user set, the error names its row.
         overrides = self.encoder.overrides
         try:
             self.encoder.start([each.row for each in self._sample])
@@ -166,35 +166,35 @@ class TableTeaching:
                 self.encoder.start(good)
 
     def print_late_columns(self) -> None:
-        """Say what the columns are that appeared after the first rows of this file."""
+        """Print the kinds of columns that appeared after the first rows of this file."""
         for name, what in self.encoder.taken_for().items():
             if self._said and name not in self._said:
                 print_note(f"New column {name}: {what}.")
 
     def plain_numbers(self) -> list[str]:
-        """Return the columns that are numbers and nothing else."""
+        """Return the columns that have numbers only."""
         return [name for name, what in self.encoder.taken_for().items() if _is_plain(what)]
 
     def require_columns(self) -> None:
-        """Refuse a file of which no column can be used."""
+        """Raise an error if no column of the file can be used."""
         encoder = self.encoder
         if encoder.is_started and not encoder.width:
             taken = "; ".join(encoder.describe_columns())
             raise InvalidInputError(
-                f"{self._reader.source} has no column to learn from: {taken}. Say with --as "
-                "COLUMN=KIND what a column is."
+                f"{self._reader.source} has no column to learn from: {taken}. Set the kind of a "
+                "column with --as COLUMN=KIND."
             )
 
     def encode(self, learner: Learner, row: Any) -> NewRow:
-        """Return the row to teach; what is new in it is registered."""
+        """Return the row to teach; new categories and columns get features."""
         numbers = self.encoder.encode(as_record(self.encoder, row)).row
         return NewRow(numbers, 0 if learner.width is None else len(numbers) - learner.width)
 
     def encode_stored(self, learner: Learner, row: Any, id: Id) -> Floats:
-        """Return the row of an example that is stored; nothing is registered.
+        """Return the row of an example that is stored; no features are added.
 
         Columns that appeared after the first rows are left out if the example was taught without
-        them: a file that has got new columns does not contradict what is stored.
+        them: a file that has got new columns does not contradict the stored rows.
         """
         encoder, record = self.encoder, as_record(self.encoder, row)
         whole = encoder.encode_known(record)
@@ -213,7 +213,7 @@ class TableTeaching:
 
 
 def column_notes(encoder: TableEncoder | None) -> list[str]:
-    """Return a line for each column that is not just numbers: what it was taken for, and why."""
+    """Return a line for each column that does not have numbers only: its kind and the reason."""
     taken = {} if encoder is None else encoder.taken_for()
     return [f"{name}: {what}." for name, what in taken.items() if not _is_plain(what)]
 
@@ -230,7 +230,7 @@ def bad_row(reader: Reader, example: Example, error: InvalidInputError) -> BadRo
 
 
 def parse_kinds(texts: Sequence[str], ignored: Sequence[str]) -> dict[str, str]:
-    """Return what --as and --ignore say of columns.
+    """Return the kinds of columns that --as and --ignore set.
 
     >>> parse_kinds(["zip=category", "a=b=text"], ["name"])
     {'name': 'ignore', 'zip': 'category', 'a=b': 'text'}
@@ -240,9 +240,11 @@ def parse_kinds(texts: Sequence[str], ignored: Sequence[str]) -> dict[str, str]:
         name, _, kind = text.rpartition("=")
         if not name or kind not in KINDS:
             raise InvalidInputError(
-                f"--as is COLUMN=KIND, and KIND is one of {', '.join(KINDS)}, not {text!r}."
+                f"--as must be COLUMN=KIND with one of the kinds {', '.join(KINDS)}, not {text!r}."
             )
         if kinds.get(name, kind) != kind:
-            raise InvalidInputError(f"--as and --ignore say two things of the column {name!r}.")
+            raise InvalidInputError(
+                f"--as and --ignore set two kinds of the column {name!r}; set one."
+            )
         kinds[name] = kind
     return kinds

@@ -6,8 +6,8 @@ from typing import Any
 
 from minout.cli.drift_note import NOTES as DRIFT
 from minout.cli.drift_note import DriftNote, LastDrift
+from minout.cli.file_notes import NO_LABEL, ConvertedRow, RowConverter, notes_with, read_notes
 from minout.cli.file_notes import NOTES as FILES
-from minout.cli.file_notes import ConvertedRow, RowConverter, notes_with, read_notes
 from minout.cli.known_rows import KnownRows
 from minout.cli.output import keep_text, plural, print_note
 from minout.cli.progress import ProgressBar
@@ -34,15 +34,15 @@ class Teaching:
     learner : Learner
         The model.
     skipped : SkippedRows, optional
-        What happens with bad rows; by default they end the run.
+        Counts, reports or writes bad rows; by default they end the run.
     keep : int, str or dict, optional
         Another window for the model.
     table : TableTeaching, optional
-        What encodes the rows, if they are records.
+        Encodes the rows, if they are records.
     known : KnownRows, optional
-        What knows rows without ids that were stored before.
+        Recognises rows without ids that were stored before.
     resize : tuple of int, optional
-        The size that images are brought to.
+        The height and width to which images are resized.
     """
 
     def __init__(
@@ -141,7 +141,7 @@ class Teaching:
             return None
         return InvalidInputError(
             f"None of the {plural(skipped.count, 'row')} of {reader.source} could be used; "
-            f"{skipped.file} has the reasons. The first: {skipped.first}"
+            f"{skipped.file} has the reasons. The first is: {skipped.first}"
         )
 
     def consolidate(self, stop: Stop) -> MinoutError | None:
@@ -260,7 +260,7 @@ class Teaching:
         learner, files = self._learner, notes_with(self._learner, reader, self._resize)
         try:
             if example.label is None:
-                raise InvalidInputError("it has no label; put it in the folder of a class.")
+                raise InvalidInputError(NO_LABEL)
             row = self._converter.convert(example.id, example.label)
             report = self._report(example.row, row)
         except InvalidInputError as error:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from minout._typing import Id
 from minout.cli import options
-from minout.cli.file_notes import FileOptions, RowConverter, require_label
+from minout.cli.file_notes import NO_LABEL, FileOptions, RowConverter, require_label
 from minout.cli.named_map import named_map
 from minout.cli.output import command, print_json, print_rows
 from minout.cli.queries import open_query
@@ -74,7 +74,7 @@ def _answer(
     learner: Learner, converter: RowConverter, maker: RowMaker, example: Example
 ) -> _Answer:
     if example.label is None:
-        raise InvalidInputError("it has no label.")
+        raise InvalidInputError(NO_LABEL)
     row = converter.convert(example.id, example.label)
     answer = learner.what_if(maker.row(example), row.label, id=row.id)
     label = row.label

@@ -1,4 +1,4 @@
-"""Tables as they are: numbers, categories, truth values, dates, text and missing values."""
+"""Encode tables: columns of numbers, categories, booleans, dates and text, with missing values."""
 
 from minout.tables.encoder import Encoded, Mark, TableEncoder
 from minout.tables.frames import is_frame, is_plain
@@ -6,6 +6,6 @@ from minout.tables.kinds import KINDS
 from minout.tables.values import is_missing
 
 NOTE = "table"
-"""The key under which a learner's notes hold the description of the encoder of its rows."""
+"""The key in a learner's notes under which the description of its encoder is stored."""
 
 __all__ = ["KINDS", "NOTE", "Encoded", "Mark", "TableEncoder", "is_frame", "is_missing", "is_plain"]

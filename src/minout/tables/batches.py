@@ -1,4 +1,4 @@
-"""Encode many values of a column at once: plain numbers together, each other value once."""
+"""Encode many values of a column at once: numbers together, each other distinct value once."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -11,16 +11,26 @@ from minout.tables.columns import Column, Placed
 from minout.tables.values import LARGEST, Cells, as_number, is_missing, plain_numbers
 
 _EXACT = frozenset({str, type(None), bool, int, float, date, np.float64, np.int64})
-"""Values of these types that are equal are the same number, date and word."""
+"""Values of these types that are equal are the same number, date and category."""
 _NONE = np.empty(0, dtype=np.int64)
 
 
 class ReadColumn(NamedTuple):
-    """A column: its numbers, and its other values.
+    """The values of a column in many rows: its numbers, and its other values.
 
-    `numbers` (n,) has NaN where a number is missing, and for the other values; it is None for a
-    column that has no plain numbers. The other values are in `rows`. `codes` numbers the value of
-    each of these rows; `first` and `cells` are the first row and the cells of each different value.
+    Attributes
+    ----------
+    column : Column
+        The column.
+    numbers : ndarray of shape (n,) or None
+        NaN where a number is missing, and for other values; None if the column is not one of
+        numbers, or has no features yet.
+    rows : ndarray of shape (m,)
+        The rows that have other values.
+    codes : ndarray of shape (m,)
+        The index of the distinct value in each of these rows.
+    first, cells : ndarray and list of length k
+        For each distinct value, the first row that has it, and the features that it sets.
     """
 
     column: Column
@@ -32,7 +42,7 @@ class ReadColumn(NamedTuple):
 
 
 def read_column(column: Column, values: Sequence[Any] | None, count: int) -> ReadColumn:
-    """Return a column of so many rows; its values are None if the table does not have it."""
+    """Read the values of a column in `count` rows; `values` is None if the table lacks it."""
     if values is None:
         values = [None] * count
     numbers, rows = None, np.arange(count)
@@ -45,7 +55,7 @@ def read_column(column: Column, values: Sequence[Any] | None, count: int) -> Rea
 
 
 def first_cells(column: Column, values: Sequence[Any]) -> list[Cells]:
-    """Return what the values of a column set that has no places yet, without its plain numbers."""
+    """Return the features that the first values of a column set, without those of numbers."""
     if column.kind == "text":  # all its numbers are in its base
         for each in values:
             column.text("" if is_missing(each) else each)  # raises
@@ -56,7 +66,7 @@ def first_cells(column: Column, values: Sequence[Any]) -> list[Cells]:
 
 
 def split_numbers(values: Sequence[Any]) -> tuple[Floats, list[int]]:
-    """Return numbers (n,), NaN for missing and other values, and where `Column.cells` must look."""
+    """Return numbers (n,), NaN for missing and other values, and the indices of other values."""
     numbers = plain_numbers(values)
     if numbers is not None:
         return numbers, []
@@ -66,7 +76,7 @@ def split_numbers(values: Sequence[Any]) -> tuple[Floats, list[int]]:
 
 
 def fill(rows: Floats, read: ReadColumn, placed: Sequence[Placed]) -> None:
-    """Set what the values of a column set: places and numbers, for each different value."""
+    """Set the features of a column in many rows; `placed` has those of each distinct value."""
     column, numbers = read.column, read.numbers
     if numbers is not None and column.late:
         is_given = ~np.isnan(numbers)
@@ -106,7 +116,7 @@ def _numbers(column: Column, values: Any) -> tuple[Floats, list[int]]:
 
 
 def _codes(column: Column, values: Sequence[Any]) -> tuple[Ints, Ints]:
-    # A code for each value, the same for equal ones, and the first place of each code.
+    # A code for each value, the same for equal ones, and the first index of each code.
     if len(values) == 0:
         return _NONE, _NONE
     types = set(map(type, values))

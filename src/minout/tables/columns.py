@@ -1,4 +1,4 @@
-"""One column of a table: its kind, and the numbers of a row that its values set."""
+"""One column of a table: its kind, and the features that its values set in an encoded row."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,13 +23,14 @@ from minout.tables.values import (
 )
 
 HASHED = 64
-"""So many numbers share the categories that have none of their own."""
+"""The number of features that categories without a feature of their own share."""
 HASH_KEYS = tuple(f"#{number}" for number in range(HASHED))
 TEXT = HashedText(512)
-"""How a text becomes numbers.
+"""How text is encoded.
 
-Of 1,512 mails, after 1,500 others, `MinoutClassifier` found spam by the subject in 77, 79, 83 and
-84 % with 128, 256, 512 and 1,024 numbers, and by the first 300 characters in 89, 92, 93 and 93 %.
+With 128, 256, 512 and 1,024 features, `MinoutClassifier` classified 77, 79, 83 and 84 % of 1,512
+mails correctly as spam or not by their subject, and 89, 92, 93 and 93 % by their first 300
+characters, after it was taught 1,500 other mails.
 """
 TEXT_KEYS = tuple(f"text {number}" for number in range(TEXT.width))
 BASE: dict[str, tuple[str, ...]] = {
@@ -41,39 +42,39 @@ BASE: dict[str, tuple[str, ...]] = {
     "ignore": (),
     UNDECIDED: (),
 }
-"""The numbers that a column of each kind has from the start."""
+"""The keys of the features that a column of each kind has from the start."""
 DAY_KEYS = ("day sin", "day cos")
 _ANGLES = {"year": "time of year", "week": "weekday", "day": "time of day"}
 _TAKEN_FOR = {
     "ignore": "left out",
-    "text": f"text, hashed into {TEXT.width} numbers",
+    "text": f"text, hashed into {TEXT.width} features",
     UNDECIDED: "left out until it has a value",
 }
 _MEANT = {"number": "a number", "date": "a date (ISO 8601)"}
 
 Placed = Sequence[tuple[Any, Any]]
-"""What a value sets: places in a row, each with its number; of text, one slice with its numbers."""
+"""What a value sets: positions of features, each with its number; of text, a slice and numbers."""
 
 
 class Column:
-    """A column: its kind, the reason, and the places of its numbers in a row, by key.
+    """A column: its kind, the reason, and the positions of its features in a row, by key.
 
-    A column that appears after the first rows is `late`. Rows before it have 0 in its numbers, and
-    so has a row without a value: a number of its own, `given`, says that there is one.
+    A column is `late` if rows were encoded before it had a value. Its features are 0 in these rows,
+    and in later rows where it is missing. So numbers, booleans and dates have one more feature,
+    `given`: 1 where there is a value. Text needs none, because it is 0 only where it is missing.
 
-    A word in a column of numbers is a category, and the number is missing. Text has no `given`: its
-    numbers are 0 only if it is missing.
+    A string in a column of numbers sets a feature like a category, and the number is missing.
 
     Parameters
     ----------
     name : str
         The name of the column.
     kind : str
-        What it is taken for.
+        How its values are encoded: one of `KINDS`, or "undecided".
     why : str
         The reason, for the user.
     late : bool, default=False
-        Whether rows were encoded before it appeared.
+        Whether rows were encoded before it had a value.
     """
 
     __slots__ = ("_found", "kind", "late", "name", "own", "places", "why")
@@ -81,18 +82,18 @@ class Column:
     def __init__(self, name: str, kind: str, why: str, *, late: bool = False) -> None:
         self.name = name
         self.places: dict[str, int] = {}
-        self.own = 0  # how many categories have a number of their own
+        self.own = 0  # how many categories have a feature of their own
         self._found: dict[str | None, Placed] = {}
         self.take_for(kind, why, late=late)
 
     @property
     def takes_plain_numbers(self) -> bool:
-        """Whether it is a column of numbers whose base has its places."""
+        """Whether it is a column of numbers that has its features."""
         return self.kind == "number" and not self.lacks_base
 
     @property
     def lacks_base(self) -> bool:
-        """Whether the numbers that all its values need are still to be registered."""
+        """Whether the features that all its values need are still to be added."""
         base = BASE[self.kind]
         return bool(base) and base[0] not in self.places
 
@@ -101,21 +102,21 @@ class Column:
         return self.late and self.kind in ("number", "boolean", "date")
 
     def take_for(self, kind: str, why: str, *, late: bool) -> None:
-        """Set what the column is taken for."""
+        """Set the kind of the column."""
         self.kind, self.why, self.late = kind, why, late
         self._found.clear()
 
     def found(self, value: Any) -> Placed | None:
-        """Return what `keep_found` kept for a value; None if it kept nothing."""
+        """Return the cached features of a value; None if it is not cached."""
         try:
             return self._found.get(value)
         except TypeError:  # a value without a hash
             return None
 
     def keep_found(self, value: Any, placed: Placed, *, most: int) -> None:
-        """Keep what a value sets, all of which has its place: of short words and None.
+        """Cache the features of a value, if it is None or a short string.
 
-        At most so many values are kept, until a number of the column is removed.
+        All its features must exist. If `most` values are cached, the cache is emptied first.
         """
         if self.kind == "text":
             return
@@ -125,17 +126,17 @@ class Column:
             self._found[value] = placed
 
     def base(self) -> tuple[str, ...]:
-        """Return the keys of the numbers that all its values need."""
+        """Return the keys of the features that all its values need."""
         keys = BASE[self.kind]
         return (*keys, "given") if self._has_given else keys
 
     def cells(self, value: Any) -> Cells:
-        """Return what a value sets.
+        """Return the keys of the features that a value sets, each with its number.
 
         Raises
         ------
         InvalidInputError
-            If it is not of the kind of the column.
+            If it does not fit the kind of the column.
         """
         if self.kind in ("ignore", UNDECIDED):
             return ()
@@ -155,14 +156,14 @@ class Column:
         return text
 
     def place(self, key: str) -> int | slice:
-        """Return the place of a number in a row; of text, of all its numbers."""
+        """Return the position of a feature in a row; of text, the slice of all its features."""
         place = self.places[key]
         return slice(place, place + TEXT.width) if self.kind == "text" else place
 
     def key_of(self, key: str, *, register: bool) -> tuple[str, tuple[str, ...]]:
-        """Return the key under which a number is found, and the keys to register first.
+        """Return the key of the feature that stands for a key, and the keys to add first.
 
-        A category has its own key, or that of its hash once there are very many.
+        A category has its own key, or above 100 categories that of its hash.
         """
         if key in self.places:
             return key, ()
@@ -176,18 +177,18 @@ class Column:
         return hashed, HASH_KEYS
 
     def add(self, key: str, place: int) -> None:
-        """Give a number of the column its place in a row."""
+        """Add a feature at a position of the row."""
         self.places[key] = place
         self.own += key.startswith("=")
 
     def remove(self, key: str) -> None:
-        """Take back what `add` did."""
+        """Undo `add`."""
         self._found.clear()
         del self.places[key]
         self.own -= key.startswith("=")
 
     def name_of(self, key: str) -> str:
-        """Return the name of a number of the column."""
+        """Return the name of a feature of the column."""
         if key.startswith("="):
             return f"{self.name}{key}"
         if key.startswith("#"):
@@ -200,7 +201,7 @@ class Column:
         return f"{self.name}: {_ANGLES[part]} ({function})" if function else self.name
 
     def described(self) -> str:
-        """Return in a few words what the column was taken for, and why."""
+        """Return the kind of the column and the reason, in a few words."""
         return f"{self._taken_for()} ({self.why})"
 
     def _taken_for(self) -> str:
@@ -212,21 +213,18 @@ class Column:
         if not is_hashed:
             return f"category, {self.own} value{'' if self.own == 1 else 's'}"
         if not self.own:
-            return f"category of very many values, hashed into {HASHED} numbers"
-        return f"category, the first {self.own} values, and others hashed into {HASHED} numbers"
+            return f"category of more than {MOST_VALUES} values, hashed into {HASHED} features"
+        return f"category, the first {self.own} values, and others hashed into {HASHED} features"
 
     def _with_words(self, *, is_hashed: bool) -> str:
-        # The categories of a column that is none.
+        # The words in a column of numbers or booleans, which are encoded as categories.
+        hashed = f"hashed into {HASHED} features"
         if not self.own:
-            return f", and very many words, hashed into {HASHED} numbers" if is_hashed else ""
+            return f", and more than {MOST_VALUES} words, {hashed}" if is_hashed else ""
         shown = next(key[1:] for key in self.places if key.startswith("="))
-        counted = (
-            "1 word taken as a category"
-            if self.own == 1
-            else f"{self.own} words taken as categories"
-        )
-        others = f", and others hashed into {HASHED} numbers" if is_hashed else ""
-        return f", and {counted}, as {_shown(shown, 30)}{others}"
+        words = "1 word as a category" if self.own == 1 else f"{self.own} words as categories"
+        others = f", and others {hashed}" if is_hashed else ""
+        return f", and {words}, such as {_shown(shown, 30)}{others}"
 
     def _absent(self) -> Cells:
         if self.late or self.kind == "text":
@@ -263,12 +261,13 @@ class Column:
         shown = _shown(value, 60)
         if self.kind not in _MEANT:
             return InvalidInputError(
-                f"The column {self.name!r} holds a {type(value).__name__}, {shown}; "
-                "a cell is a number, a word, a date, or missing."
+                f"The column {self.name!r} holds a {type(value).__name__}, {shown}; a value must "
+                "be a number, a string, a boolean, a date or missing: convert it, or leave the "
+                "column out."
             )
         return InvalidInputError(
-            f"The column {self.name!r} was taken for {_MEANT[self.kind]}, but here it is {shown}; "
-            "correct or empty the cell, or teach a new model in which the column is a category."
+            f"The column {self.name!r} must be {_MEANT[self.kind]}, but here it is {shown}; "
+            "correct or empty this value, or teach a new model with the column as a category."
         )
 
 

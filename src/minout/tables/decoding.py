@@ -1,4 +1,4 @@
-"""Read the value of a column back from the numbers of a row."""
+"""Decode the value of a column from the features of a row."""
 
 from collections.abc import Mapping
 from math import isnan
@@ -11,7 +11,7 @@ HASHED = "(hashed)"
 
 
 def value_of(column: Column, row: list[float]) -> Any:
-    """Return a number, a word, a truth value or a date as text; None if it is missing."""
+    """Return a number, a category, a boolean or a date in ISO 8601; None if it is missing."""
     numbers = {key: row[place] for key, place in column.places.items()}
     words = [key[1:] for key, number in numbers.items() if key.startswith("=") and number]
     if words:

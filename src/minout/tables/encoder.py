@@ -1,4 +1,4 @@
-"""Turn records with columns of any kind into rows of numbers."""
+"""Encode records with columns of any kind as rows of numeric features."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -19,20 +19,28 @@ from minout.tables.values import Cells, is_missing
 NO_VALUE = Decision(UNDECIDED, "no value so far")
 OVERRIDE = "you said so"
 MOST_FOUND = 2**16
-"""So many values of single records are kept together with what they set, in all columns."""
+"""The most values whose features are cached when single records are encoded, over all columns."""
 FEWEST_FOUND = 16
-"""At least so many values of each column."""
+"""The size of the cache of each column, at least."""
 
 
 class Encoded(NamedTuple):
-    """One row (width,) or rows (n, width), and how many numbers were appended to the width."""
+    """An encoded row (width,) or rows (n, width), and how many features were appended.
+
+    Attributes
+    ----------
+    row : ndarray of shape (width,) or (n, width)
+        The features, in the order of `TableEncoder.names`.
+    new : int
+        By how many features the rows have become wider: pass it to `Learner.teach` as `widen`.
+    """
 
     row: Floats
     new: int
 
 
 class Mark(NamedTuple):
-    """A moment to which `TableEncoder.roll_back` goes back."""
+    """A savepoint of a `TableEncoder`, for `roll_back` and `has_changed_since`."""
 
     columns: int
     slots: int
@@ -41,45 +49,59 @@ class Mark(NamedTuple):
 
 
 class TableEncoder:
-    r"""Turn records with columns of any kind into rows of numbers; grow when categories appear.
+    r"""Encode records with columns of any kind as rows of features; new categories add features.
 
-    `start` decides what each column is from the first rows, in this order: true or false (also the
-    words true, false, yes and no) is a boolean; numbers and text that is a number are numbers, also
-    if up to 5 % of the values are words, but whole numbers that all differ in a column named as an
-    id are left out; dates in ISO 8601 are dates; words are categories, but a column in which nearly
-    all of 20 or more values differ is text (four words or more on average) or left out as an
-    identifier. Eight words or more on average are text if more than half of the values differ. The
-    dtype of a data frame decides before its values do, and an override before both.
+    The kind of a column says how its values are encoded:
 
     =========  ==============================================================================
-    kind       numbers of a row
+    kind       features
     =========  ==============================================================================
-    number     itself; a missing one is NaN. A word is a missing number and gets a number as a
-               category has
-    boolean    1 or 0; a missing one is NaN. Any other word gets a number as a category has
+    number     one, the number itself; NaN if it is missing. A string that is not a number counts
+               as a missing number, and gets a feature of its own like a category
+    boolean    one, 1 or 0; NaN if it is missing. Any other string gets a feature of its own like
+               a category
     date       days since 1970 (NaN if missing), and sine and cosine of the time of year, of the
-               weekday and, once a time is given that is not midnight, of the time of day
-    category   1 for its value: each value has its own number, and so has "missing". Above 100
-               values, those without a number of their own share 64, by a hash
-    text       512, by a hash of its words and runs of characters as `HashedText` makes them; all
-               are 0 if it is missing
+               weekday and, once there is a time other than midnight, of the time of day
+    category   one-hot: a feature for each value, and one for "missing". Above 100 values, those
+               without a feature of their own share 64 features by a hash of the value
+    text       512, hashed from words and runs of characters by `HashedText`; all are 0 if it is
+               missing
     ignore     none
     =========  ==============================================================================
 
-    Numbers are only ever appended to a row, and rows from before have 0 in them, as
-    `Learner.widen` gives them: they are the rows that an encoder makes that knew all categories
-    from the start. Which values beyond 100 share numbers, and the kinds themselves, depend on the
-    first rows. The order of the numbers depends on the order in which categories appear, except
-    for those in the first rows, which are sorted.
+    `start` decides the kind of each column. A kind passed as `kinds` comes first, then the dtype of
+    a data frame, then the first rows:
 
-    A column that appears later, or has its first value later, starts with 0 for all rows before;
-    a second number says that a value is given, except for text, which is 0 if it is missing.
+    - True and False, or the strings true, false, yes and no: boolean.
+    - Numbers, or strings that are numbers, also if up to 5 % of the values are other strings:
+      number. But 20 or more whole numbers that all differ, in a column named like an id, are
+      identifiers: ignore.
+    - Dates, or strings in ISO 8601: date.
+    - 20 or more values, nearly all of them different: text if they have four words or more on
+      average, otherwise identifiers: ignore. If only more than half of them differ, text if they
+      have eight words or more on average.
+    - Anything else: category.
+
+    A new category, and a time of day in a column of dates, append features to the row. Rows that
+    were encoded before have 0 in them, which is what `Learner.widen` appends: the rows are those of
+    an encoder that knew all categories from the start. The order of the features is the order in
+    which categories appear; those of the first rows are sorted. Kinds, and which values share
+    hashed features, depend on the first rows.
+
+    A column that is not in the first rows, or has no value there, gets its features when its first
+    value comes. In such a column a missing value is 0 in all features, as in the rows before; one
+    more feature of numbers, booleans and dates, "... is given", is 1 where there is a value.
 
     Parameters
     ----------
     kinds : mapping of str to str, optional
-        Overrides, by name of the column: "number", "boolean", "date", "category", "text" or
-        "ignore".
+        The kinds of columns by name, if they are not to be inferred: "number", "boolean", "date",
+        "category", "text" or "ignore".
+
+    Raises
+    ------
+    InvalidInputError
+        If a kind is none of these.
 
     Examples
     --------
@@ -113,56 +135,56 @@ class TableEncoder:
 
     @property
     def width(self) -> int:
-        """How many numbers a row has."""
+        """The number of features of an encoded row."""
         return len(self._slots)
 
     @property
     def names(self) -> list[str]:
-        """A name for each number of a row: "age", "colour=red", "colour is missing"."""
+        """The name of each feature: "age", "colour=red", "colour is missing"."""
         return [column.name_of(key) for column, key in self._slots]
 
     @property
     def sources(self) -> list[str]:
-        """The column that each number of a row comes from."""
+        """The column that each feature comes from."""
         return [column.name for column, _ in self._slots]
 
     @property
     def columns(self) -> list[str]:
-        """The names of the columns, in their order."""
+        """The names of all columns, in the order in which they appeared."""
         return list(self._columns)
 
     @property
     def first_columns(self) -> list[str]:
-        """The names of the columns that are used and that the first rows had."""
+        """The columns that have features since the first rows; later columns are not listed."""
         return [name for name, each in self._columns.items() if each.places and not each.late]
 
     @property
     def kinds(self) -> dict[str, str]:
-        """What each column was taken for; "undecided" as long as it has no value."""
+        """The kind of each column by name; "undecided" as long as it has no value."""
         return {name: column.kind for name, column in self._columns.items()}
 
     @property
     def overrides(self) -> dict[str, str]:
-        """The kinds that were given by name of the column."""
+        """The kinds that were not inferred but passed, by name of the column."""
         return dict(self._overrides)
 
     def sum_by_column(self, parts: Any) -> dict[str, float]:
-        """Return the sums of one number per number of a row, by the column they come from.
+        """Sum values per feature, such as contributions, to values per column.
 
         Parameters
         ----------
         parts : array-like of shape (width,)
-            Numbers such as the contributions in `Explanation.columns`.
+            One value for each feature, such as the contributions in `Explanation.columns`.
 
         Returns
         -------
         dict of str to float
-            A sum for each column that has numbers.
+            The sum for each column that has features.
 
         Raises
         ------
         InvalidInputError
-            If there is not one part for each number of a row.
+            If `parts` does not have one value for each feature.
 
         Examples
         --------
@@ -174,7 +196,8 @@ class TableEncoder:
         each = np.asarray(parts, dtype=np.float64)
         if each.shape != (self.width,):
             raise InvalidInputError(
-                f"A row has {self.width} numbers, but the parts have the shape {each.shape}."
+                f"`parts` has shape {each.shape}, but an encoded row has {self.width} features; "
+                "pass one value for each feature."
             )
         sums: dict[str, float] = {}
         for name, part in zip(self.sources, each.tolist(), strict=True):
@@ -182,29 +205,45 @@ class TableEncoder:
         return sums
 
     def describe_columns(self) -> list[str]:
-        """Return one line per column: what it was taken for, and why."""
+        """Return one line per column: its name, its kind and the reason.
+
+        Returns
+        -------
+        list of str
+            Lines such as "colour: category, 3 values (its first values are words)".
+        """
         return [f"{name}: {each.described()}" for name, each in self._columns.items()]
 
     def taken_for(self) -> dict[str, str]:
-        """Return for each column what it was taken for, and why."""
+        """Return the kind of each column and the reason, as text.
+
+        Returns
+        -------
+        dict of str to str
+            Texts such as "category, 3 values (its first values are words)", by name of the column.
+        """
         return {name: each.described() for name, each in self._columns.items()}
 
     def start(self, table: Any) -> None:
-        """Decide what each column is from the first rows, and register their categories.
+        """Decide the kind of each column from the first rows, and add features for their values.
 
         Parameters
         ----------
         table : DataFrame, mapping of str to sequence, or sequence of mappings
-            The first rows: a frame of pandas or polars, columns by name, or records.
+            The first rows: a pandas or polars data frame, a mapping of column names to values, or
+            a list of records (mappings of column names to values).
 
         Raises
         ------
         InvalidInputError
-            If there are no columns, if it was started before, or if a value is not of the kind
-            that an override says. Nothing has changed.
+            If there are no columns, if `start` was called before, or if a value does not fit the
+            kind that was passed for its column. The encoder is then unchanged.
         """
         if self.is_started:
-            raise InvalidInputError("The kinds of the columns have been decided already.")
+            raise InvalidInputError(
+                "This encoder has been started; encode rows with `encode` or `encode_many`, or "
+                "make a new encoder."
+            )
         mark = self.mark()
         try:
             self._start(columns_of(table), declared_kinds(table))
@@ -213,23 +252,32 @@ class TableEncoder:
             raise
 
     def encode(self, record: Mapping[str, Any]) -> Encoded:
-        """Return the row of a record; categories and columns that are new are registered.
+        """Encode a record to teach; new categories and columns get new features.
+
+        Without `start`, this record alone decides the kinds.
 
         Parameters
         ----------
         record : mapping of str to object
-            Values by name of the column; columns that are not in it have no value.
+            Values by name of the column; a column that is not in it is missing.
 
         Returns
         -------
         Encoded
-            The row (width,), and by how many numbers the width has grown: pass it on to
-            `Learner.teach` as `widen`.
+            The row (width,), and how many features were appended: pass that to `Learner.teach` as
+            `widen`.
 
         Raises
         ------
         InvalidInputError
-            If a value is not of the kind of its column. Nothing has changed.
+            If a value does not fit the kind of its column. The encoder is then unchanged.
+
+        Examples
+        --------
+        >>> encoder = TableEncoder()
+        >>> encoder.start({"colour": ["red", "blue"]})
+        >>> encoder.encode({"colour": "green"})
+        Encoded(row=array([0., 0., 1.]), new=1)
         """
         mark = self.mark()
         try:
@@ -245,23 +293,37 @@ class TableEncoder:
         return Encoded(row, self.width - before)
 
     def encode_known(self, record: Mapping[str, Any]) -> Floats:
-        """Return the row of a record, for a prediction: an unseen category is all zeros.
+        """Encode a record to predict; no features are added, so a new category is all zeros.
 
         Parameters
         ----------
         record : mapping of str to object
-            Values by name of the column; columns that are not known are left out.
+            Values by name of the column; columns that the encoder does not have are ignored.
 
         Returns
         -------
         ndarray of shape (width,)
-            The row.
+            The encoded row.
+
+        Raises
+        ------
+        InvalidInputError
+            If nothing has been encoded yet, or if a value does not fit the kind of its column.
+
+        Examples
+        --------
+        >>> encoder = TableEncoder()
+        >>> encoder.start({"colour": ["red", "blue"]})
+        >>> encoder.encode_known({"colour": "red"}), encoder.encode_known({"colour": "green"})
+        (array([0., 1.]), array([0., 0.]))
         """
         self._require_started()
         return self._row(record)
 
     def encode_many(self, table: Any) -> Encoded:
-        """Return the rows of many records, and by how many numbers the width has grown.
+        """Encode many records to teach; new categories and columns get new features.
+
+        The kinds of new columns (without `start`, of all columns) are decided from all records.
 
         Parameters
         ----------
@@ -271,7 +333,12 @@ class TableEncoder:
         Returns
         -------
         Encoded
-            The rows (n, width), each as wide as the last, and the growth of the width.
+            The rows (n, width), all of the final width, and how many features were appended.
+
+        Raises
+        ------
+        InvalidInputError
+            If a value does not fit the kind of its column. The encoder is then unchanged.
         """
         given, declared, mark = columns_of(table), declared_kinds(table), self.mark()
         try:
@@ -289,7 +356,7 @@ class TableEncoder:
         return Encoded(rows, self.width - before)
 
     def encode_known_many(self, table: Any) -> Floats:
-        """Return the rows of many records, for predictions: see `encode_known`.
+        """Encode many records to predict, as `encode_known` does.
 
         Parameters
         ----------
@@ -299,16 +366,21 @@ class TableEncoder:
         Returns
         -------
         ndarray of shape (n, width)
-            The rows.
+            The encoded rows.
+
+        Raises
+        ------
+        InvalidInputError
+            If nothing has been encoded yet, or if a value does not fit the kind of its column.
         """
         self._require_started()
         given = columns_of(table)
         return self._rows(given, self._read(given))
 
     def appear(self, table: Any) -> None:
-        """Decide what columns are that are new in a sample of rows, from all its values.
+        """Decide the kinds of new columns from a sample of rows; no features are added yet.
 
-        Without it `encode` decides from the first value. No categories are registered.
+        Without it, `encode` decides the kind of a new column from its first value.
 
         Parameters
         ----------
@@ -318,7 +390,7 @@ class TableEncoder:
         Raises
         ------
         InvalidInputError
-            If the first rows are still to come, which `start` takes. Nothing has changed.
+            If nothing has been encoded yet: the first rows are for `start`.
         """
         self._require_started()
         given, declared = columns_of(table), declared_kinds(table)
@@ -326,7 +398,7 @@ class TableEncoder:
             self._appear(name, values, declared.get(name))
 
     def decode(self, row: Floats) -> dict[str, Any]:
-        """Return the values of a row, for people: what `encode` made of them, read back.
+        """Return the values of the columns that an encoded row stands for, to show them.
 
         Parameters
         ----------
@@ -336,8 +408,9 @@ class TableEncoder:
         Returns
         -------
         dict of str to object
-            For each column that is used: a number, a word, True or False, a date as text, or None
-            if it is missing. Text and hashed categories cannot be read back: they are "(hashed)".
+            For each column that has features: a number, a category, True or False, a date in ISO
+            8601, or None if it is missing. Text and hashed categories cannot be decoded: they are
+            "(hashed)".
 
         Examples
         --------
@@ -351,12 +424,18 @@ class TableEncoder:
         return {column.name: value_of(column, numbers) for column in used}
 
     def mark(self) -> Mark:
-        """Return this moment, for `roll_back` and `has_changed_since`."""
+        """Return a savepoint for `roll_back` and `has_changed_since`.
+
+        Returns
+        -------
+        Mark
+            A few numbers; it costs no copy of the encoder.
+        """
         undecided = tuple(self._undecided)
         return Mark(len(self._columns), len(self._slots), undecided, self._kinds_set)
 
     def has_changed_since(self, mark: Mark) -> bool:
-        """Return whether a column, a kind or a number is new since a moment.
+        """Return whether a column, a kind or a feature was added since a savepoint.
 
         Parameters
         ----------
@@ -366,12 +445,14 @@ class TableEncoder:
         Returns
         -------
         bool
-            Whether `described` has changed.
+            Whether the encoder, and so `described`, has changed.
         """
         return mark != self.mark()
 
     def roll_back(self, mark: Mark) -> None:
-        """Forget what was registered since a moment: categories, columns and their kinds.
+        """Undo what was added since a savepoint: features, columns and their kinds.
+
+        Kinds that were set by `set_kind` stay.
 
         Parameters
         ----------
@@ -389,7 +470,13 @@ class TableEncoder:
         self._plan = None
 
     def copy(self) -> "TableEncoder":
-        """Return an encoder that can change without this one."""
+        """Return an independent copy.
+
+        Returns
+        -------
+        TableEncoder
+            An encoder with the same columns, kinds and features.
+        """
         twin = TableEncoder(self._overrides)
         for each in self._columns.values():
             twin._add(Column(each.name, each.kind, each.why, late=each.late))
@@ -399,10 +486,10 @@ class TableEncoder:
         return twin
 
     def set_kind(self, column: str, kind: str) -> None:
-        """Override what a column is taken for.
+        """Set the kind of a column, instead of the inferred one.
 
-        Before `start` any kind is possible. Later, a column that was left out can be given a kind:
-        rows before count as without a value.
+        Before `start`, any kind can be set. Later, only the kind of a column that has no features
+        yet, because it was ignored or new: in the rows before, its value counts as missing.
 
         Parameters
         ----------
@@ -414,7 +501,7 @@ class TableEncoder:
         Raises
         ------
         InvalidInputError
-            If the rows so far were encoded as another kind: they cannot be read again.
+            If it is none of these kinds, or if rows were encoded with another kind.
         """
         kind = _checked_kind(column, kind)
         known = self._columns.get(column)
@@ -422,8 +509,8 @@ class TableEncoder:
             return
         if known is not None and known.places:
             raise InvalidInputError(
-                f"The column {column!r} is a {known.kind} in the rows so far, which cannot be read "
-                f"again as {kind}; teach a new model with {column}={kind}."
+                f"The column {column!r} was encoded as {known.kind} in the rows so far, and they "
+                f"cannot be encoded again as {kind}; teach a new model with {column}={kind}."
             )
         self._overrides[column] = kind
         self._kinds_set += 1
@@ -431,7 +518,13 @@ class TableEncoder:
             self._decide(known, Decision(kind, OVERRIDE))
 
     def described(self) -> dict[str, Any]:
-        """Return plain values for a file: the same for encoders that are the same."""
+        """Return the encoder as plain values that can be written as JSON; `restored` reads them.
+
+        Returns
+        -------
+        dict
+            The same for two encoders that are the same.
+        """
         return describe_columns(self._overrides, list(self._columns.values()), self._slots)
 
     @classmethod
@@ -441,12 +534,25 @@ class TableEncoder:
         Parameters
         ----------
         about : dict
-            What `described` returned, perhaps from a file that someone else has written.
+            What `described` returned. It is checked, so it may come from a file that someone else
+            has written.
+
+        Returns
+        -------
+        TableEncoder
+            An encoder with the same columns, kinds and features.
 
         Raises
         ------
         InvalidInputError
-            If no encoder is described so.
+            If `described` cannot have returned this.
+
+        Examples
+        --------
+        >>> encoder = TableEncoder()
+        >>> encoder.start({"age": [31, 28]})
+        >>> TableEncoder.restored(encoder.described()).names
+        ['age']
         """
         overrides, columns, slots = restored_columns(about)
         encoder = cls(overrides)
@@ -470,7 +576,7 @@ class TableEncoder:
         return decide(name, values, declared)
 
     def _appear(self, name: str, values: Sequence[Any], declared: str | None = None) -> None:
-        # A column that is new, or has its first value: it is late.
+        # Decide the kind of a column that is new, or has its first value after the first rows.
         known = self._columns.get(name)
         if known is not None and known.kind != UNDECIDED:
             return
@@ -531,8 +637,8 @@ class TableEncoder:
         return placed
 
     def _placed(self, column: Column, cells: Cells, *, register: bool = False) -> Placed:
-        # The places of what a value sets; without `register`, of what is known.
-        if register and cells and column.lacks_base:  # it is late
+        # The positions of what a value sets; without `register`, of features that exist.
+        if register and cells and column.lacks_base:  # its first value
             self._register(column, column.base())
         placed: list[tuple[Any, Any]] = []
         for wanted, number in cells:
@@ -570,7 +676,7 @@ class TableEncoder:
 
 
 def _first_keys(column: Column, values: Sequence[Any]) -> list[str]:
-    # What the first rows set beside the base, sorted; hashes instead of very many categories.
+    # The features of the first rows beside the base, sorted; hashes above 100 categories.
     keys = {key for cells in first_cells(column, values) for key, _ in cells}
     keys -= set(BASE[column.kind])
     if column.kind == "date":
@@ -584,6 +690,6 @@ def _first_keys(column: Column, values: Sequence[Any]) -> list[str]:
 def _checked_kind(column: str, kind: Any) -> str:
     if not isinstance(kind, str) or kind not in KINDS:
         raise InvalidInputError(
-            f"The kind of the column {column!r} is one of {', '.join(KINDS)}, not {kind!r}."
+            f"The kind of the column {column!r} must be one of {', '.join(KINDS)}, not {kind!r}."
         )
     return kind

@@ -1,4 +1,4 @@
-"""Take a data frame, a mapping or a list of records apart into columns."""
+"""Read the columns of a data frame, a mapping or a list of records."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,12 +12,12 @@ Columns = Mapping[str, Sequence[Any]]
 
 
 def is_frame(table: Any) -> bool:
-    """Return whether something is a data frame of pandas or polars."""
+    """Return whether an object is a data frame of pandas or polars."""
     return hasattr(table, "columns") and hasattr(table, "dtypes")
 
 
 def is_plain(frame: Any) -> bool:
-    """Return whether a frame has numbers and truth values only, and none is missing."""
+    """Return whether a frame has numbers and booleans only, and none is missing."""
     _refuse_twice([str(each) for each in frame.columns])
     return all(_is_plain(frame[each]) for each in frame.columns)
 
@@ -28,13 +28,19 @@ def columns_of(table: Any) -> Columns:
     Parameters
     ----------
     table : DataFrame, mapping of str to sequence, or sequence of mappings
-        A frame of pandas or polars, columns by name, or records. A record without a column has no
-        value in it.
+        A pandas or polars data frame, a mapping of column names to values, or records (mappings of
+        column names to values). A column that a record does not have is missing in it.
 
     Returns
     -------
     mapping of str to sequence
-        Columns of numbers are float64 arrays, with NaN where a value is missing.
+        Columns of a data frame whose dtype is a number are float64 arrays, with NaN where a value
+        is missing.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is no such table, if two columns have the same name, or if columns differ in length.
     """
     if is_frame(table):
         names = [str(each) for each in table.columns]
@@ -45,13 +51,14 @@ def columns_of(table: Any) -> Columns:
         return _equally_long({str(name): values for name, values in table.items()})
     if isinstance(table, str | bytes) or not isinstance(table, Sequence):
         raise InvalidInputError(
-            f"A table is a data frame, columns by name or a list of records, not a "
-            f"{type(table).__name__}."
+            "A table must be a data frame, a mapping of column names to values or a list of "
+            f"records, not a {type(table).__name__}."
         )
     for each in table:
         if not isinstance(each, Mapping):
             raise InvalidInputError(
-                f"A record has a value for each column by name, but got a {type(each).__name__}."
+                f"A record must be a mapping of column names to values, not a "
+                f"{type(each).__name__}."
             )
     names = list(table[0]) if table else []
     if set(map(type, names)) == {str} and all(list(record) == names for record in table):
@@ -61,7 +68,7 @@ def columns_of(table: Any) -> Columns:
 
 
 def declared_kinds(table: Any) -> dict[str, str]:
-    """Return the kinds that the dtypes of a frame say; a column of objects or text says none."""
+    """Return the kinds that follow from the dtypes of a frame; none for objects and strings."""
     if not is_frame(table):
         return {}
     kinds = {str(each): _declared(table[each].dtype) for each in table.columns}
@@ -110,7 +117,7 @@ def _declared(dtype: Any) -> str | None:
 def _refuse_twice(names: list[str]) -> None:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise InvalidInputError(f"Two columns are named {twice!r}; names must differ.")
+        raise InvalidInputError(f"Two columns are named {twice!r}; rename one of them.")
 
 
 def _equally_long(columns: dict[str, Sequence[Any]]) -> Columns:
@@ -118,5 +125,8 @@ def _equally_long(columns: dict[str, Sequence[Any]]) -> Columns:
     if len(set(lengths.values())) > 1:
         (first, n), *others = lengths.items()
         name, m = next(each for each in others if each[1] != n)
-        raise InvalidInputError(f"The column {first!r} has {n} rows, but {name!r} has {m}.")
+        raise InvalidInputError(
+            f"The column {first!r} has {n} rows, but {name!r} has {m}; "
+            "pass columns of equal length."
+        )
     return columns

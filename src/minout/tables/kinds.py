@@ -1,4 +1,4 @@
-"""Decide what the values of a column are: numbers, truth values, dates, categories, text."""
+"""Decide the kind of a column from its values: number, boolean, date, category, text, ignore."""
 
 import re
 from collections.abc import Sequence
@@ -17,32 +17,32 @@ from minout.tables.values import (
 )
 
 KINDS = ("number", "boolean", "date", "category", "text", "ignore")
-"""What a column can be taken for."""
+"""The kinds of columns: how their values are encoded."""
 UNDECIDED = "undecided"
-"""The kind of a column without a value so far."""
+"""The kind of a column that has had no value so far."""
 MOST_VALUES = 100
-"""A column with more categories is hashed."""
+"""The most categories of a column that have a feature each; the others are hashed."""
 FEWEST_TO_TELL = 20
-"""Identifiers and text are recognised in so many values or more."""
+"""The fewest values in which identifiers and text are recognised."""
 NEARLY_ALL = 0.95
-"""So many values differ in a column of identifiers or text, or are numbers among words."""
+"""The least share of values that differ in a column of identifiers or text, or are numbers."""
 TEXT_WORDS = 4.0
-"""Values of text have so many words on average, if nearly all differ."""
+"""The least average number of words of text, if nearly all values differ."""
 LONG_TEXT_WORDS = 8.0
-"""Values of text have so many words on average, if more than half differ."""
+"""The least average number of words of text, if more than half of the values differ."""
 _ID = re.compile(r"(^|[_\s.-])(id|ids|uuid|guid|index|rowid|row_number)$|^unnamed: ?\d+$", re.I)
 _CAMEL_ID = re.compile(r"[a-z](Id|ID)$")
 
 
 class Decision(NamedTuple):
-    """A kind, and why, in a few words; both are shown to the user."""
+    """The kind of a column, and the reason in a few words; both are shown to the user."""
 
     kind: str
     why: str
 
 
 def decide(name: str, values: Any, declared: str | None = None) -> Decision:
-    """Return what a column is taken for, from its first values.
+    """Decide the kind of a column from its first values.
 
     Parameters
     ----------
@@ -51,12 +51,12 @@ def decide(name: str, values: Any, declared: str | None = None) -> Decision:
     values : sequence
         The first values.
     declared : str, optional
-        The kind that the dtype of a data frame says.
+        The kind that follows from the dtype in a data frame.
 
     Returns
     -------
     Decision
-        Its kind and the reason.
+        The kind and the reason.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def _by_values(name: str, given: Sequence[Any]) -> Decision:
 
 
 def _are_nearly_numbers(words: Sequence[Any], count: int) -> bool:
-    # So there are at least 20 values.
+    # With 5 % of them, there are at least 20 values.
     are_few = count - len(words) >= NEARLY_ALL * count
     return are_few and all(as_word_among_numbers(each) is not None for each in words)
 
@@ -118,17 +118,18 @@ def _words(given: Sequence[Any]) -> Decision:
         shown = as_word(others[0]) or type(others[0]).__name__
         short = repr(shown if len(shown) <= 30 else f"{shown[:29]}…")
         return Decision(
-            "category", f"{len(others):,} of {len(given):,} values are no numbers, as {short}"
+            "category", f"{len(others):,} of {len(given):,} values are not numbers, such as {short}"
         )
     return Decision("category", "its first values are words")
 
 
 def _number(name: str, given: Sequence[Any], why: str) -> Decision:
-    # Whole numbers that all differ, in a column that is named so, are identifiers.
+    # Whole numbers that all differ, in a column that is named like an id, are identifiers.
     if len(given) >= FEWEST_TO_TELL and (_ID.search(name) or _CAMEL_ID.search(name)):
         numbers = [as_number(each) or 0.0 for each in given]
         if len(set(numbers)) == len(numbers) and all(each.is_integer() for each in numbers):
-            return Decision("ignore", f"an identifier: its name, and all {len(given):,} differ")
+            why = f"an identifier by its name: all {len(given):,} values differ"
+            return Decision("ignore", why)
     return Decision("number", why)
 
 

@@ -1,4 +1,4 @@
-"""The columns of an encoder, prepared to read one record after the other."""
+"""The columns of an encoder, prepared to encode one record after the other."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,14 +11,14 @@ from minout.tables.columns import BASE, Column
 from minout.tables.kinds import UNDECIDED
 
 Picked = tuple[int, Column]
-"""A column and its number."""
+"""The index of a column, and the column."""
 
 
 class Plan:
-    """Which columns of a record are plain numbers, which are read one by one, and where they go.
+    """Which columns of a record are numbers, which are encoded one by one, and their positions.
 
-    It is valid until a column appears, is taken for something else, or gets a number that all its
-    values need.
+    It is valid until a column is added, gets another kind, or gets a feature that all its values
+    need.
     """
 
     __slots__ = ("_decided", "_given", "_is_late", "_names", "_numbers", "_others", "_places")
@@ -40,7 +40,7 @@ class Plan:
         self._given = np.array(given, dtype=np.int64)
 
     def undecided(self, record: Mapping[str, Any]) -> list[str]:
-        """Return the columns of a record that are new or undecided."""
+        """Return the columns of a record that are new or have no kind yet."""
         if len(self._decided) == len(self._names) and list(record) == self._names:
             return []
         return [name for name in record if name not in self._decided]
@@ -52,14 +52,14 @@ class Plan:
         return list(map(record.get, self._names))
 
     def split(self, values: Sequence[Any]) -> tuple[Floats, list[Picked]]:
-        """Return plain numbers for `put`, and the columns that must be read one by one."""
+        """Return the numbers for `put`, and the columns that must be encoded one by one."""
         numbers, unread = split_numbers(self._of_numbers(values))
         if not unread:
             return numbers, self._others
         return numbers, sorted([*self._others, *(self._numbers[n] for n in unread)])
 
     def put(self, numbers: Floats, row: Floats) -> None:
-        """Set the plain numbers in a row of zeros."""
+        """Set the numbers in a row of zeros."""
         if len(self._given):
             is_given = ~np.isnan(numbers)
             row[self._given] = is_given[self._is_late]

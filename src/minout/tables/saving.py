@@ -1,4 +1,4 @@
-"""Describe the columns of an encoder as plain values, and restore them; everything is checked."""
+"""Describe an encoder as plain values for JSON, and restore its columns; everything is checked."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,19 +10,19 @@ from minout.tables.kinds import KINDS, MOST_VALUES, UNDECIDED
 from minout.tables.values import LONGEST
 
 VERSION = 2
-"""In version 1 columns of text had no numbers."""
+"""In version 1 columns of text had no features."""
 MOST_COLUMNS = 100_000
 MOST_TEXTS = 2_000
-"""The most columns of text: a few letters in a file stand for all numbers of one."""
+"""The most columns of text: a few characters in a file stand for 512 features."""
 _TEXT = ["text", len(TEXT_KEYS)]
-"""What stands for all numbers of a column of text; they are next to each other."""
+"""What stands for all features of a column of text; they are next to each other."""
 _KEYS = {
     "number": (*HASH_KEYS,),
     "boolean": (*HASH_KEYS,),
     "date": DAY_KEYS,
     "category": ("missing", *HASH_KEYS),
 }
-"""Keys that a column of each kind may have beside its base; categories apart."""
+"""The keys that a column of each kind may have beside its base and its categories."""
 
 Restored = tuple[dict[str, str], list[Column], list[tuple[int, str]]]
 
@@ -30,7 +30,7 @@ Restored = tuple[dict[str, str], list[Column], list[tuple[int, str]]]
 def describe_columns(
     overrides: Mapping[str, str], columns: list[Column], slots: Sequence[tuple[Column, str]]
 ) -> dict[str, Any]:
-    """Return plain values that say all of an encoder."""
+    """Return the kinds that were passed, the columns and the features (slots) as plain values."""
     number = {column.name: n for n, column in enumerate(columns)}
     return {
         "version": VERSION,
@@ -45,14 +45,14 @@ def describe_columns(
 
 
 def restored_columns(about: Any) -> Restored:
-    """Return overrides, columns without places, and slots as (number of the column, key).
+    """Return the kinds that were passed, the columns, and features as (index of the column, key).
 
-    Columns of text in version 1 stay left out.
+    Columns of text in version 1 stay without features.
 
     Raises
     ------
     InvalidInputError
-        If `describe_columns` could not have written that.
+        If `describe_columns` cannot have returned this.
     """
     if not isinstance(about, dict) or set(about) != {"version", "overrides", "columns", "slots"}:
         raise _not_ours()
@@ -119,7 +119,7 @@ def _is_slot(slot: Any, columns: list[Column]) -> bool:
 
 
 def _has_what_it_needs(column: Column, keys: set[str]) -> bool:
-    # All numbers of the base, or none yet; all hashes or none; not too many categories.
+    # All features of the base, or none yet; all hashes or none; not too many categories.
     base, hashes = set(column.base()), keys.intersection(HASH_KEYS)
     if not base <= keys and not (column.late and not keys):
         return False
@@ -131,4 +131,6 @@ def _has_what_it_needs(column: Column, keys: set[str]) -> bool:
 
 
 def _not_ours() -> InvalidInputError:
-    return InvalidInputError("The description of the table's columns was not written by minout.")
+    return InvalidInputError(
+        "This does not describe an encoder; pass what `TableEncoder.described` returned, unchanged."
+    )

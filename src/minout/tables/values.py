@@ -1,4 +1,4 @@
-"""Read values of a table: whether one is missing, and as a number, truth value, date or word."""
+"""Read single values: whether one is missing, and as a number, boolean, date or category."""
 
 import zlib
 from collections.abc import Sequence
@@ -15,28 +15,28 @@ MISSING = frozenset(
     {"", "NA", "N/A", "n/a", "na", "#N/A", "<NA>", "nan", "NaN", "NAN", "NaT"}
     | {"null", "NULL", "Null", "None", "?", "-"}
 )
-"""Words that stand for a missing value."""
+"""Strings that stand for a missing value."""
 TRUTH = {"true": True, "yes": True, "false": False, "no": False}
-"""Words for truth values, in lower case."""
+"""Strings for booleans, in lower case."""
 LARGEST = 1e100
 """The largest absolute value of a number, as in `minout.inputs`."""
 LONGEST = 200
-"""A longer word is cut, and ends with a hash of all of it."""
+"""The most characters of a category; a longer one is cut, and ends with a hash of all of it."""
 EPOCH = datetime(1970, 1, 1)
 DAY = timedelta(days=1)
 REAL = int | float | np.integer | np.floating | np.bool_ | Decimal
 _DIGITS = frozenset("0123456789+-.eE")
 _PLAIN = frozenset({str, float, int, bool, np.float64, np.float32, np.int64, np.bool_})
-"""Of these types `float` and `as_number` read the same; text apart, which `_floats` looks at."""
+"""Types for which `float` and `as_number` agree; `_floats` checks strings itself."""
 _EMPTY = MISSING | {None}
 _WHOLE = {str(number): float(number) for number in range(1000)}
 
 Cells = tuple[tuple[str, Any], ...]
-"""What a value sets: keys of numbers of a row, each with its number; of text, all its numbers."""
+"""What a value sets: keys of features, each with its number; of text, one key with an array."""
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether a value is missing: None, NaN, NaT, pandas.NA, or a word for it.
+    """Return whether a value is missing: None, NaN, NaT, pandas.NA, or a string such as "NA".
 
     Examples
     --------
@@ -57,9 +57,9 @@ def is_missing(value: Any) -> bool:
 
 
 def as_number(value: Any) -> float | None:
-    """Return a value as a finite number up to 1e100; None if it is none.
+    """Return a value as a finite number up to 1e100; None if it is not a number.
 
-    A truth value is 1 or 0, and a duration is in seconds.
+    A boolean is 1 or 0, and a duration is in seconds.
 
     Examples
     --------
@@ -85,13 +85,13 @@ def as_number(value: Any) -> float | None:
 
 
 def plain_numbers(values: Sequence[Any]) -> Floats | None:
-    """Return many values as numbers at once, NaN where one is missing.
+    """Return many values as numbers at once, NaN where a value is missing.
 
     Returns
     -------
     ndarray of shape (n,) or None
-        None if a value may be no number: then `is_missing` and `as_number` decide for each. Where
-        there are numbers, they are what `as_number` returns.
+        The numbers that `as_number` returns; None if a value may not be a number, so that
+        `is_missing` and `as_number` must decide for each.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def plain_numbers(values: Sequence[Any]) -> Floats | None:
     >>> plain_numbers(["3", "1_000"]), plain_numbers([float("inf")])
     (None, None)
     """
-    try:  # the numbers of images; reading them again takes four times as long
+    try:  # whole numbers below 1,000, such as pixels: four times as fast
         return np.fromiter(map(_WHOLE.__getitem__, values), np.float64, len(values))
     except (KeyError, TypeError):
         numbers = _floats(values)
@@ -130,7 +130,7 @@ def _floats(values: Sequence[Any]) -> Floats | None:
 
 
 def as_truth(value: Any) -> bool | None:
-    """Return a truth value, or a word or number for one; None if it is none."""
+    """Return a boolean, or what a string or number stands for; None if it is not a boolean."""
     if isinstance(value, bool | np.bool_):
         return bool(value)
     if isinstance(value, str):
@@ -142,9 +142,9 @@ def as_truth(value: Any) -> bool | None:
 
 
 def as_time(value: Any) -> datetime | None:
-    """Return a date or time without a zone, in UTC if it had one; None if it is none.
+    """Return a date or time without a time zone, in UTC if it had one; None if it is no date.
 
-    Text is read as ISO 8601, with dashes.
+    Strings must be ISO 8601 with dashes.
 
     Examples
     --------
@@ -189,7 +189,7 @@ def as_word(value: Any) -> str | None:
 
 
 def as_text(value: Any) -> str | None:
-    """Return a value as text of any length; None for lists and the like."""
+    """Return a value as a string of any length; None for lists and the like."""
     if isinstance(value, str):
         return value.strip()
     if isinstance(value, bool | np.bool_):
@@ -205,9 +205,9 @@ def as_text(value: Any) -> str | None:
 
 
 def as_word_among_numbers(value: Any) -> str | None:
-    """Return the word that a value is in a column of numbers; None if it is no text.
+    """Return the category of a string in a column of numbers; None if it is not a string.
 
-    Text in digits that is a number beyond 1e100 is no word either.
+    None, too, for a string that is a number beyond 1e100.
 
     Examples
     --------
@@ -227,14 +227,14 @@ def as_word_among_numbers(value: Any) -> str | None:
 
 
 def word_hash(text: str) -> int:
-    """Return a number of 32 bits that depends on a word only."""
+    """Return a 32-bit hash of a string, the same in every process."""
     return zlib.crc32(text.encode())
 
 
 def time_cells(time: datetime) -> Cells:
-    """Return the numbers of a time: days since 1970, and angles of the year, week and day.
+    """Return the features of a time: days since 1970, and angles of the year, week and day.
 
-    A time at midnight counts as a date alone: it sets no angle of the day.
+    Midnight counts as a date without a time of day: it sets no angle of the day.
     """
     of_day = (time - datetime(time.year, time.month, time.day)) / DAY
     year = datetime(time.year, 1, 1)

@@ -1,11 +1,14 @@
 """Read your own files one example at a time: CSV, JSON lines, Parquet, NPZ, images.
 
-Labels from CSV are always strings, whatever they look like. JSON, Parquet and NPZ keep whole
-numbers as whole numbers (3.0 is 3) and strings as strings; true and false are the strings "true"
-and "false". Ids are always strings: 7 in Parquet is "7", as in a CSV, so that an example has the
-same id in every kind of file. The label of an image is the name of its folder, its id is its path
-including the outer folder, such as "photos/cat/7.png"; an image that is read alone has no label,
-and its file name is its id. The type of a label does not depend on other rows.
+Labels in CSV are always strings. In JSON, Parquet and NPZ whole numbers stay whole numbers (3.0 is
+3) and strings stay strings; true and false are the strings "true" and "false". The type of a label
+does not depend on other rows.
+
+Ids are always strings: 7 in Parquet is "7", as in a CSV, so that an example has the same id in
+every kind of file.
+
+The label of an image is the name of its folder, and its id is its path from the outer folder on,
+such as "photos/cat/7.png". An image that is read alone has no label, and its id is its file name.
 """
 
 from minout.streams.files.columns import RowsAs, join_names

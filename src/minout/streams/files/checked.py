@@ -1,4 +1,4 @@
-"""The bytes of a file, decompressed and in UTF-8, with what is wrong with them in one sentence."""
+"""Read the bytes of a file, decompressed and in UTF-8; damage is reported in one sentence."""
 
 import codecs
 import io
@@ -12,7 +12,7 @@ import numpy as np
 from minout.errors import InvalidInputError, MissingDataError, system_reason
 
 LONGEST_LINE = 64 << 20
-"""The number of bytes that a line may have; a longer one could fill the memory."""
+"""The most bytes of a line; a longer one could fill the memory."""
 CHUNK = 98_304
 STARTS = {
     b"\x1f\x8b": ("gzip", ".gz"),
@@ -20,7 +20,10 @@ STARTS = {
     b"\xfd7zXZ\0": ("xz", ".xz"),
     b"\x28\xb5\x2f\xfd": ("Zstandard", ".zst"),
 }
-"""The first bytes of compressed files; bzip2's are those of its usual block size."""
+"""The first bytes of compressed files, with the name and suffix of the compression.
+
+For bzip2 they are those of its usual block size.
+"""
 STOP = "\ud800"
 """Stands for bytes that cannot be decoded; no decoded text contains it."""
 
@@ -28,7 +31,8 @@ STOP = "\ud800"
 class CheckedBytes(io.BufferedIOBase):
     """A binary stream for `io.TextIOWrapper` (by `read1`) or `io.BufferedReader` (by `readinto`).
 
-    The bytes before a fault are read first; then it is raised as a MissingDataError.
+    It checks what it reads: damage, text that cannot be decoded and lines that are too long raise a
+    MissingDataError, after the bytes before them were read.
 
     Parameters
     ----------
@@ -37,13 +41,13 @@ class CheckedBytes(io.BufferedIOBase):
     source : str
         The name of the file, for messages.
     compression : str, optional
-        What the file is compressed with, for messages.
+        The name of the compression, for messages.
     encoding : str, optional
         The encoding of the file; its text is converted to UTF-8.
     universal : bool, default=False
         Whether lines may end with a carriage return alone.
     close : callable, optional
-        Closes the file.
+        Called to close the file.
     """
 
     def __init__(
@@ -82,7 +86,7 @@ class CheckedBytes(io.BufferedIOBase):
         return count
 
     def close(self) -> None:
-        """Close the file, too."""
+        """Close the stream and the file."""
         if not self.closed and self._close is not None:
             self._close()
         super().close()
@@ -113,11 +117,12 @@ class CheckedBytes(io.BufferedIOBase):
             )
         if not self._has_begun:
             return MissingDataError(
-                f"{self._source} is not a {self._compression} file, or a damaged one; write or "
+                f"{self._source} is not a {self._compression} file, or it is damaged; write or "
                 "copy it again."
             )
         return MissingDataError(
-            f"{self._source} is damaged; what could be read has been. Write or copy it again."
+            f"{self._source} is damaged; the rows before the damage were read. Write or copy it "
+            "again."
         )
 
     def _check_start(self, data: bytes) -> None:
@@ -129,8 +134,8 @@ class CheckedBytes(io.BufferedIOBase):
                 raise InvalidInputError(f"{self._source} {remedy}")
         if data.startswith(b"PK\x03\x04"):
             raise InvalidInputError(
-                f"{self._source} is a ZIP archive, perhaps of Excel, not text; save it as CSV, "
-                "UTF-8."
+                f"{self._source} is a ZIP archive or an Excel file, not text; unpack it, or save "
+                "the sheet as CSV in UTF-8."
             )
 
     def _decoded(self) -> bytes:

@@ -21,19 +21,7 @@ RowsAs = Literal["numbers", "text", "text if one", "records"]
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """The options for reading a file.
-
-    `columns` are the features of a model, in its order, and `image_shape` is that of its images.
-    Columns of label and id that are `optional` may be missing. `on_bad_line` is called with the
-    error for a row that cannot be read; if it returns, the row is skipped. The columns of label and
-    id that are `required` must be in each line of standard input, the first one too.
-
-    `rows` says what a row is: numbers (d,); the text of the one feature column; text if there is
-    one column only, otherwise numbers; or a record, the values of all features by name. For
-    records, `columns` are those that a file must have; it may have more. Without `reads_labels` the
-    column of the labels is left out, and may be empty. `encoding` is that of
-    text files; None is UTF-8. Images are brought to the size `resize`, (height, width).
-    """
+    """The options for reading a file; `read` describes them."""
 
     label: str | None = None
     id: str | None = None
@@ -50,7 +38,7 @@ class ReadOptions:
     resize: tuple[int, int] | None = None
 
     def refuse(self, error: BadRowError) -> None:
-        """Raise the error for a row, unless `on_bad_line` lets it be skipped."""
+        """Pass the error for a row to `on_bad_line`, which may return to skip it; or raise it."""
         if self.on_bad_line is None:
             raise error from None
         self.on_bad_line(error)
@@ -63,7 +51,19 @@ class ReadOptions:
 
 @dataclass(frozen=True)
 class ColumnRoles:
-    """The positions of features, label and id in a row, the unused columns, and what rows are."""
+    """The columns of features, label and id in a file.
+
+    Attributes
+    ----------
+    names, features : tuple
+        The names of the features, and their positions in a row of the file.
+    label, id : int or None
+        The positions of label and id.
+    unused : tuple of str
+        The other columns.
+    kind : {"numbers", "text", "records"}
+        What rows are read as.
+    """
 
     names: tuple[str, ...]
     features: tuple[int, ...]
@@ -76,9 +76,10 @@ class ColumnRoles:
 def assign_roles(source: str, names: Sequence[str], options: ReadOptions) -> ColumnRoles:
     """Find the features, the label and the id among the columns of a file.
 
-    With a model the features are its columns, found by name, in its order; other columns are
-    ignored. Without one, and for records, they are all columns except label, id and the ignored
-    ones, in the order of the file. A column without a name is refused, or left out of records.
+    For a model that was taught before, the features are its columns, found by name, in its order;
+    other columns are unused. For a new model, and for records, they are all columns except label,
+    id and ignored ones, in the order of the file. A column without a name is an error, but is left
+    out of records.
     """
     is_record = options.rows == "records"
     check_unique(source, [name for name in names if name] if is_record else names)
@@ -112,7 +113,7 @@ def assign_roles(source: str, names: Sequence[str], options: ReadOptions) -> Col
     if options.rows == "text" and len(chosen) != 1:
         raise InvalidInputError(
             f"Text is read from one column, but {source} has {len(chosen)}: {join_names(chosen)}; "
-            "leave the others out (--ignore), or name label and id."
+            "leave the others out (--ignore), or name the columns of label and id."
         )
     places = {name: place for place, name in enumerate(names)}
     features = tuple(places[name] for name in chosen)
@@ -123,23 +124,35 @@ def assign_roles(source: str, names: Sequence[str], options: ReadOptions) -> Col
 
 
 def row_kind(options: ReadOptions, columns: int) -> RowKind:
-    """Return what the rows of a file with so many features are."""
+    """Return what rows are read as, in a file with this number of feature columns."""
     if options.rows == "text if one":
         return "text" if columns == 1 else "numbers"
     return options.rows
 
 
 def join_names(names: Sequence[str]) -> str:
-    """Return names as text for a message; after the first 20, how many more there are."""
+    """Join names for a message: the first 20, and the number of the others.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The names; an empty one is shown as "(no name)".
+
+    Returns
+    -------
+    str
+        Text such as "a, b, c and 7 more".
+    """
     shown = ", ".join(name or "(no name)" for name in names[:SHOWN])
     return shown if len(names) <= SHOWN else f"{shown} and {len(names) - SHOWN} more"
 
 
 def check_nameless(source: str, width: int, options: ReadOptions) -> None:
-    """Refuse options that do not suit a file whose columns have no names."""
+    """Raise an error for options that need column names, and for a wrong number of columns."""
     if options.ignore:
         raise InvalidInputError(
-            f"The columns of {source} have no names, so --ignore cannot find {options.ignore[0]!r}."
+            f"The columns of {source} have no names, so --ignore cannot find "
+            f"{options.ignore[0]!r}; leave --ignore out."
         )
     if options.columns is not None and len(options.columns) != width:
         raise InvalidInputError(
@@ -165,7 +178,7 @@ def _missing(source: str, name: str, names: Sequence[str]) -> str:
 
 
 def check_unique(source: str, names: Sequence[str]) -> None:
-    """Refuse two columns of the same name."""
+    """Raise an error for two columns of the same name."""
     seen: set[str] = set()
     for name in names:
         if name in seen:
@@ -206,7 +219,7 @@ def _check_present(source: str, names: Sequence[str], wanted: Sequence[str]) -> 
 
 
 def columns_of_list(name: str, length: int) -> list[str]:
-    """Return the names of the columns that a list stands for.
+    """Return the names of the columns that the elements of a list become.
 
     >>> columns_of_list("x", 2)
     ['x[0]', 'x[1]']
@@ -215,7 +228,7 @@ def columns_of_list(name: str, length: int) -> list[str]:
 
 
 def lengths_of_lists(columns: Iterable[str]) -> dict[str, int]:
-    """Return the lengths of the lists that columns came from.
+    """Return the lengths of the lists that columns such as x[0] come from.
 
     >>> lengths_of_lists(["x[0]", "x[1]", "age"])
     {'x': 2}
@@ -225,6 +238,9 @@ def lengths_of_lists(columns: Iterable[str]) -> dict[str, int]:
 
 
 def check_length(name: str, length: int, lengths: Mapping[str, int]) -> None:
-    """Refuse a list that is longer or shorter than before."""
+    """Raise an error for a list that is longer or shorter than in other rows."""
     if lengths.get(name, length) != length:
-        raise InvalidInputError(f"{name!r} has {length} numbers, but {lengths[name]} are expected.")
+        raise InvalidInputError(
+            f"the list {name!r} has {length} numbers, but {lengths[name]} are expected; write "
+            "lists of the same length."
+        )

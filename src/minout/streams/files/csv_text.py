@@ -21,15 +21,15 @@ from minout.streams.files.values import check_text, describe_fault, is_utf8, par
 
 DELIMITERS = (",", ";", "\t")
 SAMPLED, SAMPLED_SIZE = 1_000, 4_000_000
-"""So many lines, or characters, are looked at for decimal commas."""
+"""The number of lines, or of characters, in which decimal commas are looked for."""
 
 
 def open_csv(path: Path, source: str, options: ReadOptions) -> Reader:
     """Read the header; the rows are read lazily.
 
-    The delimiter is a comma; if the header has none, a semicolon or a tab. Blank
-    lines are skipped; spaces around names, labels and ids are stripped. Numbers may have a decimal
-    comma: see `comma_columns`.
+    The delimiter is a comma; if the header has none, a semicolon or a tab. Blank lines are skipped;
+    spaces around names, labels and ids are stripped. Numbers may have a decimal comma: see
+    `comma_columns`.
     """
     file = open_text(path, source, options.encoding)
     try:
@@ -229,7 +229,9 @@ def _numbers(texts: Sequence[str], names: Sequence[str]) -> Floats:
 
 
 def _ragged(fields: int, width: int) -> str:
-    more = "put quotes around a field that holds the delimiter" if fields > width else "fill it up"
+    more = "add the missing ones"
+    if fields > width:
+        more = "put quotes around a field that contains the delimiter"
     there = "there is 1 field" if fields == 1 else f"there are {fields} fields"
     return f"{there}, but the header has {width}; {more}."
 
@@ -250,4 +252,4 @@ def _fault(error: csv.Error, lines: int) -> str:
         return (
             "a quote is opened and never closed; close it, or double it if it is part of the text."
         )
-    return f"the quotes are wrong ({error}); double a quote inside of a quoted field."
+    return f"the quotes are wrong ({error}); write two quotes for one inside of a quoted field."

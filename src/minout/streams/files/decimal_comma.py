@@ -1,4 +1,4 @@
-"""Numbers with a decimal comma: 3,5 and 1.234,5."""
+"""Read numbers with a decimal comma: 3,5 and 1.234,5."""
 
 import re
 from collections.abc import Sequence
@@ -12,9 +12,9 @@ _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+", re.ASCII)
 def comma_columns(records: Sequence[Sequence[str]], delimiter: str) -> set[int]:
     """Return the positions of the columns whose numbers have a decimal comma.
 
-    Each value in such a column is a number, and one of them has a comma. In a file with commas
-    between the fields, where a comma may also separate thousands, one of them must not be of the
-    form 1,234.
+    A column has a decimal comma if all its values are numbers or missing, and at least one has a
+    comma. If the delimiter is a comma, too, values such as 1,234 may have a thousands separator:
+    then at least one value must have a comma that cannot be one.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def comma_columns(records: Sequence[Sequence[str]], delimiter: str) -> set[int]:
 
 
 def with_point(text: str) -> str:
-    """Return a number with a decimal comma as Python writes it; other text as it is.
+    """Return a number with a decimal comma in Python's notation; other text unchanged.
 
     Examples
     --------

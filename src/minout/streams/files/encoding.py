@@ -1,4 +1,4 @@
-"""Text encodings: check a name, and guess which one a file is in."""
+"""Check the name of a text encoding, and guess the encoding of a file."""
 
 import codecs
 import io
@@ -6,14 +6,14 @@ import io
 from minout.errors import InvalidInputError
 
 NOT_FOR_FILES = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"})
-"""Python's names of encodings for host names and for its own source code."""
+"""Encodings of Python that are not for files: for host names and for its own source code."""
 MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-"""Byte order marks; that of UTF-32 begins with that of UTF-16."""
+"""Byte order marks. That of UTF-32 comes first, because it begins with that of UTF-16."""
 
 
 def check_encoding(encoding: str | None) -> str | None:
@@ -38,7 +38,7 @@ def check_encoding(encoding: str | None) -> str | None:
 
 
 def encoding_hint(raw: bytes) -> str:
-    """Return the encoding that bytes which are not UTF-8 may be in.
+    """Guess the encoding of bytes that are not UTF-8.
 
     >>> encoding_hint("café".encode("cp1252")), encoding_hint("a,b".encode("utf-16-be"))
     ('cp1252', 'utf-16-be')
@@ -57,7 +57,7 @@ def encoding_hint(raw: bytes) -> str:
 
 
 def not_utf8(what: str, text: str | bytes, encoding: str | None = None) -> str:
-    r"""Return the sentence for text that is not UTF-8, or not in the given encoding.
+    r"""Return the message for text that is not UTF-8, or not in the expected encoding.
 
     `text` may have been read with surrogate escapes.
 

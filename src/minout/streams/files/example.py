@@ -1,4 +1,4 @@
-"""The examples that a reader yields, and where in the file each one is."""
+"""The examples that a reader yields, and the position of each in the file."""
 
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -13,11 +13,20 @@ RowKind = Literal["numbers", "text", "records"]
 
 
 class Example(NamedTuple):
-    """One example of a file: its row, and its label and id if there are any.
+    """One example of a file.
 
-    The row is float64 (d,), a text, or a record: a dict from names of columns to values. `number`
-    is its line in a text file, otherwise its position, counted from 1; `where` is the same
-    as text.
+    Attributes
+    ----------
+    row : ndarray of shape (d,), str or dict
+        Numbers in float64, a text, or a record: a dict of column names to values.
+    label : int, str or None
+        The label, if there is one.
+    id : str or None
+        The id, if there is one.
+    number : int
+        Its line in a text file, otherwise its position, counted from 1.
+    where : str
+        The same for messages, such as "line 7" or "row 7".
     """
 
     row: Any
@@ -28,10 +37,20 @@ class Example(NamedTuple):
 
 
 class BadRowError(InvalidInputError):
-    """A row that cannot be read; the rows before it have been yielded.
+    """Raised for a row that cannot be read or used; the rows before it have been yielded.
 
-    `following` is the number to continue from, or None if nothing after it can be read. `row` is
-    the row as it is in the file, as far as it is known.
+    Attributes
+    ----------
+    source : str
+        The name of the file.
+    where : str
+        The position in the file, such as "line 7".
+    what : str
+        What is wrong, and what to do.
+    following : int or None
+        The line, row or image to continue from; None if nothing after it can be read.
+    row : str
+        The row as text; empty if it is not known.
     """
 
     def __init__(
@@ -44,7 +63,7 @@ class BadRowError(InvalidInputError):
 
 @dataclass(frozen=True)
 class Reader:
-    """The examples of one file, in its order, read lazily; iterate only once.
+    """The examples of one file, in its order, read lazily; they can be iterated over only once.
 
     Attributes
     ----------
@@ -53,23 +72,23 @@ class Reader:
     rows : iterator of Example
         The examples.
     close : callable
-        Closes the file.
+        Called to close the file.
     fraction_read : callable
         Returns the fraction of the file that has been read, or None if that is not known.
     columns : tuple of str or None
         The names of the features; None if the file has no names.
     label, id : str or None
-        The columns that label and id come from.
+        The columns (in NPZ, the arrays) of labels and ids; None if there are none.
     unused : tuple of str
-        The other columns.
+        The columns that are not used.
     image_shape : tuple of int or None
         The shape of the images, if the rows are known to be images.
     is_live : bool
-        Whether the rows come from standard input, perhaps one by one.
+        Whether the rows come from standard input: the next one may take long to come.
     kind : {"numbers", "text", "records"}
         What the rows are.
     has_decimal_comma : bool
-        Whether numbers were found that are written with a comma, such as 3,5.
+        Whether a CSV has numbers with a decimal comma, such as 3,5.
     """
 
     source: str
@@ -88,10 +107,20 @@ class Reader:
     _error: list[MinoutError] = field(default_factory=list)
 
     def peek(self, most: int) -> list[Example]:
-        """Return the first examples, up to `most`; iterating yields them, too.
+        """Return the first examples, up to `most`; iterating still yields them.
 
-        There are fewer if a row cannot be read; the error is raised when it is reached, and is
-        `failure` until then.
+        There are fewer if the file ends or a row cannot be read. The error is then in `failure`,
+        and is raised when iteration reaches the row.
+
+        Parameters
+        ----------
+        most : int
+            How many examples to read ahead.
+
+        Returns
+        -------
+        list of Example
+            The first examples.
         """
         rows = self._unread()
         try:
@@ -105,7 +134,7 @@ class Reader:
 
     @property
     def failure(self) -> MinoutError | None:
-        """The error behind the examples that `peek` returned; None if there is none so far."""
+        """The error that follows the examples of `peek`; None if there is none so far."""
         return self._error[0] if self._error else None
 
     def __iter__(self) -> Iterator[Example]:

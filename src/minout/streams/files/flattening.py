@@ -1,4 +1,4 @@
-"""Nested values as columns: objects become dotted names, lists become numbered ones."""
+"""Flatten nested objects into columns such as car.age, and lists into columns such as x[0]."""
 
 from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
@@ -15,21 +15,27 @@ NO_LENGTHS: Mapping[str, int] = MappingProxyType({})
 def flattened(
     values: Record, whole: Collection[str | None] = (), lengths: Mapping[str, int] = NO_LENGTHS
 ) -> Record:
-    """Return the columns that an object stands for.
+    """Return the columns of a nested object, as a flat dict.
 
     Parameters
     ----------
     values : dict
-        An object of JSON, or a row of Parquet.
+        A JSON object, or a row of Parquet.
     whole : collection of str
-        Columns that are left as they are: label, id and those that are ignored.
+        Columns that stay nested: label, id and ignored ones.
     lengths : mapping of str to int
         The lengths that lists of numbers must have, by name.
+
+    Returns
+    -------
+    dict
+        Values by name of the column; `values` itself if nothing is nested.
 
     Raises
     ------
     InvalidInputError
-        If two values get the same name, or a list of numbers has another length.
+        If two values get the same name, if a list of numbers has another length, or if the object
+        is nested too deeply.
 
     Examples
     --------

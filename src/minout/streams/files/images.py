@@ -22,7 +22,7 @@ SUFFIXES = frozenset(
 GREY = frozenset({"1", "L", "LA", "La"})
 """Pillow's names for images of 8 bits or fewer that have no colour."""
 LARGE = 256
-"""Images with more pixels in a row or column are too large to suggest their size for all."""
+"""The largest height or width that a message suggests for --resize."""
 
 
 class _Image(NamedTuple):
@@ -34,10 +34,10 @@ class _Image(NamedTuple):
 def open_images(folder: Path, source: str, options: ReadOptions) -> Reader:
     """List the images of a folder, class by class, sorted by name; each is opened lazily.
 
-    Images directly in the folder have no label. Grey values, or red, green and blue side by side,
-    are scaled to 0..1. The first image sets the size and whether there is colour; a grey image
-    among coloured ones is converted to colour. With `options.resize` all images are brought to that
-    size, and coloured ones among grey ones are converted, too.
+    Images directly in the folder have no label. Pixels are grey values, or red, green and blue,
+    from 0 to 1. The first image sets the size, and whether images have colour; a grey image among
+    coloured ones is converted to colour. With `options.resize` all images are resized, and coloured
+    images among grey ones are converted to grey.
     """
     _check_use(source, "a folder of images, labelled by the names of their folders", options)
     images = _list_images(folder, source)
@@ -120,14 +120,16 @@ def _is_image(entry: os.DirEntry[str]) -> bool:
 def _first_shape(
     images: list[_Image], source: str, options: ReadOptions
 ) -> tuple[int, tuple[int, ...]]:
-    """Return the number and the shape of the first image that can be read."""
+    """Return the position and the shape of the first image that can be read."""
     start = min(options.from_line, len(images))
     for number, image in enumerate(images[start - 1 :], start):
         try:
             return number, _pixels(image, source, number, None, options).shape
         except BadRowError as error:
             options.refuse(error)
-    raise InvalidInputError(f"None of the images in {source} can be read.")
+    raise InvalidInputError(
+        f"None of the images in {source} can be read; save them again, for example as PNG."
+    )
 
 
 def _examples(
@@ -176,18 +178,20 @@ def _scaled(path: Path, shape: tuple[int, ...] | None, resize: tuple[int, int] |
 
 
 def _loaded(path: Path) -> Any:
-    """Return an image, turned as the camera was held."""
+    """Return an image, rotated by its EXIF orientation."""
     from PIL import Image, ImageOps
 
     if path.exists() and not path.is_file():
-        raise InvalidInputError("it is a device, a pipe or a socket, not an image.")
+        raise InvalidInputError("it is a device, a pipe or a socket, not an image; remove it.")
     try:
         with Image.open(path) as image:
             return ImageOps.exif_transpose(image)
     except TimeoutError:  # raised by a signal handler
         raise
     except Exception:  # Pillow raises many types on damaged files
-        raise InvalidInputError("it is not an image, or a damaged one.") from None
+        raise InvalidInputError(
+            "it is not an image, or it is damaged; save it again, or remove it."
+        ) from None
 
 
 def _values(image: Any, to_grey: bool, resize: tuple[int, int] | None) -> Floats:
@@ -232,13 +236,13 @@ def _deep(values: NDArray[Any]) -> Floats:
 
 def _another(came: tuple[int, ...], shape: tuple[int, ...], others: str) -> str:
     size = "x".join(map(str, shape[:2])) if max(shape[:2]) <= LARGE else "32x32"
-    remedy = f"add --resize {size} to a new model to bring all images to one size"
+    remedy = f"teach a new model with --resize {size} to resize all images"
     if came[:2] == shape[:2]:
         return (
-            f"it has colours, but the images {others} have none; save all of them alike, or "
-            f"{remedy} and to shades of grey."
+            f"it has colours, but the images {others} are grey; save all of them alike, or "
+            f"{remedy} and to convert them to grey."
         )
-    return f"it has {_by(came)} pixels, but those {others} {_by(shape)}; {remedy}."
+    return f"it has {_by(came)} pixels, but the images {others} have {_by(shape)}; {remedy}."
 
 
 def _by(shape: tuple[int, ...]) -> str:

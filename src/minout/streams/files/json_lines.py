@@ -32,7 +32,7 @@ STANDARD_INPUT = "standard input"
 
 
 def open_standard_input(options: ReadOptions) -> Reader:
-    """Read standard input line by line; without a model the first object names the columns."""
+    """Read standard input line by line; for a new model the first object sets the columns."""
     if sys.stdin is None:
         raise MissingDataError("Standard input is closed; pass a file, or pipe JSON lines in.")
     lines = wrap_bytes(sys.stdin.buffer, STANDARD_INPUT, options.encoding)
@@ -40,7 +40,7 @@ def open_standard_input(options: ReadOptions) -> Reader:
 
 
 def open_json_lines(path: Path, source: str, options: ReadOptions) -> Reader:
-    """Read the first object, which names the columns; the others are read lazily."""
+    """Read the first object, which sets the columns; the others are read lazily."""
     file = open_bytes(path, source, options.encoding)
     try:
         return _reader(file, source, options)
@@ -111,8 +111,8 @@ def _nothing_read(source: str, options: ReadOptions) -> str:
     if options.on_bad_line is None:
         return f"{source} is empty; it needs a JSON object per line."
     return (
-        f"{source} is empty, or none of its lines can be read; it takes JSON lines, an object per "
-        "line: pass a file of another kind by its name."
+        f"{source} is empty, or none of its lines can be read; it must be JSON lines, an object "
+        "per line. Pass other files by their name."
     )
 
 
@@ -128,7 +128,7 @@ def _objects(
         except InvalidInputError as error:
             if is_start and _is_csv(line, options.columns):
                 raise InvalidInputError(
-                    f"{source} looks like CSV, but it takes JSON lines, an object per line; pass "
+                    f"{source} looks like CSV, but must be JSON lines, an object per line; pass "
                     "the CSV file by its name, not -."
                 ) from None
             shown = _shown(line)
@@ -154,7 +154,7 @@ def _object(line: bytes) -> Record:
     except (ValueError, RecursionError) as error:
         raise InvalidInputError(f"this is not JSON ({error}); write one object per line.") from None
     if not isinstance(values, dict):
-        raise InvalidInputError('this is not an object; write {"column": number, …}, one per line.')
+        raise InvalidInputError('this is not an object; write {"column": value, …}, one per line.')
     return values
 
 
@@ -200,8 +200,8 @@ def _example(
 def _require_some(row: Record, columns: Sequence[str] | None) -> None:
     if columns and not any(name in row for name in columns):
         raise InvalidInputError(
-            f"there is none of the columns {join_names(columns)}; there is "
-            f"{join_names(list(row)) or 'no column at all'}."
+            f"it has none of the columns that this model was taught with ({join_names(columns)}), "
+            f"but {join_names(list(row)) or 'no column at all'}; rename its columns, or remove it."
         )
 
 
@@ -214,7 +214,7 @@ def _numbers(fields: Record, names: Sequence[str]) -> Floats:
         values = [fields[name] for name in names]
     except KeyError as error:
         raise InvalidInputError(
-            f"there is no {error.args[0]!r}; every object needs the same columns."
+            f"it has no column {error.args[0]!r}; every object needs the same columns."
         ) from None
     if NUMBERS.issuperset(map(type, values)):
         try:

@@ -24,7 +24,7 @@ def open_npz(path: Path, source: str, options: ReadOptions) -> Reader:
     arrays = _arrays(path, source)
     if "X" not in arrays:
         raise InvalidInputError(
-            f"{source} has no array X; its arrays are: {join_names([*arrays])}."
+            f"{source} has no array X; its arrays are: {join_names([*arrays])}. Save the rows as X."
         )
     X = arrays["X"]
     if X.dtype.kind not in "fiub" or X.ndim not in (2, 3, 4):
@@ -67,7 +67,8 @@ def _arrays(path: Path, source: str) -> Arrays:
         raise
     except MemoryError:
         raise MissingDataError(
-            f"{source} is damaged, or too large for the memory of this machine."
+            f"{source} is damaged, or too large for the memory of this machine; write or copy it "
+            "again, or in parts."
         ) from None
     except ValueError:
         raise MissingDataError(
@@ -77,7 +78,7 @@ def _arrays(path: Path, source: str) -> Arrays:
         raise unreadable(source, error) from None
     except Exception:  # readers of zip and npy raise many types on damaged files
         raise MissingDataError(
-            f"{source} is not an NPZ file, or a damaged one; write or copy it again."
+            f"{source} is not an NPZ file, or it is damaged; write or copy it again."
         ) from None
 
 

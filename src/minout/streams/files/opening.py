@@ -15,9 +15,9 @@ from minout.errors import InvalidInputError, MissingDataError, MissingExtraError
 from minout.streams.files.checked import CHUNK, CheckedBytes
 
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "Zstandard"}
-"""The names that compressed files end with."""
+"""The suffixes of compressed files, and the names of the compressions."""
 ZSTANDARD_CHUNK = 8_192
-"""pyarrow loses what it read in a call that meets damage, so that it reads less at once."""
+"""Less than `CHUNK`, because pyarrow loses all that it read in the call that meets damage."""
 KINDS = (
     (stat.S_ISFIFO, "a pipe"),
     (stat.S_ISSOCK, "a socket"),
@@ -32,7 +32,7 @@ class Opened(Generic[Line]):
     """The lines of a file that is open for reading; an iterator and a context manager.
 
     Reading raises a MissingDataError if the file is damaged, if it cannot be decoded, or if a line
-    has more than 64 Mi bytes; the lines before it are read first.
+    has more than 64 MiB; the lines before it are read first.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Opened(Generic[Line]):
         return next(self.file)
 
     def readline(self) -> Line:
-        """Return the next line with its end; an empty one at the end of the file."""
+        """Return the next line with its line break; an empty one at the end of the file."""
         return self.file.readline()
 
     def close(self) -> None:
@@ -70,8 +70,8 @@ class Opened(Generic[Line]):
 def open_text(path: Path, source: str, encoding: str | None = None) -> Opened[str]:
     r"""Open a text file, which may be compressed; lines end with \n, \r or \r\n, and keep that.
 
-    Without an encoding it is UTF-8; other bytes are kept as surrogate escapes, so that their line
-    can be named.
+    Without an encoding it is UTF-8; other bytes become surrogate escapes, so that a message can
+    name their line.
     """
     checked, fraction_read = _checked(path, source, encoding, universal=True)
     text = io.TextIOWrapper(cast(Any, checked), "utf-8-sig", errors="surrogateescape", newline="")
@@ -128,7 +128,7 @@ def _checked(
 
 
 def _decompressing(raw: io.FileIO, suffix: str, arrow: Any) -> Callable[[int], bytes]:
-    """Return a function that returns the next bytes; it does not wait for a whole chunk."""
+    """Return a function that returns the next bytes, as soon as there are some."""
     if arrow is not None:
         stream = arrow.input_stream(raw, compression="zstd")
         return lambda _: bytes(stream.read(ZSTANDARD_CHUNK))
@@ -138,7 +138,7 @@ def _decompressing(raw: io.FileIO, suffix: str, arrow: Any) -> Callable[[int], b
 
 
 def check_regular(path: Path, source: str) -> None:
-    """Refuse a device, a pipe or a socket, which may never end."""
+    """Raise an error for a device, a pipe or a socket, which may never end."""
     try:
         mode = path.stat().st_mode
     except OSError as error:

@@ -28,7 +28,8 @@ BATCH = 1_024
 def open_parquet(path: Path, source: str, options: ReadOptions) -> Reader:
     """Read the schema and check its types; the rows are read lazily.
 
-    A column of lists of equal length is read as several columns: x is x[0], x[1], …
+    A column of lists of equal length is read as several columns: x becomes x[0], x[1], … For
+    records, so is a column of structs: car becomes car.age, car.colour, …
     """
     arrow = import_optional("pyarrow", "parquet", "Parquet files need pyarrow")
     file = _opened(path, source)
@@ -79,7 +80,7 @@ class _Table:
                 self._column.append((field.name, None))
 
     def check_types(self, found: ColumnRoles) -> None:
-        """Refuse features that are not numbers, or not text; records may hold anything."""
+        """Raise an error for features that are not numbers, or not text; records may be both."""
         if found.kind == "records":
             return
         types = self._arrow.types
@@ -216,7 +217,7 @@ def _opened(path: Path, source: str) -> Any:
 
 def _damaged(source: str) -> MissingDataError:
     return MissingDataError(
-        f"{source} is not a Parquet file, or a damaged one; write or copy it again."
+        f"{source} is not a Parquet file, or it is damaged; write or copy it again."
     )
 
 

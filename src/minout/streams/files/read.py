@@ -23,12 +23,12 @@ TEXT = {
     ".jsonl": open_json_lines,
     ".ndjson": open_json_lines,
 }
-"""Files of these kinds may be compressed."""
+"""Text files, which may be compressed."""
 TABLES = {**TEXT, ".parquet": open_parquet, ".npz": open_npz}
 BY_SUFFIX = {**TABLES, **dict.fromkeys(SUFFIXES, open_image)}
 NO_TEXT = {".npz", *SUFFIXES}
 LARGEST = 10_000
-"""The number of pixels in a row or column that images may be resized to."""
+"""The largest height or width that images can be resized to."""
 
 
 def read(
@@ -48,7 +48,7 @@ def read(
     encoding: str | None = None,
     resize: tuple[int, int] | None = None,
 ) -> Reader:
-    """Open a file to read its examples one at a time.
+    r"""Open a file to read its examples one at a time.
 
     Parameters
     ----------
@@ -60,45 +60,60 @@ def read(
     ignore : sequence of str
         Columns to leave out.
     columns : sequence of str, optional
-        The features of a model, found by name and read in this order; other columns are
-        ignored. By default all columns except label, id and `ignore`. For records, the columns that
+        The feature columns of a model, found by name and read in this order; other columns are
+        unused. By default all columns except label, id and `ignore`. For records, the columns that
         a CSV or Parquet file must have; all others are read, too.
     optional : collection of str
-        Columns of label or id that may be missing.
+        Those of the label and id columns that may be absent.
     from_line : int, default=1
         The line (or row, or image) to start at.
     image_shape : sequence of int, optional
         The shape of a model's images; by default that of the first image.
     on_bad_line : callable, optional
-        Called with the error for a line, row or image that cannot be read; if it returns, that is
-        skipped. By default the error is raised. Without `columns` the first object of JSON lines
-        decides which columns there are, so it is not skipped for its columns.
+        Called with the error for a line, row or image that cannot be read; if it returns, the row
+        is skipped. By default the error is raised. Without `columns` the first object of JSON lines
+        sets the columns, so it is not skipped for its columns.
     required : collection of str
-        Columns of label or id without which a line of standard input is bad. They are known from a
-        model, so that the first line can be bad too.
+        For standard input, those of the label and id columns that each line must have, the first
+        line included. By default the first line decides whether there are label and id.
     rows : {"numbers", "text", "text if one", "records"}, default="numbers"
-        What rows are: numbers, the text of the one feature column, text if there is one column
-        only, or records, which are dicts from names of columns to values of any kind. Files without
-        names of columns (NPZ, images) always give numbers.
+        What rows are read as: numbers; the text of the one feature column; text if there is one
+        feature column, otherwise numbers; or records, dicts of column names to values of any type.
+        Files without column names (NPZ, images) are always read as numbers.
     reads_labels : bool, default=True
-        Whether examples have labels; otherwise the column of the labels is left out, and may be
-        empty.
+        Whether labels are read; if not, the label column is left out, and may be empty.
     encoding : str, optional
-        The encoding of a CSV or of JSON lines, by Python's name; by default UTF-8.
+        The encoding of a CSV or JSON lines file, by its name in Python; by default UTF-8.
     resize : tuple of int, optional
-        The height and width that images are brought to. Their colours are converted to those of
-        the model, or of the first image. By default images of another size are refused. Images in
-        an NPZ file stay as they are.
+        The height and width to which images are resized. They are also converted to grey or colour
+        like the images of the model, or like the first image. By default an image of another size
+        is an error. Images in an NPZ file are not resized.
 
     Returns
     -------
     Reader
-        A context manager; iterate over it for the examples.
+        An iterable of examples, and a context manager that closes the file.
 
     Raises
     ------
-    InvalidInputError, MissingDataError
-        If the file or its columns are not as expected.
+    InvalidInputError
+        If the options, the columns or the content do not fit, or if a row cannot be read
+        (`BadRowError`).
+    MissingDataError
+        If there is no such file, or if it cannot be read or is damaged.
+    MissingExtraError
+        If a library for this type of file is not installed.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "pets.csv")
+    >>> _ = path.write_text("name,kind,weight,legs\ntom,cat,4.1,4\npip,bird,0.02,2\n")
+    >>> with read(path, label="kind", id="name") as examples:
+    ...     for example in examples:
+    ...         print(example.id, example.label, example.row, example.where)
+    tom cat [4.1 4. ] line 2
+    pip bird [0.02 2.  ] line 3
     """
     if from_line < 1:
         raise InvalidInputError(f"--from-line is {from_line}; lines are counted from 1.")
@@ -122,7 +137,7 @@ def read(
     is_folder = _is_folder(path, str(source))
     if rows == "text" and (is_folder or path.suffix.lower() in NO_TEXT):
         raise InvalidInputError(
-            f"{source} holds no text; pass a CSV, JSON lines or Parquet with one column of it."
+            f"{source} has no text; pass a CSV, JSON lines or Parquet file with one column of text."
         )
     if is_folder:
         return open_images(path, str(source), options)
@@ -136,7 +151,7 @@ def _check_size(resize: tuple[int, int] | None) -> tuple[int, int] | None:
     sizes = tuple(resize)
     if len(sizes) != 2 or not all(isinstance(each, int) and 0 < each <= LARGEST for each in sizes):
         raise InvalidInputError(
-            f"The size of images is {resize}; give height and width, from 1 to {LARGEST:,} pixels."
+            f"`resize` is {resize}; it must be height and width, from 1 to {LARGEST:,} pixels each."
         )
     return sizes
 
@@ -158,12 +173,13 @@ def _opener(path: Path, source: str) -> Callable[[Path, str, ReadOptions], Reade
             return TEXT[inner]
         if inner in BY_SUFFIX:
             raise InvalidInputError(
-                f"{source} is compressed, which only {', '.join(TEXT)} may be; decompress it first."
+                f"{source} is compressed, but only {', '.join(TEXT)} are read so; decompress it "
+                "first."
             )
     elif suffix in BY_SUFFIX:
         return BY_SUFFIX[suffix]
     raise InvalidInputError(
-        f"{source} has an ending that minout does not read; pass {', '.join(TABLES)}, a "
+        f"{source} has a suffix that minout does not read; pass {', '.join(TABLES)}, a "
         f"compressed text file such as .csv.gz ({', '.join(COMPRESSIONS)}), an image or a folder "
         "of images, or - for JSON lines on standard input."
     )

@@ -9,12 +9,12 @@ from minout.streams.files.example import Label
 
 
 def parse_label(value: Any) -> Label:
-    """Return the label that a value of JSON, Parquet or NPZ stands for."""
+    """Return a value of JSON, Parquet or NPZ as a label: an int or a string."""
     return _parse(value, "label")
 
 
 def parse_id(value: Any) -> str:
-    """Return the id that a value of JSON, Parquet or NPZ stands for, as a CSV would write it."""
+    """Return a value of JSON, Parquet or NPZ as an id: a string, as a CSV would have it."""
     return str(_parse(value, "id"))
 
 
@@ -33,7 +33,9 @@ def check_text(value: Any, column: str) -> str:
     if value is None:
         raise InvalidInputError(f"column {column!r} is missing; fill it in, or take the row out.")
     if not isinstance(value, str):
-        raise InvalidInputError(f"column {column!r} holds {_short(value)}, which is not text.")
+        raise InvalidInputError(
+            f"column {column!r} holds {_short(value)}, which is not text; write it as a string."
+        )
     if not value.isascii() and not is_utf8(value):
         raise InvalidInputError(not_utf8(f"column {column!r}", value))
     return value
