@@ -289,7 +289,7 @@ def test_nested_fields_and_fields_that_come_later_are_learned(tmp_path, run, run
     more = '{"pos": {"x": 1}, "new": {"field": "red"}, "kind": "a"}\n'
     result = CliRunner().invoke(cli.app, ["learn", str(tmp_path / "m"), "-"], input=more)
     assert result.exit_code == 0, result.exception
-    assert "new.field: category (its first values are words)." in result.stderr
+    assert "New column new.field: category (its first values are words)." in result.stderr
     assert run_json("info", tmp_path / "m")["columns"][-1] == "new.field"
 
 

@@ -151,10 +151,15 @@ def test_bad_rows_are_skipped_if_the_caller_says_so(written):
 
 
 def test_a_quote_that_is_never_closed_ends_the_rows(written):
-    said = []
     path = written("t.csv", 'a,kind\n1,x\n"2,y\n3,z\n')
-    assert len(examples(path, label="kind", on_bad_line=said.append)) == 1
-    assert said[0].following is None
+    with read(path, rows="records", label="kind", on_bad_line=list) as reader:
+        rows = iter(reader)
+        assert next(rows).row == {"a": "1"}
+        with pytest.raises(
+            BadRowError, match="line 3: a quote is opened and never closed"
+        ) as caught:
+            next(rows)
+    assert caught.value.following is None
 
 
 def test_text_that_is_not_utf8_is_named_with_its_column(written):

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from minout._typing import Id, Label
+from minout._typing import Floats, Id, Label
 from minout.cli import options
 from minout.cli.drift_note import NOTES as DRIFT
 from minout.cli.file_notes import LabelConverter, read_notes, require_id
@@ -171,11 +171,12 @@ def update(
 
     Example: minout update wines bottle-17 '{"alcohol": 13.2, "ash": 2.4}'
     """
-    with _open(model) as learner, learner.turn():
+    # A signal waits: more columns and the encoder that knows them are committed together.
+    with _open(model) as learner, Stop() as stop, learner.turn():
         before = learner.misfits
         stored = require_id(learner, id)
         old = learner.example(stored)[0]
-        certificate = learner.update(stored, _new_row(learner, row)).certificate
+        certificate = learner.update(stored, _new_row(learner, row, old)).certificate
         new = learner.example(stored)[0]
         has_changed = (
             not np.array_equal(new[: len(old)], old, equal_nan=True) or new[len(old) :].any()
@@ -184,19 +185,24 @@ def update(
             learner.consolidate()
     changed = {"changed": has_changed} if as_json else {"changed": "yes" if has_changed else "no"}
     _report(learner, certificate, before, as_json, changed)
+    if stop.signal:
+        raise typer.Exit(stop.exit_code)
 
 
-def _new_row(learner: Learner, text: str) -> Any:
+def _new_row(learner: Learner, text: str, old: Floats) -> Any:
     """Return the row of a text; new categories of a table get features."""
     encoder = stored_encoder(learner)
     if encoder is None:
         return parse_row(text, read_notes(learner).columns)
     record = parse_record(text, encoder)
+    for name, value in encoder.decode(old).items():
+        if name not in record and value is not None:
+            raise InvalidInputError(f"ROW: column {name!r} is missing; null is a missing value.")
     encoded = encoder.encode(record)
+    described = encoder.described()
     if encoded.new:
         learner.widen(encoded.new)
-    if (described := encoder.described()) != learner.notes[TABLE]:
-        learner.notes[TABLE] = described
+    learner.notes[TABLE] = described
     return encoded.row
 
 

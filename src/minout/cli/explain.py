@@ -14,7 +14,7 @@ from minout.cli.file_notes import FileOptions, find_id, open_reader, read_notes,
 from minout.cli.named_map import named_map
 from minout.cli.output import command, print_facts, print_json, print_table
 from minout.cli.queries import load_model, require_features
-from minout.cli.table_rows import RowMaker, stored_encoder
+from minout.cli.table_rows import RowMaker, bad_row, stored_encoder
 from minout.engine import Explanation
 from minout.errors import InvalidInputError
 from minout.features import Identity
@@ -145,7 +145,10 @@ def _in_file(
             count += 1
             if _matches(example, count, row, line, id):
                 record = example.row if isinstance(example.row, dict) else None
-                row_of_model = RowMaker(learner).row(example)
+                try:
+                    row_of_model = RowMaker(learner).row(example)
+                except InvalidInputError as error:
+                    raise bad_row(reader, example, error) from None
                 return _Row(example.where, row_of_model, example.id, record=record)
 
 

@@ -52,6 +52,7 @@ class FileNotes(NamedTuple):
     columns: list[str] | None = None
     image_shape: list[int] | None = None
     resized: bool = False
+    comma_columns: list[str] | None = None
 
 
 def read_notes(learner: Learner) -> FileNotes:
@@ -77,17 +78,18 @@ def _not_ours(key: str) -> str:
 
 def _are_valid(notes: FileNotes) -> bool:
     # A file may have been changed by hand, or by someone else.
-    texts = (notes.label, notes.id, *_listed(notes.columns))
+    texts = (notes.label, notes.id, *_listed(notes.columns), *_listed(notes.comma_columns))
     numbers = _listed(notes.image_shape)
     return (
         all(each is None or isinstance(each, str) for each in texts)
         and isinstance(notes.columns, list | None)
+        and isinstance(notes.comma_columns, list | None)
         and isinstance(notes.resized, bool)
         and not (notes.resized and not numbers)
         and isinstance(notes.image_shape, list | None)
         and all(isinstance(each, int) and 0 < each < 2**31 for each in numbers)
         and len(numbers) in (0, 2, 3)
-        and None not in _listed(notes.columns)
+        and None not in (*_listed(notes.columns), *_listed(notes.comma_columns))
     )
 
 
@@ -115,7 +117,8 @@ def notes_with(
         shape = None if reader.image_shape is None else list(reader.image_shape)
     resized = before.resized or (shape is not None and resize is not None)
     label, id = reader.label or before.label, reader.id or before.id
-    return FileNotes(label, id, columns, shape, resized)._asdict()
+    commas = sorted({*(before.comma_columns or ()), *reader.comma_columns}) or None
+    return FileNotes(label, id, columns, shape, resized, commas)._asdict()
 
 
 def open_reader(learner: Learner, options: FileOptions) -> Reader:
@@ -138,6 +141,7 @@ def open_reader(learner: Learner, options: FileOptions) -> Reader:
         encoding=options.encoding,
         reads_labels=options.reads_labels,
         resize=_size_of(notes) or options.resize,
+        comma_columns=notes.comma_columns or (),
         on_bad_line=options.on_bad_line,
         required=[each for each in (notes.label, notes.id) if each and options.needs_label],
         rows="records" if encoder is not None or options.is_new_table else rows,

@@ -149,7 +149,14 @@ def _health(model: Path) -> Health:
     if (model / MODEL).exists():  # a folder of an earlier version
         return Health((), 0, 0, load_model(model).audit())
     with shown_progress("reading") as progress:
-        return check(model, features=UnknownMap(), progress=progress)
+        health = check(model, features=UnknownMap(), progress=progress)
+    if not health.ok:
+        return health
+    try:
+        stored_encoder(load_model(model))
+    except InvalidInputError as error:
+        return health._replace(problems=(*health.problems, str(error)))
+    return health
 
 
 @command

@@ -41,6 +41,7 @@ from minout.learner import Learner
 from minout.model_file import is_saved
 from minout.store import holds_model
 from minout.streams.files import BadRowError, Reader, join_names
+from minout.tables import TableEncoder
 
 SHOWN = 8
 """Up to this many columns are all listed; of more, the first three and the last."""
@@ -166,7 +167,7 @@ def learn(
 
     Example: minout learn wines wine.csv --label kind --id bottle
     """
-    stop, skipped = Stop(), SkippedRows(skip_bad, data)
+    stop, skipped = Stop(), SkippedRows(skip_bad)
     wanted = named_map(features)
     own = None if wanted is None or is_saved(wanted) else wanted
     window = None if keep is None else _parse_keep(keep)
@@ -206,18 +207,22 @@ def learn(
         if _is_new(learner):
             learner.close()
             learner = opened.enter_context(open_model(model, on_wait=waiting, **settings))
-        known = None if allow_duplicates or reader.is_live else KnownRows(learner)
         is_first = not len(learner)
-        before = [] if is_first or table is None else column_notes(stored_encoder(learner))
+        before = stored_encoder(learner)
+        known = None if allow_duplicates else _known_rows(learner, reader)
         teaching = Teaching(learner, skipped, window, table, known, size)
         _print_columns(reader, table, is_first, before)
         with stop:
             refusal = teaching.teach(reader, stop) or teaching.nothing_used(reader)
+            if table is not None and kinds and not teaching.taught:
+                table.remember(learner)
             if consolidate and refusal is None and not learner.is_consolidated:
                 refusal = teaching.consolidate(stop)
             learner.close()
+            if refusal is None:
+                skipped.finish(is_said=False)  # the summary says it
         if table is not None:
-            table.print_late_columns()
+            table.print_new_columns()
     _print_result(learner, teaching, as_json=as_json, is_refused=refusal is not None)
     if refusal is not None:
         raise refusal
@@ -342,6 +347,29 @@ def _require_images(reader: Reader) -> None:
         )
 
 
+def _known_rows(learner: Learner, reader: Reader) -> KnownRows | None:
+    """Return what recognises rows without ids by their content, if that is possible."""
+    if reader.is_live or not len(learner) or reader.id is not None:
+        return None
+    if reader.image_shape is not None and reader.label is None:
+        return None  # the ids of images are their paths
+    encoder, reason = stored_encoder(learner), ""
+    if learner.memory is not None:
+        reason = "rows are stored as codes"
+    elif encoder is not None and encoder.lossy_columns:
+        reason = f"columns are left out or hashed ({join_names(encoder.lossy_columns)})"
+    elif encoder is not None and set(reader.columns or ()) - set(encoder.columns):
+        new = [name for name in reader.columns or () if name not in encoder.columns]
+        reason = f"columns are new ({join_names(new)})"
+    if not reason:
+        return KnownRows(learner)
+    print_note(
+        f"The rows of {reader.source} are not compared with those stored, because {reason}: rows "
+        "that were learned before are learned again. A column of ids (--id) avoids that."
+    )
+    return None
+
+
 def _require_good_start(reader: Reader) -> None:
     """Raise an error for a bad row among the first ones of a new model; nothing is taught yet."""
     first_rows(reader)
@@ -379,10 +407,10 @@ def _table(
 
 
 def _print_columns(
-    reader: Reader, table: TableTeaching | None, is_first: bool, before: list[str]
+    reader: Reader, table: TableTeaching | None, is_first: bool, before: TableEncoder | None
 ) -> None:
-    """Print the columns of a new model and their kinds, or those that are new in this file."""
-    if reader.has_decimal_comma:
+    """Say what the columns of a new model are, or those that are new in this file."""
+    if reader.comma_columns:
         print_note("Numbers have a decimal comma.")
     if reader.unused:
         print_note(f"Not used: {join_names(reader.unused)}.")
@@ -391,10 +419,11 @@ def _print_columns(
             print_note(_columns_note(reader, reader.columns, reader.kind))
         return
     table.require_columns()
-    if is_first and table.encoder.is_started:
+    if not is_first:
+        table.print_new_columns([] if before is None else before.columns)
+    elif table.encoder.is_started:
         print_note(_columns_note(reader, table.plain_numbers(), "numbers"))
-    for line in column_notes(table.encoder):
-        if line not in before:
+        for line in column_notes(table.encoder):
             print_note(line)
 
 

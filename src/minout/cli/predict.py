@@ -61,7 +61,7 @@ def predict(
 
     Example: minout predict wines new.csv --unknown none > labels.csv
     """
-    skipped = SkippedRows(skip_bad, data, has_examples=True)
+    skipped = SkippedRows(skip_bad, has_examples=True)
     own = named_map(features)
     on_bad = skipped if skipped.skips(is_live=data == "-") else None
     file = FileOptions(
@@ -89,7 +89,7 @@ def predict(
             for batch, answers in answered:
                 for example, answer in zip(batch, answers, strict=True):
                     _print_object(example, answer)
-            skipped.print_summary()
+            skipped.finish()
             return
         head = ["line", "id", "label", "probability", *(f"score:{each}" for each in classes)]
         lines = (
@@ -97,7 +97,7 @@ def predict(
             for batch, answers in answered
         )
         print_rows(head, lines)
-        skipped.print_summary()
+        skipped.finish()
 
 
 def _ask(learner: Learner, rows: Any, unknown: str | None) -> list[_Answer]:

@@ -35,7 +35,7 @@ def score(
     """
     counts: Counter[Label] = Counter()
     right: Counter[Label] = Counter()
-    skipped = SkippedRows(skip_bad, data, has_examples=True)
+    skipped = SkippedRows(skip_bad, has_examples=True)
     on_bad = None if skip_bad is None else skipped
     own = named_map(features)
     file = FileOptions(data, label, id, ignore, from_line, on_bad, features=own, encoding=encoding)
@@ -61,7 +61,7 @@ def score(
             f"No label in {data} ({join_names([*map(str, classes)])}) is one of this model's "
             f"({join_names([*map(str, known)])}); name another column with --label."
         )
-    skipped.print_summary()
+    skipped.finish()
     count, hits = counts.total(), right.total()
     if as_json:
         by_class = {each: {"examples": counts[each], "right": right[each]} for each in classes}

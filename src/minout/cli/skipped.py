@@ -8,6 +8,7 @@ from rich.console import Console
 
 from minout.cli.output import plural, print_note
 from minout.errors import InvalidInputError, UnwritableError, system_reason
+from minout.store.schema import DATABASE
 from minout.streams.files import BadRowError
 
 MOST_SAID = 10
@@ -27,15 +28,11 @@ class SkippedRows:
     file : Path, optional
         A CSV to which bad rows are written, with their position and the reason. All bad rows are
         then skipped.
-    data : str
-        The file that is read; it must not be `file`.
     has_examples : bool, default=False
         Whether the model has examples.
     """
 
-    def __init__(
-        self, file: Path | None = None, data: str = "-", *, has_examples: bool = False
-    ) -> None:
+    def __init__(self, file: Path | None = None, *, has_examples: bool = False) -> None:
         self.file, self.count = file, 0
         self.has_examples = has_examples
         self.console: Console | None = None
@@ -43,7 +40,7 @@ class SkippedRows:
         self._consecutive = 0
         self._opened: TextIO | None = None
         if file is not None:
-            _require_new(file, Path(data))
+            _require_new(file)
 
     def skips(self, *, is_live: bool) -> bool:
         """Return whether bad rows are skipped, not raised."""
@@ -80,25 +77,32 @@ class SkippedRows:
             return f"{plural(self.count, 'line')} {were} skipped."
         return f"{plural(self.count, 'row')} {were} skipped; {self.file} has each with the reason."
 
-    def print_summary(self) -> None:
-        """Print how many rows were written to the file, if any were."""
-        if self.file is not None and self.count:
+    def finish(self, *, is_said: bool = True) -> None:
+        """Close the file after all rows were read; without a bad row, it has a header only.
+
+        Print how many rows it has, if it has any and `is_said`.
+        """
+        if self.file is None:
+            return
+        if self._opened is None:
+            self._write()
+        self.close()
+        if self.count and is_said:
             print_note(self.text())
 
     def close(self) -> None:
-        """Close the file; if no row was bad, remove the file of an earlier run."""
+        """Close the file."""
         if self._opened is not None:
             self._opened.close()
-        elif self.file is not None:
-            self.file.unlink(missing_ok=True)
 
-    def _write(self, error: BadRowError) -> None:
+    def _write(self, error: BadRowError | None = None) -> None:
         assert self.file is not None
         try:
             if self._opened is None:
                 self._opened = self.file.open("w", newline="", encoding="utf-8", errors="replace")
                 csv.writer(self._opened).writerow(HEAD)
-            csv.writer(self._opened).writerow((error.where, error.what, error.row))
+            if error is not None:
+                csv.writer(self._opened).writerow((error.where, error.what, error.row))
             self._opened.flush()
         except OSError as failure:
             raise UnwritableError(
@@ -106,15 +110,19 @@ class SkippedRows:
             ) from None
 
 
-def _require_new(file: Path, data: Path) -> None:
-    # Only a file of an earlier run is written over.
+def _require_new(file: Path) -> None:
+    # Only a file of an earlier run is overwritten.
     try:
-        if not file.exists():
+        if (file.parent / DATABASE).exists():
+            raise InvalidInputError(f"--skip-bad {file} is in the folder of a model; name another.")
+        if not file.is_symlink() and not file.exists():
+            if not file.parent.is_dir():
+                raise InvalidInputError(f"--skip-bad: there is no folder {file.parent}.")
             return
-        is_own = not (data.exists() and file.samefile(data)) and file.is_file()
+        is_own = file.is_file() and not file.is_symlink()
         if is_own:
             with file.open(encoding="utf-8", errors="replace", newline="") as opened:
-                is_own = opened.readline(100).strip() in (",".join(HEAD), "")
+                is_own = opened.readline(100).strip() == ",".join(HEAD)
     except OSError as error:
         raise UnwritableError(
             f"{file} cannot be used for --skip-bad: {system_reason(error)}."

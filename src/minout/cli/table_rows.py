@@ -1,7 +1,7 @@
 """Encode the records of a file as rows of a model, and keep the encoder in the model's notes."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -165,10 +165,11 @@ class TableTeaching:
             if good:
                 self.encoder.start(good)
 
-    def print_late_columns(self) -> None:
-        """Print the kinds of columns that appeared after the first rows of this file."""
+    def print_new_columns(self, known: Collection[str] | None = None) -> None:
+        """Say what the columns are that are not `known`; by default those after the first rows."""
+        known = self._said if known is None else known
         for name, what in self.encoder.taken_for().items():
-            if self._said and name not in self._said:
+            if known and name not in known:
                 print_note(f"New column {name}: {what}.")
 
     def plain_numbers(self) -> list[str]:
@@ -210,6 +211,13 @@ class TableTeaching:
             if described != learner.notes.get(NOTE):
                 learner.notes[NOTE] = described
             self._is_noted = True
+
+    def remember(self, learner: Learner) -> None:
+        """Write what the user says of columns to the notes, although no row was taught."""
+        with learner.turn():
+            self.take_over(learner)
+            if len(learner) and self.encoder.width == learner.width:
+                self.note(learner, is_changed=True)
 
 
 def column_notes(encoder: TableEncoder | None) -> list[str]:

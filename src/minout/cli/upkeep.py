@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from minout.cli import options
@@ -14,8 +15,10 @@ from minout.cli.drift_note import NOTES as DRIFT
 from minout.cli.output import command, plural, print_json, print_note, print_text
 from minout.cli.progress import ProgressBar
 from minout.cli.queries import open_model
+from minout.cli.table_rows import stored_encoder
 from minout.features import UnknownMap
 from minout.learner import Learner
+from minout.tables import NOTE as TABLE
 from minout.upkeep import Entry, Repair, damaged_files, read_log, require_database
 from minout.upkeep import backup as make_backup
 from minout.upkeep import repair as make_repair
@@ -93,6 +96,7 @@ def compact(model: options.Model, as_json: options.Json = False) -> None:
     before = _size(model)
     with open_model(model) as learner:
         _drop_old_labels(learner)
+        _drop_old_categories(learner)
         with ProgressBar("compacting"):
             learner.compact()
         examples = len(learner)
@@ -107,6 +111,19 @@ def compact(model: options.Model, as_json: options.Json = False) -> None:
     )
     for each in damaged:
         print_note(f"{each} was kept by a repair and may hold forgotten rows; delete it yourself.")
+
+
+def _drop_old_categories(learner: Learner) -> None:
+    # The encoder of a table knows the names of categories, also those of forgotten examples.
+    with learner.turn():
+        encoder = stored_encoder(learner)
+        if encoder is None:
+            return
+        used = np.zeros(encoder.width, dtype=bool)
+        for each in learner.ids:
+            used |= learner.example(each)[0] != 0.0
+        encoder.forget_categories(used)
+        learner.notes[TABLE] = encoder.described()
 
 
 def _drop_old_labels(learner: Learner) -> None:

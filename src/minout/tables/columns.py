@@ -191,6 +191,8 @@ class Column:
         """Return the name of a feature of the column."""
         if key.startswith("="):
             return f"{self.name}{key}"
+        if key.startswith("~"):
+            return f"{self.name}: a forgotten category"
         if key.startswith("#"):
             return f"{self.name}: hash {key[1:]}"
         if key in ("missing", "given"):

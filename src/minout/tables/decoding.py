@@ -1,6 +1,7 @@
 """Decode the value of a column from the features of a row."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from math import isnan
 from typing import Any
 
@@ -32,5 +33,8 @@ def _has_hash(numbers: Mapping[str, float]) -> bool:
 
 
 def _date_text(days: float) -> str:
-    time = EPOCH + days * DAY
+    try:
+        time = EPOCH + days * DAY
+    except OverflowError:  # the last moment of 9999, rounded up
+        time = datetime.max
     return time.date().isoformat() if days.is_integer() else time.isoformat(timespec="seconds")

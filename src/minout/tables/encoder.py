@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minout._typing import Floats
+from minout._typing import Bools, Floats
 from minout.errors import InvalidInputError
 from minout.tables.batches import ReadColumn, fill, first_cells, read_column
 from minout.tables.columns import BASE, DAY_KEYS, HASH_KEYS, Column, Placed
@@ -13,7 +13,7 @@ from minout.tables.decoding import value_of
 from minout.tables.frames import Columns, columns_of, declared_kinds, row_count
 from minout.tables.kinds import KINDS, MOST_VALUES, UNDECIDED, Decision, decide
 from minout.tables.plans import Plan
-from minout.tables.saving import describe_columns, restored_columns
+from minout.tables.saving import MOST_COLUMNS, describe_columns, restored_columns
 from minout.tables.values import Cells, is_missing
 
 NO_VALUE = Decision(UNDECIDED, "no value so far")
@@ -157,6 +157,18 @@ class TableEncoder:
     def first_columns(self) -> list[str]:
         """The columns that have features since the first rows; later columns are not listed."""
         return [name for name, each in self._columns.items() if each.places and not each.late]
+
+    @property
+    def lossy_columns(self) -> list[str]:
+        """The names of the columns whose values can differ although the encoded rows are equal.
+
+        They are left out, or their categories share features by a hash.
+        """
+        return [
+            name
+            for name, each in self._columns.items()
+            if each.kind == "ignore" or HASH_KEYS[0] in each.places
+        ]
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -397,6 +409,25 @@ class TableEncoder:
         for name, values in given.items():
             self._appear(name, values, declared.get(name))
 
+    def forget_categories(self, used: Bools) -> None:
+        """Forget the names of the categories that no row has; their features stay, without use.
+
+        If such a category comes again, it gets another feature.
+
+        Parameters
+        ----------
+        used : ndarray of shape (width,), bool
+            Whether a row has a number other than 0 in each feature.
+        """
+        for place, (column, key) in enumerate(self._slots):
+            if key.startswith("=") and not used[place]:
+                column.remove(key)
+                column.add(f"~{place}", place)
+                self._slots[place] = column, f"~{place}"
+        for column in self._columns.values():
+            column.why = column.why.partition(", such as ")[0]
+        self._plan = None
+
     def decode(self, row: Floats) -> dict[str, Any]:
         """Return the values of the columns that an encoded row stands for, to show them.
 
@@ -589,6 +620,11 @@ class TableEncoder:
             self._decide(known, decision)
 
     def _add(self, column: Column) -> None:
+        if len(self._columns) >= MOST_COLUMNS:
+            raise InvalidInputError(
+                f"A table has at most {MOST_COLUMNS:,} columns; leave some out, or learn it as a "
+                'sparse matrix (features="projection").'
+            )
         self._columns[column.name] = column
         if column.kind == UNDECIDED:
             self._undecided[column.name] = column

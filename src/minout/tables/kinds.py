@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minout.tables.values import (
+    REAL,
     TRUTH,
     as_number,
     as_text,
@@ -85,21 +86,35 @@ def _by_values(name: str, given: Sequence[Any]) -> Decision:
         return Decision("boolean", f"{count} true or false")
     if all(isinstance(each, str) and each.strip().lower() in TRUTH for each in given):
         return Decision("boolean", f"{count} a word for true or false")
-    words = [each for each in given if as_number(each) is None]
-    if not words:
+    return _numbers_or_dates(name, given) or _words(given)
+
+
+def _numbers_or_dates(name: str, given: Sequence[Any]) -> Decision | None:
+    count = _counted(len(given))
+    numbers = [each for each in given if _is_number(each)]
+    if len(numbers) == len(given):
         return _number(name, given, f"{count} a number")
-    if _are_nearly_numbers(words, len(given)):
-        numbers = [each for each in given if as_number(each) is not None]
-        return _number(name, numbers, f"{len(numbers):,} of {len(given):,} values are numbers")
-    if all(as_time(each) is not None for each in given):
+    dates = [each for each in given if as_time(each) is not None]
+    if len(dates) == len(given):
         return Decision("date", f"{count} a date")
-    return _words(given)
+    # Where most values differ, categories would say nothing: half of them decide.
+    different = len({as_text(each) for each in given})
+    are_different = len(given) >= FEWEST_TO_TELL and different > 0.5 * len(given)
+    enough = (0.5 if are_different else NEARLY_ALL) * len(given)
+    if len(numbers) >= enough:
+        return _number(name, numbers, f"{len(numbers):,} of {len(given):,} values are numbers")
+    if len(dates) >= enough:
+        return Decision("date", f"{len(dates):,} of {len(given):,} values are dates")
+    return None
 
 
-def _are_nearly_numbers(words: Sequence[Any], count: int) -> bool:
-    # With 5 % of them, there are at least 20 values.
-    are_few = count - len(words) >= NEARLY_ALL * count
-    return are_few and all(as_word_among_numbers(each) is not None for each in words)
+def _is_number(value: Any) -> bool:
+    # Also one that is too large, or infinite: it is refused when it is encoded.
+    if as_number(value) is not None:
+        return True
+    if isinstance(value, str):
+        return as_word_among_numbers(value) is None
+    return isinstance(value, REAL)
 
 
 def _words(given: Sequence[Any]) -> Decision:

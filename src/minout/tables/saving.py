@@ -57,7 +57,8 @@ def restored_columns(about: Any) -> Restored:
     if not isinstance(about, dict) or set(about) != {"version", "overrides", "columns", "slots"}:
         raise _not_ours()
     overrides, listed, slots = about["overrides"], about["columns"], about["slots"]
-    if about["version"] not in (1, VERSION) or not _are_overrides(overrides):
+    version = about["version"]
+    if type(version) is not int or version not in (1, VERSION) or not _are_overrides(overrides):
         raise _not_ours()
     if not isinstance(listed, list) or not all(map(_is_column, listed)):
         raise _not_ours()
@@ -113,8 +114,9 @@ def _is_slot(slot: Any, columns: list[Column]) -> bool:
     column = columns[number]
     if column.kind == "text" or len(slot) == 3:
         return column.kind == "text" and slot[1:] == _TEXT and type(slot[-1]) is int
-    if column.kind in ("number", "boolean", "category") and re.match("=", key):
-        return len(key) <= LONGEST + 1
+    if column.kind in ("number", "boolean", "category") and key.startswith(("=", "~")):
+        is_forgotten = re.fullmatch(r"~\d{1,9}", key) is not None
+        return is_forgotten or (key.startswith("=") and len(key) <= LONGEST + 1)
     return key in column.base() or key in _KEYS.get(column.kind, ())
 
 

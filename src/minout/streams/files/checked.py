@@ -141,7 +141,11 @@ class CheckedBytes(io.BufferedIOBase):
     def _decoded(self) -> bytes:
         while not self._is_undecodable:
             data = self._decompressed()
-            text, stop, _ = self._decoder.decode(data, not data).partition(STOP)  # type: ignore[union-attr]
+            try:
+                decoded = self._decoder.decode(data, not data)  # type: ignore[union-attr]
+            except UnicodeError:  # UTF-16 without a byte order mark
+                decoded = STOP
+            text, stop, _ = decoded.partition(STOP)
             self._is_undecodable = bool(stop)
             if text or not (data or stop):
                 return text.encode("utf-8", "surrogatepass")

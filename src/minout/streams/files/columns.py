@@ -36,6 +36,7 @@ class ReadOptions:
     reads_labels: bool = True
     encoding: str | None = None
     resize: tuple[int, int] | None = None
+    comma_columns: frozenset[str] = frozenset()
 
     def refuse(self, error: BadRowError) -> None:
         """Pass the error for a row to `on_bad_line`, which may return to skip it; or raise it."""

@@ -13,13 +13,15 @@ import numpy as np
 from minout._typing import Floats
 from minout.errors import InvalidInputError
 from minout.streams.files.columns import ColumnRoles, ReadOptions, assign_roles
-from minout.streams.files.decimal_comma import comma_columns, with_point
+from minout.streams.files.decimal_comma import comma_columns, has_points, with_point
 from minout.streams.files.encoding import not_utf8
 from minout.streams.files.example import BadRowError, Example, Reader
 from minout.streams.files.opening import Opened, open_text
 from minout.streams.files.values import check_text, describe_fault, is_utf8, parse_text
 
 DELIMITERS = (",", ";", "\t")
+MOST_LINES = 20
+"""A bad row of more lines is not skipped: a quote was probably never closed."""
 SAMPLED, SAMPLED_SIZE = 1_000, 4_000_000
 """The number of lines, or of characters, in which decimal commas are looked for."""
 
@@ -38,7 +40,7 @@ def open_csv(path: Path, source: str, options: ReadOptions) -> Reader:
     except BaseException:
         file.close()
         raise
-    commas = comma_columns(lines.sample, lines.delimiter) & set(found.features)
+    commas = _commas(lines, header, options) & set(found.features)
     return Reader(
         source,
         _examples(lines, source, header, found, options, commas),
@@ -49,8 +51,17 @@ def open_csv(path: Path, source: str, options: ReadOptions) -> Reader:
         None if found.id is None else options.id,
         found.unused,
         kind=found.kind,
-        has_decimal_comma=bool(commas),
+        comma_columns=tuple(header[place] for place in sorted(commas)),
     )
+
+
+def _commas(lines: "_Lines", header: Sequence[str], options: ReadOptions) -> set[int]:
+    # The columns that have a decimal comma in this file, or had one in an earlier file.
+    found = comma_columns(lines.sample, lines.delimiter)
+    earlier = {n for n, name in enumerate(header) if name in options.comma_columns}
+    if lines.delimiter != ",":
+        found |= {place for place in earlier if not has_points(lines.sample, place)}
+    return found
 
 
 class _Lines:
@@ -156,22 +167,34 @@ def _examples(
             row = row_of(fields)
             its_label = None if label is None else parse_text(fields[label], "label")
             its_id = None if id is None else parse_text(fields[id], "id")
+            if lines.following - number > MOST_LINES and "\n" in f"{its_label}{its_id}":
+                raise InvalidInputError("label and id have one line each.")
         except csv.Error as error:
             count = lines.following - number
             following = None if _runs_on(error, count) else lines.following
             if number < from_line and following is not None:
                 continue
-            options.refuse(BadRowError(source, where, _fault(error, count), following))
+            refusal = BadRowError(source, where, _fault(error, count), following)
+            if following is None or count > MOST_LINES:
+                raise refusal from None  # to skip it would skip many rows
+            options.refuse(refusal)
             continue
         except InvalidInputError as error:
             if isinstance(error, BadRowError):
                 raise
             shown = _joined(fields or [], lines.delimiter)
-            options.refuse(BadRowError(source, where, str(error), lines.following, shown))
+            refusal = BadRowError(source, where, str(error), lines.following, shown)
+            if lines.following - number > MOST_LINES:
+                raise BadRowError(source, where, _runs_to(lines.following - 1), None) from None
+            options.refuse(refusal)
             continue
         yield Example(row, its_label, its_id, number, where)
     if nothing_yet:
         raise InvalidInputError(f"{source} has a header, but no rows.")
+
+
+def _runs_to(line: int) -> str:
+    return f"a quote is opened here, and the row ends only in line {line}; close the quote."
 
 
 def _joined(fields: list[str], delimiter: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from minout.tables import is_missing
 
 _COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?([eE][+-]?\d+)?", re.ASCII)
+_POINT = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?", re.ASCII)
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+", re.ASCII)
 
 
@@ -33,6 +34,18 @@ def comma_columns(records: Sequence[Sequence[str]], delimiter: str) -> set[int]:
         if commas and all(map(_COMMA.fullmatch, values)):
             found.add(place)
     return found
+
+
+def has_points(records: Sequence[Sequence[str]], place: int) -> bool:
+    """Return whether a column has a number with a decimal point, such as 1.5 (1.234 is none).
+
+    Examples
+    --------
+    >>> has_points([["1.234"], ["7"]], 0), has_points([["1.5"]], 0)
+    (False, True)
+    """
+    values = (record[place].strip() for record in records if len(record) > place)
+    return any(_POINT.fullmatch(each) and not _COMMA.fullmatch(each) for each in values)
 
 
 def with_point(text: str) -> str:

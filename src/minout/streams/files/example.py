@@ -87,8 +87,8 @@ class Reader:
         Whether the rows come from standard input: the next one may take long to come.
     kind : {"numbers", "text", "records"}
         What the rows are.
-    has_decimal_comma : bool
-        Whether a CSV has numbers with a decimal comma, such as 3,5.
+    comma_columns : tuple of str
+        The columns of a CSV whose numbers have a decimal comma, such as 3,5.
     """
 
     source: str
@@ -102,7 +102,7 @@ class Reader:
     image_shape: tuple[int, ...] | None = None
     is_live: bool = False
     kind: RowKind = "numbers"
-    has_decimal_comma: bool = False
+    comma_columns: tuple[str, ...] = ()
     _ahead: deque[Example] = field(default_factory=deque)
     _error: list[MinoutError] = field(default_factory=list)
 

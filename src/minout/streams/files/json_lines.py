@@ -25,7 +25,7 @@ from minout.streams.files.encoding import not_utf8
 from minout.streams.files.example import BadRowError, Example, Reader
 from minout.streams.files.flattening import Record, flattened
 from minout.streams.files.opening import Opened, open_bytes, wrap_bytes
-from minout.streams.files.values import check_text, describe_fault, parse_id, parse_label
+from minout.streams.files.values import check_text, describe_fault, is_utf8, parse_id, parse_label
 
 NUMBERS = frozenset({int, float})
 STANDARD_INPUT = "standard input"
@@ -186,7 +186,8 @@ def _example(
         elif found.kind == "numbers":
             row = _numbers(flat, found.names)
         else:
-            row = {name: flat[name] for name in flat if name not in options.not_features}
+            row = {name: flat[name] for name in flat if name and name not in options.not_features}
+            _require_utf8(row)
             _require_some(row, options.columns)
         label = None if found.label is None else parse_label(flat.get(str(options.label)))
         id = None if found.id is None else parse_id(flat.get(str(options.id)))
@@ -195,6 +196,12 @@ def _example(
         options.refuse(BadRowError(source, where, str(error), number + 1, shown))
         return None
     return Example(row, label, id, number, where)
+
+
+def _require_utf8(row: Record) -> None:
+    if not (together := "".join(row)).isascii() and not is_utf8(together):
+        name = next(name for name in row if not is_utf8(name))
+        raise InvalidInputError(f"the name of the column {name!r} is not UTF-8; rename it.")
 
 
 def _require_some(row: Record, columns: Sequence[str] | None) -> None:

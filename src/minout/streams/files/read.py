@@ -47,6 +47,7 @@ def read(
     reads_labels: bool = True,
     encoding: str | None = None,
     resize: tuple[int, int] | None = None,
+    comma_columns: Collection[str] = (),
 ) -> Reader:
     r"""Open a file to read its examples one at a time.
 
@@ -88,6 +89,9 @@ def read(
         The height and width to which images are resized. They are also converted to grey or colour
         like the images of the model, or like the first image. By default an image of another size
         is an error. Images in an NPZ file are not resized.
+    comma_columns : collection of str
+        Columns whose numbers had a decimal comma in an earlier CSV: in this one, 1.234 is 1234,
+        unless the column has a number such as 1.5, or fields are separated by commas.
 
     Returns
     -------
@@ -130,6 +134,7 @@ def read(
         reads_labels=reads_labels,
         encoding=check_encoding(encoding),
         resize=_check_size(resize),
+        comma_columns=frozenset(comma_columns),
     )
     if str(source) == "-":
         return open_standard_input(replace(options, required=frozenset(required)))
