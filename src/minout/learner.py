@@ -138,7 +138,8 @@ class Learner:
     expand : int, None or "auto", default="auto"
         How many hat functions of each column are added at most: piecewise-linear functions with
         their peaks at quantiles of the column, by which separators follow thresholds and bumps.
-        None adds none. "auto" is none, 3 (up to 50 columns) or 9 (up to 20 columns).
+        None adds none. "auto" is none, 3 (up to 50 columns) or 9 (up to 20 columns), not counting
+        those in blocks (`set_blocks`), which have none.
     features : str, FeatureMap or callable, default="identity"
         The fixed map that turns examples into rows of numbers: "identity", "scattering" (images),
         "random_fourier", "projection" (wide or sparse rows), "text" (strings), a map such as
@@ -282,6 +283,7 @@ class Learner:
         at: Time | Sequence[Time] | None = None,
         *,
         widen: int = 0,
+        blocks: Sequence[tuple[int, int]] | None = None,
     ) -> list[StepReport]:
         """Learn examples one after the other.
 
@@ -302,6 +304,9 @@ class Learner:
             One time for all rows, or one per row; see `teach`.
         widen : int, default=0
             By how many columns X is wider than the rows so far; see `teach`.
+        blocks : sequence of (int, int), optional
+            The blocks of columns from now on; see `set_blocks`. For the first rows, or together
+            with new columns (`widen`). If the call raises an error, they stay as they were.
 
         Returns
         -------
@@ -313,7 +318,7 @@ class Learner:
         before, wide = self._state, self._widened(widen)
         examples = checked_examples(self._inputs, wide, X, y, ids, weights, at)
         rows = np.array([each.row for each in examples[:1]])
-        state = self._started(wide, rows)
+        state = self._started(wide, rows, blocks)
         reports: list[StepReport] = []
         rollback = Rollback(before)
         for example in examples:
@@ -527,6 +532,44 @@ class Learner:
         delta = separable(lambda: engine.rewindow(state, settings))
         self._commit(state, delta)
         return delta.certificate
+
+    @changes
+    def set_blocks(self, blocks: Sequence[tuple[int, int]]) -> None:
+        """Set the blocks of columns that are scaled as one where columns are standardized.
+
+        All columns of a block are divided by the same number, the root of the sum of their
+        variances, so a block has the weight of one column. Numbers that only mean something
+        together, such as a hashed text or an embedding, would outweigh all other columns
+        otherwise. Columns of a block have no hat functions.
+
+        It takes effect at the next refresh or `consolidate()`. After `consolidate()` the model
+        depends on the set of stored examples and on the blocks only. `Learner.settings.blocks` are
+        the blocks, and they are saved with the learner.
+
+        Parameters
+        ----------
+        blocks : sequence of (int, int)
+            For each block the number of its first column, from 0, and that of the first column
+            after it; ascending and without overlap. They replace the blocks so far. With a feature
+            map, the columns are those of the rows that it makes.
+
+        Raises
+        ------
+        InvalidInputError
+            If the blocks are not such pairs, or if rows have fewer columns.
+
+        Examples
+        --------
+        >>> learner = Learner()
+        >>> reports = learner.teach_many([[20.0, 0.6, 0.8], [7.0, 0.8, 0.6]], ["a", "b"])
+        >>> learner.set_blocks([(1, 3)])
+        >>> learner.settings.blocks
+        ((1, 3),)
+        """
+        state = self._state
+        settings = _with_blocks(state, blocks)
+        if settings != state.settings:
+            self._commit(state, Delta(settings=settings), "blocks")
 
     @changes
     def forget_class(self, y: Label) -> Certificate:
@@ -1446,7 +1489,7 @@ class Learner:
 
     @property
     def settings(self) -> Settings:
-        """The settings as passed to the constructor: values or "auto"."""
+        """The settings as passed to the constructor: values or "auto"; and the blocks."""
         return self._state.settings
 
     @property
@@ -1633,10 +1676,27 @@ class Learner:
             )
         return engine.widened(self._state, int(n))
 
-    def _started(self, state: State, rows: Floats) -> State:
+    def _started(self, state: State, rows: Floats, blocks: Any = None) -> State:
         # The state to teach; before the first example, a new one for rows of this width.
-        if state.widths.row is not None or not len(rows):
+        if not len(rows):
             return state
+        if state.widths.row is None:
+            state = self._first(state, rows)
+            blocks = state.settings.blocks if blocks is None else blocks
+        if blocks is None:
+            return state
+        settings = _with_blocks(state, blocks)
+        if settings != state.settings:
+            if state is self._state:
+                raise InvalidInputError(
+                    "`blocks` can be passed with the first rows or with new columns (`widen`); "
+                    "for columns that there are, call `set_blocks`."
+                )
+            state.settings = settings
+        return state
+
+    def _first(self, state: State, rows: Floats) -> State:
+        # A new state for rows of this width, with the settings and notes of one without rows.
         codec, width = state.examples.codec, rows.shape[-1]
         if codec is not None:
             if rows.dtype == np.uint8:  # codes
@@ -1679,6 +1739,17 @@ class Learner:
         if not state.labels:
             raise InvalidInputError(_NOTHING_LEFT)
         return state
+
+
+def _with_blocks(state: State, blocks: Any) -> Settings:
+    # The settings with other blocks, which fit the rows of a state if it has any width yet.
+    settings, width = replace(state.settings, blocks=blocks), state.examples.rows.shape[1]
+    if width and settings.blocks and settings.blocks[-1][1] > width:
+        start, stop = settings.blocks[-1]
+        raise InvalidInputError(
+            f"The block ({start}, {stop}) ends at column {stop}, but rows have {width} columns."
+        )
+    return settings
 
 
 def _two_numbers(regions: Any) -> list[int]:

@@ -232,6 +232,66 @@ def test_text_in_a_table_is_learned(tmp_path):
     assert classifier.audit().ok
 
 
+def mixed(n=160, seed=0):
+    """Return a table in which two numbers tell the labels, and text tells nothing."""
+    rng = np.random.default_rng(seed)
+    y = np.where(rng.random(n) < 0.5, "no", "yes")
+    numbers = rng.normal(size=(n, 2)) + 1.5 * (y == "yes")[:, None]
+    words = np.array([f"word{k}" for k in range(200)])
+    said = [" ".join(rng.choice(words, 5)) for _ in range(n)]
+    return pd.DataFrame({"a": numbers[:, 0], "b": 100.0 * numbers[:, 1], "said": said}), y
+
+
+def test_text_does_not_outweigh_the_other_columns():
+    frame, y = mixed(400)
+    settings = {**SMALL, "standardize": True, "whiten": False, "lda_prior": False}
+    correct = {}
+    for names in (["a", "b"], ["a", "b", "said"]):
+        classifier = MinoutClassifier(**settings).fit(frame[names][:100], y[:100])
+        correct[len(names)] = np.mean(classifier.predict(frame[names][100:]) == y[100:])
+    assert classifier.learner_.settings.blocks == ((2, 514),)
+    assert correct[3] > correct[2] - 0.05 > 0.75
+    classifier.learner_.set_blocks([])
+    classifier.consolidate()
+    assert np.mean(classifier.predict(frame[100:]) == y[100:]) < 0.75
+
+
+def test_a_table_without_text_has_no_blocks():
+    frame, y = table()
+    assert streamed(frame, y).learner_.settings.blocks == ()
+
+
+def test_text_that_comes_late_is_a_block_from_its_first_row_on(tmp_path):
+    frame, y = mixed()
+    frame["said"] = frame["said"].astype(object)
+    frame.loc[:19, "said"] = None
+    settings = {**SMALL, "standardize": True, "whiten": False, "lda_prior": False}
+    classifier = MinoutClassifier(**settings, store=tmp_path / "model")
+    classifier.partial_fit(frame[:20], y[:20], ids=range(20))
+    learner = classifier.learner_
+    assert learner.settings.blocks == ()
+    before = everything(classifier)
+    with pytest.raises(InvalidInputError, match="stored with another row"):
+        classifier.partial_fit(frame[20:], y[20:], ids=[*range(100, 239), 0])
+    assert everything(classifier) == before
+    classifier.partial_fit(frame[20:], y[20:], ids=range(20, 160))
+    assert learner.settings.blocks == ((2, 514),)
+    K = learner.inspect().K  # of a refresh in this call
+    assert len(set(K[2:514])) == 1 < len(set(K))
+    learner.close()
+    with Learner.open(tmp_path / "model", read_only=True) as reader:
+        assert reader.settings.blocks == ((2, 514),)
+
+
+def test_a_model_with_text_that_was_taught_without_blocks_gets_them():
+    frame, y = mixed()
+    classifier = MinoutClassifier(**SMALL).fit(frame[:40], y[:40])
+    blocks = classifier.learner_.settings.blocks
+    classifier.learner_.set_blocks([])
+    classifier.partial_fit(frame[40:42], y[40:42])
+    assert classifier.learner_.settings.blocks == blocks
+
+
 def test_readers_can_predict_while_categories_appear():
     frame, y = table()
     classifier = streamed(frame[:7], y[:7])

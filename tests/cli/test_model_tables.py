@@ -51,6 +51,21 @@ def records(numbers):
     return [dict(zip(HEAD[1:-1], person(n)[1:-1], strict=True)) for n in numbers]
 
 
+def test_the_numbers_of_a_text_are_a_block_of_the_model(tmp_path, run, write_csv, model):
+    assert kept(model).settings.blocks == ()
+    rows = [[n, f"{n % 3} words of number {n}", "ab"[n % 2]] for n in range(30)]
+    file = write_csv("said.csv", [["x", "said", "kind"], *rows])
+    run("learn", tmp_path / "t", file, "--label=kind", "--as", "said=text")
+    assert kept(tmp_path / "t").settings.blocks == ((1, 513),)
+    more = [[*row[:2], f"more words of {n}", row[-1]] for n, row in enumerate(rows)]
+    file = write_csv("more.csv", [["x", "said", "more", "kind"], *more])
+    run("learn", tmp_path / "t", file, "--label=kind", "--as", "more=text")
+    learner = kept(tmp_path / "t")
+    assert learner.settings.blocks == ((1, 513), (513, 1025))
+    encoder = TableEncoder.restored(learner.notes["table"])
+    assert encoder.blocks == [*learner.settings.blocks]
+
+
 def test_a_table_is_taught_as_its_encoder_encodes_it(model):
     encoder = TableEncoder()
     rows = encoder.encode_many(records(range(40))).row

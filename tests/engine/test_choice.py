@@ -20,7 +20,7 @@ from minout.engine.choice import (
     picked,
 )
 from minout.engine.distinct import distinct
-from minout.engine.folds import FOLDS, Fold, Shape, Table, softmax
+from minout.engine.folds import FOLDS, Fold, Results, Shape, Table, softmax
 from minout.engine.regions import region_count
 from oracle import separators
 from oracle.eighths import drawn
@@ -38,10 +38,10 @@ def picked_of(X, labels):
     return first[picked(labels[first], np.array(means))]
 
 
-def chosen(X, labels, shapes=SHAPES, strengths=STRENGTHS, **options):
+def chosen(X, labels, shapes=SHAPES, strengths=STRENGTHS, blocks=(), **options):
     """Do what a learner does: pick rows, then choose by them."""
     marks, few = digests(X), picked_of(X, labels)
-    table = Table(X[few], labels[few], marks[few])
+    table = Table(X[few], labels[few], marks[few], blocks=blocks)
     return choose(table, Options(shapes, strengths, **options))
 
 
@@ -56,11 +56,11 @@ def blobs(seed, *, n=60, d=3, classes=2, apart=1.5):
     return rng.normal(size=(n, d)) + apart * rng.normal(size=(classes, d))[labels], labels
 
 
-def slow_choice(X, labels, shapes, strengths):
+def slow_choice(X, labels, shapes, strengths, blocks=()):
     """Cross-validate with separators from scratch, three folds by the digests."""
     at = {}
     for shape in shapes:
-        fared = [slowly_fared(X, labels, shape, C) for C in strengths]
+        fared = [slowly_fared(X, labels, shape, C, blocks=blocks) for C in strengths]
         best = plainest([probable for _, probable, _ in fared], by=0.005)
         at[shape] = strengths[best], *fared[best]
     means_alone = [shape for shape in shapes if shape.lda_prior and not shape.whiten]
@@ -73,14 +73,17 @@ def slow_choice(X, labels, shapes, strengths):
     return best, at[best][0]
 
 
-def slowly_fared(X, labels, shape, C, regions=1, hats=0):
+def slowly_fared(X, labels, shape, C, regions=1, hats=0, blocks=()):
     """Return each held-out row's margin, and how probable its label is made; and all scores.
 
     The scores are of (division into folds, row).
     """
     rows = X - X.mean(axis=0)
     if shape.standardize:
-        rows = rows / rows.std(axis=0)
+        scale = rows.std(axis=0)
+        for start, stop in blocks:
+            scale[start:stop] = np.sqrt(np.square(rows[:, start:stop]).sum(axis=1).mean())
+        rows = rows / scale
     scores, divisions = {}, 3 if len(X) <= 333 else 2 if len(X) <= 500 else 1
     for division, fold in itertools.product(range(divisions), range(FOLDS)):
         train = np.array([(int(mark) >> 7 + 11 * division) % FOLDS != fold for mark in digests(X)])
@@ -184,6 +187,29 @@ def test_choice_is_that_of_a_plain_cross_validation():
         seen.add(found)
     assert {shape.whiten for shape, _ in seen} == {True, False}
     assert {shape.standardize for shape, _ in seen} == {True, False}
+
+
+@pytest.mark.parametrize("d", [6, 40], ids=["columns", "products"])
+def test_blocks_are_scaled_as_one_in_cross_validation(d):
+    blocks, seen = ((1, d),), set()
+    for seed in range(4):
+        labels = np.arange(60) % 2
+        X = np.random.default_rng(seed).normal(size=(60, d))
+        X[:, 0] = 9.0 * (X[:, 0] + 2.0 * labels)
+        X[:, 1:] *= 1.0 + np.arange(d - 1) % 3
+        few = picked_of(X, labels)
+        scaled = tuple(shape for shape in SHAPES if shape.standardize)
+        found = chosen(X, labels, shapes=scaled, blocks=blocks)
+        slow = slow_choice(X[few], labels[few], scaled, STRENGTHS, blocks)
+        assert shape_and_strength(found) == slow
+        for shape in scaled:
+            table = Table(X[few], labels[few], digests(X)[few], blocks=blocks)
+            parts = [fold.held_out(1, (0.1,))[0] for fold in table.folds(0, shape)]
+            margins = Results(parts, table).margins
+            wanted = slowly_fared(X[few], labels[few], shape, 5.0, blocks=blocks)[0]
+            assert margins == pytest.approx(wanted, abs=1e-6)
+            seen.add(shape)
+    assert seen == set(scaled)
 
 
 def test_knots_and_regions_are_those_of_a_plain_cross_validation():

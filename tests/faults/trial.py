@@ -330,8 +330,9 @@ def _as_taught(learner):
 
 def _taught_again(learner):
     settings = {name: value for name, value in vars(learner.settings).items() if name != "window"}
-    window = settings.pop("keep")
+    window, blocks = settings.pop("keep"), settings.pop("blocks")
     fresh = Learner(**settings, features=_Stored(learner))
+    fresh.set_blocks(blocks)
     times = learner._state.examples.times
     for each in learner.ids:
         row, label = learner.example(each)

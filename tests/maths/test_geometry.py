@@ -23,19 +23,19 @@ def moments(X, labels, shift=None):
     return Moments(shift, counts, sums, (Z * Z).sum(axis=0), Z.T @ Z)
 
 
-def few(X, labels, *, columns):
+def few(X, labels, *, columns, blocks=()):
     rows, counts = np.unique(np.column_stack([labels, X]), axis=0, return_counts=True)
     args = rows[:, 1:], rows[:, 0].astype(int), counts.astype(float)
-    return maths.metric_of_few(moments(X, labels), *args, columns=columns)
+    return maths.metric_of_few(moments(X, labels), *args, columns=columns, blocks=blocks)
 
 
-def many(X, labels, *, columns):
+def many(X, labels, *, columns, blocks=()):
     different = len(np.unique(np.column_stack([labels, X]), axis=0))
-    return maths.metric(moments(X, labels), different, columns=columns)
+    return maths.metric(moments(X, labels), different, columns=columns, blocks=blocks)
 
 
-def plain(X, labels, *, columns):
-    return maths.plain(moments(X, labels), columns=columns)
+def plain(X, labels, *, columns, blocks=()):
+    return maths.plain(moments(X, labels), columns=columns, blocks=blocks)
 
 
 def square(matrix):
@@ -55,12 +55,13 @@ def sets(draw):
 @pytest.mark.parametrize("columns", [False, True])
 @pytest.mark.parametrize("made", [plain, many, few])
 @settings(max_examples=50)
-@given(sets())
-def test_geometry_is_the_one_written_out(made, columns, drawn):
+@given(sets(), st.sampled_from([(), ((0, 2),), ((1, 4),), ((0, 1), (1, 3))]))
+def test_geometry_is_the_one_written_out(made, columns, drawn, blocks):
     X, labels = drawn
-    found = made(X, labels, columns=columns)
-    metric = made is not plain
-    origin, K = separators.ground(X, labels.tolist(), columns=columns, metric=metric)
+    blocks = tuple(block for block in blocks if block[1] <= X.shape[1])
+    found = made(X, labels, columns=columns, blocks=blocks)
+    scaling = {"columns": columns, "metric": made is not plain, "blocks": blocks}
+    origin, K = separators.ground(X, labels.tolist(), **scaling)
     assert found.origin == pytest.approx(origin, abs=1e-12)
     assert square(found.K) == pytest.approx(K, rel=1e-8, abs=1e-9 * np.abs(K).max())
     if found.precision is not None:

@@ -30,11 +30,13 @@ class Model(NamedTuple):
     slack: np.ndarray
 
 
-def model(rows, labels, *, standardize, whiten, lda_prior, C, regions=None, weights=None):
+def model(
+    rows, labels, *, standardize, whiten, lda_prior, C, regions=None, weights=None, blocks=()
+):
     """Solve every pair of labels; f is positive on the side of the lower label.
 
     With `regions`, one of each row, every pair of regions of different labels. `weights` are those
-    of the rows, 1 by default.
+    of the rows, 1 by default. The columns of each of the `blocks` are scaled as one.
     """
     lam = 1.0 / (2.0 * C)
     weights = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=float)
@@ -42,7 +44,8 @@ def model(rows, labels, *, standardize, whiten, lda_prior, C, regions=None, weig
         np.asarray(rows, dtype=float),
         dict(zip(regions or labels, labels, strict=True)),
     )
-    origin, K = ground(rows, list(labels), columns=standardize, metric=whiten, weights=weights)
+    scaling = {"columns": standardize, "metric": whiten, "blocks": blocks}
+    origin, K = ground(rows, list(labels), **scaling, weights=weights)
     labels = list(regions or labels)
     names = sorted(set(labels))
     means = class_means(rows, labels, weights)
@@ -72,7 +75,7 @@ def class_means(rows, labels, weights=None):
     return found
 
 
-def ground(rows, labels, *, columns, metric, weights=None):
+def ground(rows, labels, *, columns, metric, weights=None, blocks=()):
     """Gives the origin, the overall mean, and K: the mean of (x - origin)'K(x - origin) is 1.
 
     Means are weighted. The ridge goes by the number of different rows of all labels.
@@ -85,6 +88,10 @@ def ground(rows, labels, *, columns, metric, weights=None):
         varies = rows.max(axis=0) > rows.min(axis=0)
         square = np.average((rows - origin) ** 2, axis=0, weights=weights)
         scale[varies] = np.sqrt(square[varies])
+        for start, stop in blocks:
+            if varies[start:stop].any():
+                length = np.linalg.norm(rows[:, start:stop] - origin[start:stop], axis=1)
+                scale[start:stop] = np.sqrt(np.average(length**2, weights=weights))
     K = np.diag(1.0 / scale**2)
     distinct = {(label, *row) for label, row in zip(labels, rows.tolist(), strict=True)}
     if metric and len(distinct) > len(set(labels)):  # else no class has any scatter

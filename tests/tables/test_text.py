@@ -43,6 +43,26 @@ def test_late_text_is_zeros_before_and_has_no_number_that_says_it_is_given():
     assert encoder.names[-1] == "letter: text 511"
 
 
+def test_the_numbers_of_each_text_are_a_block():
+    encoder = TableEncoder({"first": "text", "late": "text"})
+    assert encoder.blocks == []
+    encoder.start({"x": [1.0, 2.0], "first": ["one", "two"], "y": ["red", "blue"]})
+    first = (1, 1 + WIDTH)
+    assert encoder.blocks == [first]
+    encoder.encode({"x": 1, "y": "red", "late": ""})
+    assert encoder.blocks == [first]
+    encoder.encode({"x": 1, "y": "green", "late": "some words"})
+    late = (4 + WIDTH, 4 + 2 * WIDTH)
+    assert encoder.blocks == [first, late]
+    for start, stop in encoder.blocks:
+        assert len(set(encoder.sources[start:stop])) == 1
+    assert encoder.copy().blocks == encoder.blocks
+    assert TableEncoder.restored(encoder.described()).blocks == encoder.blocks
+    numbers = TableEncoder()
+    numbers.start({"x": [1.0, 2.0], "y": ["red", "blue"]})
+    assert numbers.blocks == []
+
+
 def test_text_in_full_is_hashed():
     encoder = started()
     words = "word " * 200

@@ -446,10 +446,16 @@ class Model:
     def teach(self, batch: Batch) -> LastCall:
         """Teach a batch, example by example."""
         rows, labels, ids, weights, at, _, encoder = batch
-        learner, widen = self.learner, 0
-        if encoder is not None and learner.width is not None:
-            widen = encoder.width - learner.width
-        return _last_call(learner.teach_many(rows, labels, ids, weights, at, widen=widen))
+        learner, widen, blocks = self.learner, 0, None
+        if encoder is not None:
+            width = learner.width
+            widen = 0 if width is None else encoder.width - width
+            if learner.settings.blocks != tuple(encoder.blocks):
+                blocks = encoder.blocks
+                if width == encoder.width:  # a model that was taught without blocks
+                    learner.set_blocks(blocks)
+        reports = learner.teach_many(rows, labels, ids, weights, at, widen=widen, blocks=blocks)
+        return _last_call(reports)
 
     def predict(self, rows: Any) -> NDArray[Any]:
         """Return the learner's labels of rows."""

@@ -81,7 +81,8 @@ class MinoutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     expand : int, None or "auto", default="auto"
         How many hat functions of each column are added at most: piecewise-linear functions with
         their peaks at quantiles of the column, by which separators follow thresholds and bumps.
-        None adds none. "auto" is none, 3 (up to 50 columns) or 9 (up to 20 columns).
+        None adds none. "auto" is none, 3 (up to 50 columns) or 9 (up to 20 columns), not counting
+        those of text, which have none.
     refresh : {"auto", "manual"}, default="auto"
         With "auto", scale, covariance, discriminants and the settings that are "auto" are computed
         again from time to time while examples are taught; with "manual", by `fit` and

@@ -210,6 +210,8 @@ class TableTeaching:
             described = self.encoder.described()
             if described != learner.notes.get(NOTE):
                 learner.notes[NOTE] = described
+            if learner.settings.blocks != tuple(self.encoder.blocks):
+                learner.set_blocks(self.encoder.blocks)
             self._is_noted = True
 
     def remember(self, learner: Learner) -> None:

@@ -1,6 +1,7 @@
 """Compute a new state from the set of stored examples, independent of their order."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 
@@ -65,8 +66,11 @@ def rebuilt(
     """Return a consolidated state of some examples, one id and one label for each.
 
     Equal to that of a learner that was taught them one by one and consolidated. The numbers of the
-    regions of `examples` do not matter.
+    regions of `examples` do not matter. Blocks that the rows are too short for are dropped.
     """
+    width = examples.rows.shape[1]
+    fitting = tuple(block for block in settings.blocks if block[1] <= width)
+    settings = replace(settings, blocks=fitting)
     names = sorted(set(labels))
     number = {label: c for c, label in enumerate(names)}
     regions = np.array([number[label] for label in labels], dtype=np.int64)
@@ -153,7 +157,8 @@ def _without_model(old: State) -> tuple[State, Ints]:
     if old.settings.missing == "mean":
         new.examples = new.examples.expanded_by(maths.filling(examples.rows.shape[1]))
         no_hats = new.frame._replace(choice=new.frame.choice._replace(hats=0))
-        new.examples = new.examples.expanded_by(expansion_of(no_hats, new.examples, order))
+        fills = expansion_of(no_hats, new.settings, new.examples, order)
+        new.examples = new.examples.expanded_by(fills)
         new.separators = Separators(new.examples.width)
     new.separators.make_room(0, end)
     return new, order
@@ -169,12 +174,13 @@ def _frame(new: State, order: Ints) -> None:
     owner = np.arange(len(labels))
     frame = chosen(frame, new.settings, examples.rows, rows, owner, new.turnover) or frame
     if frame.choice.hats and len(labels) > 1:
-        new.examples = examples = examples.expanded_by(expansion_of(frame, examples, order))
+        hats = expansion_of(frame, new.settings, examples, order)
+        new.examples = examples = examples.expanded_by(hats)
         rows = rows._replace(table=examples.table)
         new.separators = Separators(examples.width)
         new.separators.make_room(0, examples.end)
         frame = frame._replace(moments=_sums(rows, len(labels), examples.end))
-    frame = measured(frame, rows, owner)
+    frame = measured(frame, new.settings, rows, owner)
     frame = frame._replace(images=Images(frame.geometry, np.dtype(np.float64)))
     schedule = frame.schedule._replace(prior_at=(FIRST_PRIORS,) * len(labels))
     new.frame = frame._replace(schedule=schedule)

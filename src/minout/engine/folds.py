@@ -15,7 +15,7 @@ from minout import kernels, maths
 from minout._typing import Bools, Floats, Ints, Words
 from minout.engine.regions import region_count
 from minout.errors import NotConverged
-from minout.maths import NOISE, RIDGE, TINY
+from minout.maths import NOISE, RIDGE, TINY, Blocks
 
 FOLDS = 3
 ENOUGH, MOST_DIVISIONS = 1_000, 3
@@ -40,14 +40,21 @@ class Table:
     X, labels, digests, weights
         Different rows (n, d), the number of the label of each, its digest, and its weight (1 by
         default).
+    blocks : Blocks
+        The columns that are standardized as one, and have no hat functions.
     divisions : int
         How often the rows are divided into folds.
     """
 
     def __init__(
-        self, X: Floats, labels: Ints, digests: Words, weights: Floats | None = None
+        self,
+        X: Floats,
+        labels: Ints,
+        digests: Words,
+        weights: Floats | None = None,
+        blocks: Blocks = (),
     ) -> None:
-        self.X, self.labels, self.digests = X, labels, digests
+        self.X, self.labels, self.digests, self.blocks = X, labels, digests, blocks
         self.weights: Floats = np.ones(len(X)) if weights is None else weights
         self.divisions = min(max(ENOUGH // max(len(X), 1), 1), MOST_DIVISIONS)
         bits = [(digests >> np.uint64(7 + 11 * each)) for each in range(self.divisions)]
@@ -57,7 +64,8 @@ class Table:
     def first(self, count: int) -> "Table":
         """Return the first so many rows."""
         weights = self.weights[:count]
-        return Table(self.X[:count], self.labels[:count], self.digests[:count], weights)
+        X, labels, digests = self.X[:count], self.labels[:count], self.digests[:count]
+        return Table(X, labels, digests, weights, self.blocks)
 
     def folds(self, hats: int, shape: Shape) -> list["Fold"]:
         """Return the folds in which there are rows to hold out and two labels among the others."""
@@ -68,13 +76,25 @@ class Table:
         """Return all rows, expanded by hat functions of those that are not held out."""
         if not hats:
             return self.X
-        return maths.expanded(maths.expansion(self.X[~held], hats, self.weights[~held]), self.X)
+        bare = maths.in_blocks(self.X.shape[1], self.blocks)
+        found = maths.expansion(self.X[~held], hats, self.weights[~held], bare=bare)
+        return maths.expanded(found, self.X)
+
+    def scaled(self, X: Floats, *, standardize: bool) -> Floats:
+        """Return all rows, expanded or not, less their mean, and standardized."""
+        Z = X - _means(X, self.weights)
+        if standardize:
+            variance = _means((Z - _means(Z, self.weights)) ** 2, self.weights)
+            constant = np.sqrt(variance) <= 1e-12 * np.abs(X).max(axis=0)
+            total = maths.sum_in_blocks(np.where(constant, 0.0, variance), self.blocks)
+            Z = Z / np.sqrt(np.where(total > 0.0, total, 1.0))
+        return np.asarray(Z)
 
     def products(self, X: Floats, *, standardize: bool) -> Floats:
         """Return inner products of all rows; those of rows without hats are cached."""
         found = self._products.get(standardize) if X is self.X else None
         if found is None:
-            Z = _scaled(X, self.weights, standardize=standardize)
+            Z = self.scaled(X, standardize=standardize)
             found = np.asarray(Z @ Z.T)
             if X is self.X:
                 self._products[standardize] = found
@@ -158,7 +178,7 @@ class Fold(NamedTuple):
         rows = _Training(train, table.weights[train], labels[train, None] == names)
         X, none = table.columns(held, hats), np.empty((0, 0))
         if 2 * X.shape[1] <= len(rows.weights):
-            X = _scaled(X, table.weights, standardize=shape.standardize)
+            X = table.scaled(X, standardize=shape.standardize)
             Z = _measured_by_columns(X, rows, whiten=shape.whiten)
             products = kernels.Products(Z[train], Z[known], none, none)
         else:
@@ -246,15 +266,6 @@ class _Training(NamedTuple):
 def _shares(is_in: Bools, weights: Floats) -> Floats:
     weighed = np.where(is_in, weights[:, None], 0.0)
     return np.asarray(weighed / weighed.sum(axis=0))
-
-
-def _scaled(X: Floats, weights: Floats, *, standardize: bool) -> Floats:
-    Z = X - _means(X, weights)
-    if standardize:
-        deviation = np.sqrt(_means((Z - _means(Z, weights)) ** 2, weights))
-        constant = deviation <= 1e-12 * np.abs(X).max(axis=0)
-        Z = Z / np.where(constant, 1.0, deviation)
-    return np.asarray(Z)
 
 
 def _scores(fold: Fold, regions: Ints, owner: Ints, lams: tuple[float, ...]) -> Floats:

@@ -173,13 +173,13 @@ def chosen(
     if len(np.unique(labels[few])) < 2:
         return None
     X, d = given[rows.order[few]].astype(np.float64), given.shape[1]
+    may_have_hats = d - int(np.count_nonzero(maths.in_blocks(d, settings.blocks)))
     if settings.missing == "mean":
         X = maths.expanded(maths.expansion(X, 0, weights, fills=True), X)
     shapes = _allowed(settings.shapes(count), d)
-    options = Options(
-        shapes, settings.strengths(), settings.region_counts(count), settings.hat_counts(d)
-    )
-    table = Table(X, labels[few], rows.digests[few], weights)
+    hats = settings.hat_counts(may_have_hats or d)
+    options = Options(shapes, settings.strengths(), settings.region_counts(count), hats)
+    table = Table(X, labels[few], rows.digests[few], weights, settings.blocks)
     choice = choose(table, options, len(different.first))
     n = len(rows.order)
     chosen_at = n, count, n - int(np.bincount(labels).max())
@@ -188,16 +188,20 @@ def chosen(
     return frame._replace(choice=choice, schedule=schedule)
 
 
-def expansion_of(frame: Frame, examples: Examples, places: Ints) -> Expansion:
-    """Return the hat functions of the rows at some places, and values for missing ones."""
+def expansion_of(frame: Frame, settings: Settings, examples: Examples, places: Ints) -> Expansion:
+    """Return the hat functions of the rows at some places, and values for missing ones.
+
+    Columns in blocks have no hat functions.
+    """
     hats, fills = frame.choice.hats, len(examples.expansion.fill) > 0
     if not hats and not fills:
         return NO_EXPANSION
     one_label = np.zeros(len(places), dtype=np.int64)
     rows = distinct(examples.digests[places], one_label, examples.weights[places])
-    found = []
+    found, bare = [], maths.in_blocks(examples.rows.shape[1], settings.blocks)
     for start, X in columns(examples.rows, places[rows.first]):
-        some = maths.expansion(X, hats, rows.weights, fills=fills)
+        own = bare[start : start + X.shape[1]]
+        some = maths.expansion(X, hats, rows.weights, fills=fills, bare=own)
         found.append(some._replace(of=some.of + start, missing=some.missing + start))
     return Expansion(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
 
@@ -239,27 +243,30 @@ def _roots(geometry: Geometry) -> Callable[[Floats], Floats]:
     return lambda X: np.asarray((X - origin) @ factor)
 
 
-def measured(frame: Frame, rows: Rows, owner: Ints) -> Frame:
+def measured(frame: Frame, settings: Settings, rows: Rows, owner: Ints) -> Frame:
     """Return the frame with origin and metric computed from its sums, and empty caches.
 
     Within-class covariance is that within labels, however many regions they have.
     """
     choice, d = frame.choice, rows.table.shape[1]
-    moments, standardize = frame.moments, choice.standardize
+    moments, standardize, blocks = frame.moments, choice.standardize, settings.blocks
     different = rows.distinct(owner) if choice.whiten else None
     try:
         if different is None:
-            geometry = maths.plain(moments.moments(), columns=standardize)
+            geometry = maths.plain(moments.moments(), columns=standardize, blocks=blocks)
         elif 2 * len(different.first) <= d:
             in_order = np.argsort(different.first)
             few, weights = different.first[in_order], different.weights[in_order]
             X, labels = rows.table[rows.order[few]].astype(np.float64), owner[rows.regions[few]]
             sums = moments.by_label(owner).moments()
-            geometry = maths.metric_of_few(sums, X, labels, weights, columns=standardize)
+            geometry = maths.metric_of_few(
+                sums, X, labels, weights, columns=standardize, blocks=blocks
+            )
         else:
             moments = moments.with_scatter(rows.table, rows.weights, rows.order, rows.serials)
             sums = moments.by_label(owner).moments()
-            geometry = maths.metric(sums, len(different.first), columns=standardize)
+            n = len(different.first)
+            geometry = maths.metric(sums, n, columns=standardize, blocks=blocks)
     except np.linalg.LinAlgError as error:
         raise NotConverged("the metric cannot be computed") from error
     sketch = sketched(geometry, rows.table, rows.order, rows.digests)

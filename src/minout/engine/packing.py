@@ -84,7 +84,7 @@ def summary(state: State) -> dict[str, Any]:
     if codec is not None:
         memory = {"memory": {**described(codec)[0], "dtype": state.examples.dtype.name}}
     return {
-        "settings": asdict(state.settings),
+        "settings": _settings(state.settings),
         "widths": list(state.widths),
         "next_id": state.next_id,
         "taught": state.taught,
@@ -104,6 +104,13 @@ def summary(state: State) -> dict[str, Any]:
         "consolidated": state.consolidated,
         **memory,
     }
+
+
+def _settings(settings: Settings) -> dict[str, Any]:
+    # Without blocks, earlier versions can read them, too.
+    found = asdict(settings)
+    blocks = found.pop("blocks")
+    return {**found, "blocks": [list(each) for each in blocks]} if blocks else found
 
 
 SHARED = ("sums", "scatter", "metric", "hats", "far", "memory")

@@ -4,7 +4,7 @@ import math
 import sys
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from minout.engine.choice import HATS, REGIONS, SHAPES, STRENGTHS, Choice
 from minout.engine.folds import Shape
 from minout.engine.window import Window, window
 from minout.errors import InvalidInputError
+from minout.maths import Blocks
 
 Auto = Literal["auto"]
 Keep = str | int | dict[str, int]
@@ -38,6 +39,7 @@ class Settings:
     expand: int | Auto | None = "auto"
     keep: Keep = "all"
     missing: Literal["error", "mean"] = "error"
+    blocks: Blocks = ()
 
     def __post_init__(self) -> None:
         """Check the settings; NumPy's numbers become Python's, which a file can hold."""
@@ -88,6 +90,7 @@ class Settings:
         if not isinstance(self.missing, str) or self.missing not in ("error", "mean"):
             raise InvalidInputError(f'`missing` must be "error" or "mean", not {self.missing!r}.')
         self._check_keep()
+        self._check_blocks()
 
     def _check_keep(self) -> None:
         if isinstance(self.keep, dict):
@@ -99,6 +102,20 @@ class Settings:
                 '`keep` must be "all", a whole number from 1, {"per_label": number} or a time such '
                 f'as "30d" or "12h", not {self.keep!r}.'
             ) from None
+
+    def _check_blocks(self) -> None:
+        given, end = self.blocks, 0
+        is_right = isinstance(given, list | tuple)
+        for pair in given if is_right else ():
+            is_right = is_right and _is_block(pair, after=end)
+            end = pair[1] if is_right else end
+        if not is_right:
+            raise InvalidInputError(
+                "`blocks` must be pairs (start, stop) of column numbers, ascending and without "
+                f"overlap, such as [(2, 6), (6, 9)], not {given!r}."
+            )
+        found = tuple((int(start), int(stop)) for start, stop in given)
+        object.__setattr__(self, "blocks", found)
 
     @cached_property
     def window(self) -> Window | None:
@@ -159,6 +176,14 @@ class Settings:
         """Return the settings to use until there are enough examples for cross-validation."""
         C, regions, hats = self.strengths()[0], self.region_counts()[0], self.hat_counts()[0]
         return Choice(*self.shapes()[0], C=C, regions=regions, hats=hats)
+
+
+def _is_block(pair: Any, *, after: int) -> bool:
+    is_pair = isinstance(pair, list | tuple) and len(pair) == 2
+    are_whole = is_pair and all(
+        isinstance(each, int | np.integer) and not isinstance(each, bool) for each in pair
+    )
+    return are_whole and after <= pair[0] < pair[1] <= MOST
 
 
 def _is_auto(value: object) -> bool:

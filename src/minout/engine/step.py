@@ -508,9 +508,9 @@ def _refresh(draft: Draft, *, begins_far: bool) -> Refresh:
     trim_heap()  # each of these steps needs much memory, not at the same time
     old = draft.supports()
     if draft.frame.choice.hats or draft.examples.expansion.is_needed:
-        draft.expand(expansion_of(draft.frame, draft.examples, rows.order))
+        draft.expand(expansion_of(draft.frame, settings, draft.examples, rows.order))
         rows = draft.rows()
-    draft.frame = measured(draft.frame, rows, owner)
+    draft.frame = measured(draft.frame, settings, rows, owner)
     if draft.frame.choice.regions > 1 or labels < len(owner):
         numbers, members = divided(draft.frame, rows, owner)
         names = sorted(set(draft.labels))

@@ -115,6 +115,8 @@ def validate(about: Any, arrays: Arrays, codec: ExactCodec | None = None) -> Non
         decoded, n = np.dtype(about["memory"]["dtype"]), len(rows)
         given = 0 if about["widths"][1:] == [None] else codec.width or 0
         _codes(rows, arrays, codec, decoded)
+    blocks = about["settings"].get("blocks") or [[0, 0]]
+    _expect(given == 0 or blocks[-1][1] <= given, "settings")
     d = given + _hats(arrays, given, about["choice"])
     fills = about["settings"].get("missing") == "mean"
     _expect((fills and given > 0) == ("missing.fill" in arrays), "missing")
@@ -249,7 +251,7 @@ def _settings(settings: Any, choice: Any) -> None:
     # What the user set, and the choice: a shape, C as a user could set it, and a sharpness.
     switches = ("whiten", "lda_prior", "standardize")
     names = {"C", *switches, "refresh"}
-    later = {"near_classes", "regions", "expand", "keep", "missing"}
+    later = {"near_classes", "regions", "expand", "keep", "missing", "blocks"}
     _expect(names <= set(settings) <= names | later, "settings")
     names = {"C", "sharpness", *switches}
     _expect(names <= set(choice) <= {*names, "regions", "hats"}, "choice")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from minout._typing import Floats, Ints
+from minout._typing import Bools, Floats, Ints
 
 ROUNDING = 1e-12
 """A share of a sum of weights that is a matter of rounding."""
@@ -53,14 +53,19 @@ def filling(width: int) -> Expansion:
 
 
 def expansion(
-    X: Floats, hats: int, weights: Floats | None = None, *, fills: bool = False
+    X: Floats,
+    hats: int,
+    weights: Floats | None = None,
+    *,
+    fills: bool = False,
+    bare: Bools | None = None,
 ) -> Expansion:
     """Return hat functions of the columns of different rows X (n, d), at most so many for each.
 
     The middles are quantiles: values of the column that divide its values evenly, each once. The
     least and the largest value are the outer ends. The height is the standard deviation of the
     column, so that hats and values weigh alike. A column with one or two values has none. Rows
-    count by their weights (n,), 1 by default.
+    count by their weights (n,), 1 by default. Columns that are `bare` (d,) get no hats.
 
     With `fills`, missing values are left out of all this, and are filled with the mean of the
     others; a column in which some are missing gets a mark, which has the height of a hat.
@@ -70,6 +75,9 @@ def expansion(
     weights = np.ones(len(X)) if weights is None else weights
     found, fill, marks = [], np.zeros(X.shape[1] if fills else 0), []
     for j in range(X.shape[1]):
+        is_bare = bare is not None and bool(bare[j])
+        if is_bare and not fills:
+            continue
         order = np.lexsort((weights, X[:, j]))  # the result does not depend on the order of rows
         values, counts = X[order, j].astype(np.float64), weights[order]
         if fills:  # NaN is last
@@ -85,7 +93,7 @@ def expansion(
             mean = (counts * values).sum() / counts.sum()
             height = float(np.sqrt((counts * (values - mean) ** 2).sum() / counts.sum()))
         middles, is_usable = len(at) - 2, 0.0 < height < np.inf
-        if middles > 0 and is_usable:
+        if middles > 0 and is_usable and not is_bare:
             ends = at[:-2], at[1:-1], at[2:], np.full(middles, height)
             found.append((np.full(middles, j), *ends))
         if fills:

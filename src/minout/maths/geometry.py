@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri
 
-from minout._typing import Floats, Ints
+from minout._typing import Bools, Floats, Ints
 
 RIDGE = 0.25
 """How much of the mean variance is added to the within-class covariance before it is inverted."""
@@ -20,6 +20,10 @@ TINY = 1e-200
 
 NOISE = 1e-12
 """The part of a sum of squares that is a matter of rounding once a mean is taken off."""
+
+
+Blocks = tuple[tuple[int, int], ...]
+"""The columns that are scaled as one: the first of each block, and the first after it."""
 
 
 class Moments(NamedTuple):
@@ -55,33 +59,38 @@ class Prior(NamedTuple):
     b: float
 
 
-def plain(moments: Moments, *, columns: bool) -> Geometry:
-    """Return K as the identity, or with `columns` as the inverse of each column's variance."""
+def plain(moments: Moments, *, columns: bool, blocks: Blocks = ()) -> Geometry:
+    """Return K as the identity, or with `columns` as the inverse of each column's variance.
+
+    The columns of a block count as one: for each of them it is the sum of their variances.
+    """
     n = moments.counts.sum()
     mean = moments.sums.sum(axis=0) / n
     variance = np.maximum(moments.squares / n - mean**2, 0.0)
-    K = _column_weights(variance, moments.squares / n) if columns else np.ones(len(mean))
+    squares = moments.squares / n
+    K = _column_weights(variance, squares, blocks) if columns else np.ones(len(mean))
     K = K / _or_one(float(K @ variance))
     return Geometry(moments.shift + mean, K, 1.0 / K)
 
 
-def metric(moments: Moments, distinct: int, *, columns: bool) -> Geometry:
+def metric(moments: Moments, distinct: int, *, columns: bool, blocks: Blocks = ()) -> Geometry:
     """Return K as the inverse of the pooled within-class covariance plus a ridge.
 
-    With `columns` the ridge is added after each column is divided by its standard deviation.
+    With `columns` the ridge is added after each column is divided by its standard deviation, and
+    the columns of a block by the root of the sum of their variances.
     `distinct` is the number of different rows: with it, K does not depend on the scale of weights.
     """
     assert moments.scatter is not None
     n, d = moments.counts.sum(), len(moments.shift)
     mean = moments.sums.sum(axis=0) / n
     squares = moments.scatter.diagonal() / n
-    weights = _column_weights(squares - mean**2, squares) if columns else np.ones(d)
+    weights = _column_weights(squares - mean**2, squares, blocks) if columns else np.ones(d)
     within = (moments.sums / -moments.counts[:, None]).T @ moments.sums
     within += moments.scatter
     within /= _degrees(moments, distinct)
     D, trace = np.sqrt(weights), float(weights @ within.diagonal())
     if not trace > TINY + NOISE * float(weights @ squares):
-        return plain(moments, columns=columns)
+        return plain(moments, columns=columns, blocks=blocks)
     # From here on in place: a matrix of d² numbers is large.
     precision = within
     precision *= D
@@ -99,7 +108,13 @@ def metric(moments: Moments, distinct: int, *, columns: bool) -> Geometry:
 
 
 def metric_of_few(
-    moments: Moments, X: Floats, labels: Ints, counts: Floats | None = None, *, columns: bool
+    moments: Moments,
+    X: Floats,
+    labels: Ints,
+    counts: Floats | None = None,
+    *,
+    columns: bool,
+    blocks: Blocks = (),
 ) -> Geometry:
     """Return the same K for fewer rows than dimensions, from different rows X (m, d).
 
@@ -112,13 +127,13 @@ def metric_of_few(
     Z, each = X - moments.shift, counts[:, None]
     squares = (each * Z**2).sum(axis=0) / n
     variance = (each * (Z - mean) ** 2).sum(axis=0) / n
-    weights = _column_weights(variance, squares) if columns else np.ones(d)
+    weights = _column_weights(variance, squares, blocks) if columns else np.ones(d)
     D = np.sqrt(weights)
     Y = (Z - (moments.sums / moments.counts[:, None])[labels]) * D * np.sqrt(each)
     freedom = _degrees(moments, distinct)
     trace = float((Y * Y).sum() / freedom)
     if not trace > TINY + NOISE * float(weights @ squares):
-        return plain(moments, columns=columns)
+        return plain(moments, columns=columns, blocks=blocks)
     ridge = _ridge(trace, distinct, d)
     K = Y.T @ np.linalg.solve(Y @ Y.T + freedom * ridge * np.eye(distinct), Y)
     K = (D[:, None] * (np.eye(d) - (K + K.T) / 2) * D) / ridge
@@ -160,10 +175,29 @@ def _inverse(precision: Floats) -> Floats:
     return whole
 
 
-def _column_weights(variance: Floats, squares: Floats) -> Floats:
+def _column_weights(variance: Floats, squares: Floats, blocks: Blocks) -> Floats:
     # A column that varies by no more than rounding, beside its mean square, is constant.
-    varies = variance > TINY + NOISE * squares
-    return np.where(varies, 1.0 / np.where(varies, variance, 1.0), 1.0)
+    varying = np.where(variance > TINY + NOISE * squares, variance, 0.0)
+    total = sum_in_blocks(varying, blocks)
+    return np.where(total > 0.0, 1.0 / np.where(total > 0.0, total, 1.0), 1.0)
+
+
+def in_blocks(d: int, blocks: Blocks) -> Bools:
+    """Return for each of d columns whether it is in a block together with others."""
+    found = np.zeros(d, dtype=bool)
+    for start, stop in blocks:
+        found[start:stop] = stop - start > 1
+    return found
+
+
+def sum_in_blocks(variance: Floats, blocks: Blocks) -> Floats:
+    """Return the variance of each column (d,), and for columns of a block the sum of theirs."""
+    if not blocks:
+        return variance
+    total = variance.copy()
+    for start, stop in blocks:
+        total[start:stop] = variance[start:stop].sum()
+    return total
 
 
 def _degrees(moments: Moments, distinct: int) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 from minout._typing import Bools, Floats
 from minout.errors import InvalidInputError
 from minout.tables.batches import ReadColumn, fill, first_cells, read_column
-from minout.tables.columns import BASE, DAY_KEYS, HASH_KEYS, Column, Placed
+from minout.tables.columns import BASE, DAY_KEYS, HASH_KEYS, TEXT, TEXT_KEYS, Column, Placed
 from minout.tables.decoding import value_of
 from minout.tables.frames import Columns, columns_of, declared_kinds, row_count
 from minout.tables.kinds import KINDS, MOST_VALUES, UNDECIDED, Decision, decide
@@ -147,6 +147,16 @@ class TableEncoder:
     def sources(self) -> list[str]:
         """The column that each feature comes from."""
         return [column.name for column, _ in self._slots]
+
+    @property
+    def blocks(self) -> list[tuple[int, int]]:
+        """The numbers of each text, which only mean something together: see `Learner.set_blocks`.
+
+        For each, the place of the first number in a row, and the place after the last.
+        """
+        texts = (each for each in self._columns.values() if each.kind == "text" and each.places)
+        starts = sorted(each.places[TEXT_KEYS[0]] for each in texts)
+        return [(start, start + TEXT.width) for start in starts]
 
     @property
     def columns(self) -> list[str]:
