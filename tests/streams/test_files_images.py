@@ -232,11 +232,19 @@ def test_the_first_frame_of_an_animation_is_read(tmp_path):
     assert only.row.tolist()[:16] == [1.0] * 16
 
 
-def test_a_palette_with_transparency_is_read_without_a_warning(tmp_path):
-    image = Image.fromarray(coloured([255, 0, 51])).convert("P", palette=Image.Palette.ADAPTIVE)
-    image.save(tmp_path / "one.png", transparency=bytes([100, 128]))
+def test_a_transparent_image_is_read_on_white(tmp_path):
+    image = Image.fromarray(coloured([255, 0, 51]))
+    image.putalpha(51)
+    image.save(tmp_path / "one.png")
     (only,) = everything(tmp_path / "one.png")
-    assert only.row.tolist() == [1.0, 0.0, 0.2] * 16
+    assert only.row[:3].tolist() == pytest.approx([1.0, 0.8, 0.84], abs=0.01)
+    palette = Image.fromarray(coloured([255, 0, 51])).convert("P", palette=Image.Palette.ADAPTIVE)
+    palette.save(tmp_path / "two.png", transparency=bytes([0, 0]))
+    (only,) = everything(tmp_path / "two.png")
+    assert only.row.tolist() == [1.0] * 48
+    Image.fromarray(grey(0, (4, 4))).convert("LA").save(tmp_path / "three.png")
+    (only,) = everything(tmp_path / "three.png")
+    assert only.row.tolist() == [0.0] * 16
 
 
 @pytest.mark.parametrize("suffix", sorted(SUFFIXES - {".jpg", ".jpeg", ".webp"}))

@@ -189,7 +189,7 @@ def test_a_frame_is_encoded_as_its_records(kind):
 
 
 def test_very_many_categories_share_numbers_by_their_hash():
-    early, late = TableEncoder(), TableEncoder()
+    early, late = TableEncoder({"w": "category"}), TableEncoder()
     words = [f"w{n % 400}" for n in range(1000)]
     early.start({"w": words, "x": [0] * 1000})
     assert early.width == 65

@@ -157,8 +157,9 @@ def update(
         str,
         typer.Argument(
             metavar="ROW",
-            help="The new features: a JSON object with a value for each column (null is a missing "
-            "value), or numbers in the order of the columns, separated by commas.",
+            help="The new features: a JSON object with the columns that change (null is a missing "
+            "value), or numbers in the order of the columns, separated by commas. If the rows of "
+            "the model are not a table, all columns must be given.",
         ),
     ],
     consolidate: options.Consolidate = True,
@@ -169,7 +170,7 @@ def update(
     The consolidated model equals one that was taught these features from the start. Learning a file
     that still has the old features is then refused: change them there, too.
 
-    Example: minout update wines bottle-17 '{"alcohol": 13.2, "ash": 2.4}'
+    Example: minout update wines bottle-17 '{"alcohol": 13.2, "colour": "dark"}'
     """
     # A signal waits: more columns and the encoder that knows them are committed together.
     with _open(model) as learner, Stop() as stop, learner.turn():
@@ -190,20 +191,22 @@ def update(
 
 
 def _new_row(learner: Learner, text: str, old: Floats) -> Any:
-    """Return the row of a text; new categories of a table get features."""
+    """Return the row of a text; new categories of a table get features.
+
+    Columns of a table that the text does not name keep their values.
+    """
     encoder = stored_encoder(learner)
     if encoder is None:
         return parse_row(text, read_notes(learner).columns)
     record = parse_record(text, encoder)
-    for name, value in encoder.decode(old).items():
-        if name not in record and value is not None:
-            raise InvalidInputError(f"ROW: column {name!r} is missing; null is a missing value.")
     encoded = encoder.encode(record)
-    described = encoder.described()
+    described, row = encoder.described(), encoded.row
+    is_kept = np.array([source not in record for source in encoder.sources[: len(old)]])
+    row[: len(old)][is_kept] = old[is_kept]
     if encoded.new:
         learner.widen(encoded.new)
     learner.notes[TABLE] = described
-    return encoded.row
+    return row
 
 
 def parse_record(text: str, encoder: TableEncoder) -> dict[str, Any]:
@@ -213,8 +216,8 @@ def parse_record(text: str, encoder: TableEncoder) -> dict[str, Any]:
         numbers = parse_row(text, columns)
         if len(numbers) != len(columns):
             raise InvalidInputError(
-                f"ROW has {len(numbers)} numbers, but this model has {len(columns)} columns; give "
-                "one for each column."
+                f"ROW has {len(numbers)} numbers, but this model has {len(columns)} columns; pass "
+                "one for each, or a JSON object with those that change."
             )
         return dict(zip(columns, numbers, strict=True))
     try:
@@ -222,20 +225,13 @@ def parse_record(text: str, encoder: TableEncoder) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         if isinstance(error, InvalidInputError):
             raise
-        raise InvalidInputError(
-            f'ROW is not JSON ({error}); write {{"column": value, …}}.'
-        ) from None
+        raise InvalidInputError(f"ROW is not a JSON object: {error}.") from None
     known = set(encoder.columns)
     for name in record:
         if name not in known:
             raise InvalidInputError(
                 f"ROW: this model has no column {name!r}; its columns are: "
                 f"{join_names(encoder.columns)}."
-            )
-    for name in columns:
-        if name not in record:
-            raise InvalidInputError(
-                f"ROW: column {name!r} is not in the object; write null for a missing value."
             )
     return record
 

@@ -229,7 +229,7 @@ def info(model: options.Model, as_json: options.Json = False) -> None:
             "misfits": len(misfits),
             "pending": len(pending),
             "wrong labels": "none" if errors is None else number_text(errors),
-            "accuracy": "none" if expected is None else expected_text(expected),
+            "accuracy": "none" if expected is None else expected_text(expected, learner),
             "per class": join_names(per_class) or "none",
             "prequential": _prequential_text(drift),
             **({} if drift.last is None else {"last drift": drift.last.text}),

@@ -10,7 +10,7 @@ import typer
 
 from minout.cli import options
 from minout.cli.file_notes import FileOptions, open_reader, read_notes, require_label
-from minout.cli.known_rows import KnownRows
+from minout.cli.known_rows import KnownRows, cannot_tell
 from minout.cli.named_map import named_map
 from minout.cli.output import command, plural, print_json, print_note, print_text
 from minout.cli.queries import (
@@ -240,7 +240,7 @@ def _print_result(learner: Learner, teaching: Teaching, *, as_json: bool, is_ref
         return
     print_text(teaching.summary())
     if expected is not None:
-        print_text(f"Accuracy: {expected_text(expected)}.")
+        print_text(f"Accuracy: {expected_text(expected, learner)}.")
     if learner.misfits:
         print_text(misfits_text(len(learner.misfits), len(learner), expected))
 
@@ -353,14 +353,10 @@ def _known_rows(learner: Learner, reader: Reader) -> KnownRows | None:
         return None
     if reader.image_shape is not None and reader.label is None:
         return None  # the ids of images are their paths
-    encoder, reason = stored_encoder(learner), ""
-    if learner.memory is not None:
-        reason = "rows are stored as codes"
-    elif encoder is not None and encoder.lossy_columns:
-        reason = f"columns are left out or hashed ({join_names(encoder.lossy_columns)})"
-    elif encoder is not None and set(reader.columns or ()) - set(encoder.columns):
+    encoder, reason = stored_encoder(learner), cannot_tell(learner)
+    if encoder is not None and not reason:
         new = [name for name in reader.columns or () if name not in encoder.columns]
-        reason = f"columns are new ({join_names(new)})"
+        reason = f"columns are new ({join_names(new)})" if new else ""
     if not reason:
         return KnownRows(learner)
     print_note(

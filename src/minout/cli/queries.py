@@ -16,6 +16,8 @@ from minout.learner import Learner
 from minout.streams.files import BadRowError, Example, Reader
 
 BATCH = 256
+FEW = 5
+"""With fewer examples per feature, metric and prior fit the examples that are left out."""
 T = TypeVar("T")
 
 
@@ -83,10 +85,17 @@ def expected_for_json(expected: ExpectedAccuracy | None) -> dict[str, Any] | Non
     return {**expected._asdict(), "per_class": by_class}
 
 
-def expected_text(expected: ExpectedAccuracy) -> str:
-    """Return the expected accuracy and its interval in words."""
+def expected_text(expected: ExpectedAccuracy, learner: Learner) -> str:
+    """Return the expected accuracy and its interval in words, and whether it may be too high."""
     interval = f"{expected.low:.1%} to {expected.high:.1%}"
-    return f"{expected.accuracy:.1%} expected on new rows (95% interval: {interval})"
+    text = f"{expected.accuracy:.1%} expected on new rows (95% interval: {interval})"
+    width, choice = learner.width or 0, learner.choice
+    if (choice.whiten or choice.lda_prior) and len(learner) < FEW * width:
+        text += (
+            f"; probably too high, because {plural(len(learner), 'example')} are few for "
+            f"{width:,} features: test it with rows that were not learned (`minout score`)"
+        )
+    return text
 
 
 def misfits_text(misfits: int, examples: int, expected: ExpectedAccuracy | None) -> str:

@@ -234,8 +234,11 @@ def _is_plain(taken_for: str) -> bool:
 
 def bad_row(reader: Reader, example: Example, error: InvalidInputError) -> BadRowError:
     """Return the error for a row that was read, but cannot be used."""
-    row = example.row if isinstance(example.row, dict) else ""
-    shown = json.dumps(row, default=str, ensure_ascii=False) if row else ""
+    shown = ""
+    if isinstance(example.row, dict):
+        roles = {reader.label: example.label, reader.id: example.id}
+        record = example.row | {name: each for name, each in roles.items() if name is not None}
+        shown = json.dumps(record, default=str, ensure_ascii=False)
     return BadRowError(reader.source, example.where, str(error), example.number + 1, shown)
 
 

@@ -6,10 +6,12 @@ from typing import NamedTuple
 from minout._typing import Id
 from minout.cli import options
 from minout.cli.file_notes import NO_LABEL, FileOptions, RowConverter, require_label
+from minout.cli.known_rows import KnownRows, cannot_tell
 from minout.cli.named_map import named_map
 from minout.cli.output import command, print_json, print_rows
 from minout.cli.queries import open_query
 from minout.cli.table_rows import RowMaker, bad_row
+from minout.engine import WhatIf
 from minout.errors import InvalidInputError
 from minout.learner import Learner
 from minout.streams.files import Example, Label, Reader
@@ -63,21 +65,28 @@ def what_if(
 
 def _answers(learner: Learner, reader: Reader) -> Iterator[_Answer]:
     converter, maker = RowConverter(learner), RowMaker(learner)
+    known = None if cannot_tell(learner) else KnownRows(learner)
     for example in reader:
         try:
-            yield _answer(learner, converter, maker, example)
+            yield _answer(learner, converter, maker, known, example)
         except InvalidInputError as error:
             raise bad_row(reader, example, error) from None
 
 
 def _answer(
-    learner: Learner, converter: RowConverter, maker: RowMaker, example: Example
+    learner: Learner,
+    converter: RowConverter,
+    maker: RowMaker,
+    known: KnownRows | None,
+    example: Example,
 ) -> _Answer:
     if example.label is None:
         raise InvalidInputError(NO_LABEL)
     row = converter.convert(example.id, example.label)
-    answer = learner.what_if(maker.row(example), row.label, id=row.id)
-    label = row.label
+    x, label, is_known = maker.row(example), row.label, row.is_stored
+    answer = learner.what_if(x, label, id=row.id)
+    if row.id is None and known is not None and known.find(x, label) is not None:
+        is_known, answer = True, WhatIf.nothing()
     if row.is_stored and row.id is not None:
         label = learner.example(row.id)[1]  # it may have been corrected
     # A separator is two neurons, one in each of its units.
@@ -90,7 +99,7 @@ def _answer(
         answer.interfered,
         bool(answer.pending),
         answer.refresh,
-        row.is_stored,
+        is_known,
     )
 
 

@@ -50,7 +50,7 @@ _TAKEN_FOR = {
     "text": f"text, hashed into {TEXT.width} features",
     UNDECIDED: "left out until it has a value",
 }
-_MEANT = {"number": "a number", "date": "a date (ISO 8601)"}
+_MEANT = {"number": "a number", "date": "a date (YYYY-MM-DD or DD.MM.YYYY)"}
 
 Placed = Sequence[tuple[Any, Any]]
 """What a value sets: positions of features, each with its number; of text, a slice and numbers."""

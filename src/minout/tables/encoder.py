@@ -73,13 +73,14 @@ class TableEncoder:
     a data frame, then the first rows:
 
     - True and False, or the strings true, false, yes and no: boolean.
-    - Numbers, or strings that are numbers, also if up to 5 % of the values are other strings:
-      number. But 20 or more whole numbers that all differ, in a column named like an id, are
-      identifiers: ignore.
-    - Dates, or strings in ISO 8601: date.
+    - Numbers, or strings that are numbers, also if up to 5 % of the values are other strings (up to
+      half of them, if most of 20 or more values differ): number. But 20 or more whole numbers that
+      all differ, in a column named like an id, are identifiers: ignore.
+    - Dates, or strings such as 2024-02-29, 2024/02/29 06:55 or 29.2.2024, likewise: date.
     - 20 or more values, nearly all of them different: text if they have four words or more on
       average, otherwise identifiers: ignore. If only more than half of them differ, text if they
       have eight words or more on average.
+    - More than 100 different values: text.
     - Anything else: category.
 
     A new category, and a time of day in a column of dates, append features to the row. Rows that

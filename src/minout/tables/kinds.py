@@ -128,6 +128,8 @@ def _words(given: Sequence[Any]) -> Decision:
             return Decision("text", "most values differ and have many words")
         if different >= NEARLY_ALL * count:
             return Decision("ignore", f"an identifier: {different:,} of {count:,} values differ")
+        if different > MOST_VALUES:
+            return Decision("text", f"{different:,} different values, too many for categories")
     others = [each for each in given if as_number(each) is None]
     if len(others) < len(given):
         shown = as_word(others[0]) or type(others[0]).__name__

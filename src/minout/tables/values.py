@@ -1,5 +1,6 @@
 """Read single values: whether one is missing, and as a number, boolean, date or category."""
 
+import re
 import zlib
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
@@ -25,6 +26,7 @@ LONGEST = 200
 EPOCH = datetime(1970, 1, 1)
 DAY = timedelta(days=1)
 REAL = int | float | np.integer | np.floating | np.bool_ | Decimal
+_DAY_FIRST = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})(| .*)", re.ASCII)
 _DIGITS = frozenset("0123456789+-.eE")
 _PLAIN = frozenset({str, float, int, bool, np.float64, np.float32, np.int64, np.bool_})
 """Types for which `float` and `as_number` agree; `_floats` checks strings itself."""
@@ -144,15 +146,18 @@ def as_truth(value: Any) -> bool | None:
 def as_time(value: Any) -> datetime | None:
     """Return a date or time without a time zone, in UTC if it had one; None if it is no date.
 
-    Strings must be ISO 8601 with dashes.
+    Strings must be ISO 8601 with dashes or slashes, or have day, month and year with points. In
+    10/11/2015 it is not known which is the day.
 
     Examples
     --------
-    >>> as_time("2024-02-29"), as_time("2024-02-29T12:00+02:00"), as_time("29.2.2024")
+    >>> as_time("2024-02-29"), as_time("2024-02-29T12:00+02:00"), as_time("10/11/2015")
     (datetime.datetime(2024, 2, 29, 0, 0), datetime.datetime(2024, 2, 29, 10, 0), None)
+    >>> as_time("2024/02/29 06:55"), as_time("29.2.2024")
+    (datetime.datetime(2024, 2, 29, 6, 55), datetime.datetime(2024, 2, 29, 0, 0))
     """
     if isinstance(value, str):
-        text = value.strip()
+        text = _iso(value.strip())
         if len(text) < 10 or text[4] != "-" or text[7] != "-":
             return None
         try:
@@ -170,6 +175,14 @@ def as_time(value: Any) -> datetime | None:
     if isinstance(value, date):
         return datetime(value.year, value.month, value.day)
     return None
+
+
+def _iso(text: str) -> str:
+    # A date with slashes or points as ISO 8601; other text as it is.
+    if text[4:5] == text[7:8] == "/":
+        return f"{text[:4]}-{text[5:7]}-{text[8:]}"
+    found = _DAY_FIRST.fullmatch(text)
+    return f"{found[3]}-{found[2]:>02}-{found[1]:>02}{found[4]}" if found else text
 
 
 def as_word(value: Any) -> str | None:

@@ -210,12 +210,13 @@ def _check_present(source: str, names: Sequence[str], wanted: Sequence[str]) -> 
         return
     if len(missing) == 1:
         raise InvalidInputError(
-            f"{source} has no column {missing[0]!r}, which this model was taught with; "
-            f"its columns are: {join_names(names)}."
+            f"{source} has no column {missing[0]!r}, which this model was taught with; add it, "
+            f"empty if its values are missing. Its columns are: {join_names(names)}."
         )
     raise InvalidInputError(
         f"{source} lacks {len(missing)} columns that this model was taught with: "
-        f"{join_names(missing)}; its columns are: {join_names(names)}."
+        f"{join_names(missing)}; add them, empty if their values are missing. Its columns are: "
+        f"{join_names(names)}."
     )
 
 

@@ -25,6 +25,10 @@ LARGE = 256
 """The largest height or width that a message suggests for --resize."""
 
 
+ALPHA = frozenset({"LA", "La", "PA", "RGBA", "RGBa"})
+"""Pillow's names for images that may be transparent."""
+
+
 class _Image(NamedTuple):
     path: Path
     name: str
@@ -223,9 +227,14 @@ def _resized(image: Any, resize: tuple[int, int]) -> Any:
 
 
 def _opaque(image: Any) -> Any:
-    # Pillow warns if it drops the transparency of a palette in one step.
-    is_palette = image.mode == "P" and "transparency" in image.info
-    return image.convert("RGBA") if is_palette else image
+    """Return an image on white, where it is transparent."""
+    if image.mode not in ALPHA and "transparency" not in image.info:
+        return image
+    from PIL import Image
+
+    with_alpha = image.convert("RGBA")
+    white = Image.new("RGBA", with_alpha.size, "white")
+    return Image.alpha_composite(white, with_alpha)
 
 
 def _deep(values: NDArray[Any]) -> Floats:
