@@ -58,6 +58,22 @@ def test_objects_may_be_nested_and_need_not_have_the_same_fields(written):
     ]
 
 
+def test_an_array_of_objects_is_read_as_json_lines_are(written):
+    lines = [{"a": 1, "y": "l"}, {"a": {"b": 2}, "y": ""}, 7, {"a": 3, "y": "m"}]
+    said = []
+    found = examples(written("t.json", json.dumps(lines)), label="y", on_bad_line=said.append)
+    assert [(each.row, each.where) for each in found] == [
+        ({"a": 1}, "object 1"),
+        ({"a": 3}, "object 4"),
+    ]
+    assert [each.where for each in said] == ["object 2", "object 3"]
+    assert examples(written("u.json", '{"a": 1}\n{"a": 2}\n'))[1].row == {"a": 2}
+    with pytest.raises(InvalidInputError, match="is not JSON"):
+        examples(written("v.json", "[1, 2"))
+    with pytest.raises(InvalidInputError, match="is empty"):
+        examples(written("w.json", "[]"))
+
+
 def test_a_label_may_be_nested(written):
     path = written("t.jsonl", '{"x": 1, "meta": {"kind": "a", "id": 7}}\n')
     (only,) = examples(path, label="meta.kind", id="meta.id")

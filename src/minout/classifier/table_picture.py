@@ -97,7 +97,7 @@ def _draw_bars(figure: "Figure", left: float, title: str, bars: list[Bar]) -> No
     axes.axvline(0.0, color=INK, linewidth=0.8)
     axes.set_yticks(range(len(shown)), [name for name, _ in shown], size=8.5, color=INK)
     axes.set_ylim(max(len(shown), 4) - 0.4, -0.6)
-    axes.margins(x=0.28)
+    axes.margins(x=0.4)
     for n, part in enumerate(sizes):
         side, gap = ("left", 3) if part >= 0.0 else ("right", -3)
         axes.annotate(

@@ -12,9 +12,9 @@ Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="A CSV with a header (.csv, .tsv, .txt), JSON lines (.jsonl, .ndjson), either also "
-        "compressed (.gz, .bz2, .xz, .zst), Parquet, NPZ (arrays X, y, ids), images as "
-        "FOLDER/class/image.png, one image, or - for JSON lines on standard input.",
+        help="A CSV with a header (.csv, .tsv, .txt), JSON lines (.jsonl, .ndjson) or an array of "
+        "objects (.json), all also compressed (.gz, .bz2, .xz, .zst), Parquet, NPZ (arrays X, y, "
+        "ids), images as FOLDER/class/image.png, one image, or - for JSON lines on standard input.",
         show_default=False,
     ),
 ]

@@ -37,6 +37,8 @@ class ReadOptions:
     encoding: str | None = None
     resize: tuple[int, int] | None = None
     comma_columns: frozenset[str] = frozenset()
+    unit: str = "line"
+    """What is counted in the file, for messages."""
 
     def refuse(self, error: BadRowError) -> None:
         """Pass the error for a row to `on_bad_line`, which may return to skip it; or raise it."""

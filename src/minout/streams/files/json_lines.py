@@ -1,5 +1,6 @@
 """Read JSON lines: an object per line, in a file or on standard input."""
 
+import io
 import json
 import re
 import sys
@@ -49,6 +50,22 @@ def open_json_lines(path: Path, source: str, options: ReadOptions) -> Reader:
         raise
 
 
+def open_json(path: Path, source: str, options: ReadOptions) -> Reader:
+    """Read an array of objects, all at once; or JSON lines in a file that is named .json."""
+    with open_bytes(path, source, options.encoding) as file:
+        content = b"".join(file)
+    if not content.lstrip().startswith(b"["):
+        return open_json_lines(path, source, options)
+    try:
+        objects = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInputError(
+            f"{source} is not JSON ({error}); write an array of objects, or an object per line."
+        ) from None
+    lines = io.BytesIO(b"".join(json.dumps(each).encode() + b"\n" for each in objects))
+    return _reader(Opened(lines, lambda: None), source, replace(options, unit="object"))
+
+
 def _reader(lines: Opened[bytes], source: str, options: ReadOptions) -> Reader:
     objects = _objects(lines, source, options)
     first = _first(objects, source, options)
@@ -86,7 +103,8 @@ def _roles(first: tuple[int, Record], source: str, options: ReadOptions) -> Colu
     try:
         names = list(flattened(values, options.not_features))
     except InvalidInputError as error:
-        raise BadRowError(source, f"line {number}", str(error), number + 1) from None
+        where = f"{options.unit} {number}"
+        raise BadRowError(source, where, str(error), number + 1) from None
     if options.rows == "records":
         options = replace(options, columns=None)  # an object need not have all columns
     return assign_roles(source, names, options)
@@ -131,8 +149,8 @@ def _objects(
                     f"{source} looks like CSV, but must be JSON lines, an object per line; pass "
                     "the CSV file by its name, not -."
                 ) from None
-            shown = _shown(line)
-            options.refuse(BadRowError(source, f"line {number}", str(error), number + 1, shown))
+            where, shown = f"{options.unit} {number}", _shown(line)
+            options.refuse(BadRowError(source, where, str(error), number + 1, shown))
             continue
         is_start = False
         yield number, values
@@ -177,7 +195,7 @@ def _example(
     lengths: Mapping[str, int],
 ) -> Example | None:
     """Return the example of a line; None if it is bad and skipped."""
-    where = f"line {number}"
+    where = f"{options.unit} {number}"
     try:
         row: Any
         flat = flattened(values, options.not_features, lengths)

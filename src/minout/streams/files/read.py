@@ -11,7 +11,7 @@ from minout.streams.files.csv_text import open_csv
 from minout.streams.files.encoding import check_encoding
 from minout.streams.files.example import BadRowError, Reader
 from minout.streams.files.images import SUFFIXES, open_image, open_images
-from minout.streams.files.json_lines import open_json_lines, open_standard_input
+from minout.streams.files.json_lines import open_json, open_json_lines, open_standard_input
 from minout.streams.files.npz import open_npz
 from minout.streams.files.opening import COMPRESSIONS, check_regular, unreadable
 from minout.streams.files.parquet import open_parquet
@@ -22,6 +22,7 @@ TEXT = {
     ".txt": open_csv,
     ".jsonl": open_json_lines,
     ".ndjson": open_json_lines,
+    ".json": open_json,
 }
 """Text files, which may be compressed."""
 TABLES = {**TEXT, ".parquet": open_parquet, ".npz": open_npz}
