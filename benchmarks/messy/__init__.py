@@ -36,7 +36,7 @@ class Settings:
 
 
 TESTING = Settings(
-    tables=("breast cancer",), seeds=(0,), rows=200, csv_rows=120, csv_kinds="numbers"
+    tables=("breast cancer",), seeds=(0,), rows=200, csv_rows=120, csv_kinds="mixed"
 )
 
 
