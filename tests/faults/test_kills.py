@@ -19,7 +19,7 @@ def calls():
 
 @pytest.mark.parametrize("durability", ["example", "batch"])
 def test_killed_at_any_moment_a_model_is_what_was_acknowledged(calls, durability, monkeypatch):
-    monkeypatch.setattr(model_store, "BATCH_SECONDS", 0.03)
+    monkeypatch.setattr(model_store, "BATCH_SECONDS", 0.002)
     kills = kill(calls, KILLS, durability=durability, seed=1)
     assert kills.problems == []
     assert kills.survived == kills.tried == KILLS
