@@ -35,9 +35,7 @@ class Settings:
     csv_kinds: mixed_csv.Kinds = "mixed"
 
 
-TESTING = Settings(
-    tables=("breast cancer",), seeds=(0,), rows=200, csv_rows=120, csv_kinds="mixed"
-)
+TESTING = Settings(tables=("breast cancer",), seeds=(0,), rows=200, csv_rows=120, csv_kinds="mixed")
 
 
 def _measure_messy(settings: Settings, progress: Progress) -> list[compare.MessyRow]:

@@ -347,6 +347,21 @@ def test_an_explanation_adds_up_over_the_columns_of_the_file(model, run_json, pe
     assert stored["columns"] == told["columns"]
 
 
+def test_bad_rows_before_the_one_to_explain_do_not_matter(model, run_json, refused, write_csv):
+    file = write_csv("bad.csv", [HEAD, ["short"], person(50), person(51)])
+    assert run_json("explain", model, file, "--id", "p51")["where"] == "line 4"
+    assert run_json("explain", model, file, "--line", 3)["id"] == "p50"
+    assert "line 2" in refused("explain", model, file, "--row", 1)
+    assert "has no" in refused("explain", model, file, "--line", 2)
+
+
+def test_an_object_without_a_column_is_refused(model, run_json):
+    told = run_json(
+        "learn", model, "-", input='{"id": "zz", "kind": "a"}\n{"age": 3, "kind": "a", "id": "y"}\n'
+    )
+    assert (told["taught"], told["skipped"]) == (1, 1)
+
+
 def test_an_example_of_a_table_can_be_updated(model, run_json, refused, exported):
     before = exported(model)
     row = {"age": None, "colour": "violet", "born": "1990-01-01", "member": True}

@@ -22,7 +22,7 @@ from minout.features.scattering import SMALLEST
 from minout.learner import Learner
 from minout.store import atomic_write
 from minout.streams.files import BadRowError, Example
-from minout.tables import is_missing
+from minout.tables import HASHED, is_missing
 
 PICTURES = (".png", ".pdf", ".svg")
 Row = Annotated[
@@ -93,11 +93,18 @@ def explain(
         raise typer.BadParameter("Name one example: --row N, --line N or --id ID.")
     own = named_map(features)
     learner = load_model(model, own)
-    file = (
-        None
-        if data is None
-        else FileOptions(data, ignore=ignore, features=own, encoding=encoding, reads_labels=False)
-    )
+    file = None
+    if data is not None:
+        # Bad rows before the one that is asked for do not matter, unless rows are counted.
+        skip = _skip if row is None else None
+        file = FileOptions(
+            data,
+            ignore=ignore,
+            on_bad_line=skip,
+            features=own,
+            encoding=encoding,
+            reads_labels=False,
+        )
     found = _stored(learner, id) if file is None else _in_file(learner, file, row, line, id)
     explanation = learner.explain(found.row)
     if picture is not None:
@@ -111,6 +118,10 @@ def explain(
         print_json({**about, **explanation._asdict(), **arrays})
     else:
         _print(learner, found, explanation, 10 if count is None else count)
+
+
+def _skip(error: BadRowError) -> None:
+    """Pass over a row that cannot be read."""
 
 
 def _stored(learner: Learner, id: str | None) -> _Row:
@@ -232,8 +243,9 @@ def _in_file_order(learner: Learner, found: _Row, explanation: Explanation) -> l
         sums[source] += part
     values = encoder.decode(found.row)
     for name, value in (found.record or {}).items():
-        if name in sums and values[name] is None and not is_missing(value):
-            values[name] = value  # a category that the model does not know
+        # A category that the model does not know, or a value of which it knows the hash only.
+        if name in sums and values[name] in (None, HASHED) and not is_missing(value):
+            values[name] = value
     return [_Column(name, values[name], part) for name, part in sums.items()]
 
 

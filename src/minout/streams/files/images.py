@@ -1,6 +1,7 @@
 """Read images: one file, or one folder per class (folder/cat/7.png)."""
 
 import os
+import warnings
 from collections.abc import Iterator
 from math import prod
 from pathlib import Path
@@ -188,8 +189,10 @@ def _loaded(path: Path) -> Any:
     if path.exists() and not path.is_file():
         raise InvalidInputError("it is a device, a pipe or a socket, not an image; remove it.")
     try:
-        with Image.open(path) as image:
-            return ImageOps.exif_transpose(image)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # an error from 2 × on
+            with Image.open(path) as image:
+                return ImageOps.exif_transpose(image)
     except TimeoutError:  # raised by a signal handler
         raise
     except Exception:  # Pillow raises many types on damaged files

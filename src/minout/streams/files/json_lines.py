@@ -223,6 +223,8 @@ def _require_utf8(row: Record) -> None:
 
 
 def _require_some(row: Record, columns: Sequence[str] | None) -> None:
+    if not row:
+        raise InvalidInputError("there is no column besides label and id; add some.")
     if columns and not any(name in row for name in columns):
         raise InvalidInputError(
             f"it has none of the columns that this model was taught with ({join_names(columns)}), "
