@@ -110,9 +110,14 @@ def test_the_last_moment_of_9999_can_be_decoded():
     assert encoder.decode(encoder.encode_known(moment))["d"].startswith("9999")
 
 
-def test_a_table_of_very_many_columns_is_refused():
-    with pytest.raises(InvalidInputError, match="at most 100,000 columns"):
-        TableEncoder().start([{f"c{i}": 1 for i in range(100_001)}])
+def test_a_table_of_very_many_columns_is_refused(monkeypatch):
+    monkeypatch.setattr("minout.tables.encoder.MOST_COLUMNS", 50)
+    monkeypatch.setattr("minout.tables.encoder.MOST_TEXTS", 3)
+    with pytest.raises(InvalidInputError, match="at most 50 columns"):
+        TableEncoder().start([{f"c{i}": 1 for i in range(51)}])
+    texts = {f"c{i}": "text" for i in range(4)}
+    with pytest.raises(InvalidInputError, match="at most 3 columns of text"):
+        TableEncoder(texts).start([dict.fromkeys(texts, "")])
 
 
 def test_a_decimal_comma_is_remembered(tmp_path, run):

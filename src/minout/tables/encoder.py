@@ -13,7 +13,7 @@ from minout.tables.decoding import value_of
 from minout.tables.frames import Columns, columns_of, declared_kinds, row_count
 from minout.tables.kinds import KINDS, MOST_VALUES, UNDECIDED, Decision, decide
 from minout.tables.plans import Plan
-from minout.tables.saving import MOST_COLUMNS, describe_columns, restored_columns
+from minout.tables.saving import MOST_COLUMNS, MOST_TEXTS, describe_columns, restored_columns
 from minout.tables.values import Cells, is_missing
 
 NO_VALUE = Decision(UNDECIDED, "no value so far")
@@ -636,12 +636,22 @@ class TableEncoder:
                 f"A table has at most {MOST_COLUMNS:,} columns; leave some out, or learn it as a "
                 'sparse matrix (features="projection").'
             )
+        self._require_room(column.kind)
         self._columns[column.name] = column
         if column.kind == UNDECIDED:
             self._undecided[column.name] = column
         self._plan = None
 
+    def _require_room(self, kind: str) -> None:
+        if kind != "text":
+            return
+        if sum(each.kind == "text" for each in self._columns.values()) >= MOST_TEXTS:
+            raise InvalidInputError(
+                f"A table has at most {MOST_TEXTS:,} columns of text; leave some out, or join them."
+            )
+
     def _decide(self, column: Column, decision: Decision) -> None:
+        self._require_room(decision.kind)
         column.take_for(*decision, late=True)
         self._undecided.pop(column.name, None)
         self._plan = None
