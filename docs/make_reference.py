@@ -106,14 +106,23 @@ def _public(cls: type) -> Iterator[tuple[str, Any]]:
     is_value = cls.__module__.startswith(("minout.engine", "minout.kernels"))
     for owner in cls.__mro__:
         if owner.__module__.startswith("minout"):
-            for name, member in vars(owner).items():
-                is_property = isinstance(member, property)
-                if is_value and not is_property:
+            found = {name: _function(each) for name, each in vars(owner).items()}
+            for name, function in sorted(found.items(), key=lambda each: _line_number(each[1])):
+                if is_value and not isinstance(vars(owner)[name], property):
                     continue
-                function = member.fget if is_property else getattr(member, "__func__", member)
                 if not name.startswith("_") and name not in seen and inspect.isfunction(function):
                     seen.add(name)
                     yield name, function
+
+
+def _function(member: Any) -> Any:
+    return member.fget if isinstance(member, property) else getattr(member, "__func__", member)
+
+
+def _line_number(function: Any) -> int:
+    # Not the order in the class, which changes if a test takes a method away and puts it back.
+    is_function = inspect.isfunction(function)
+    return inspect.unwrap(function).__code__.co_firstlineno if is_function else 0
 
 
 def _is_called(thing: Any) -> bool:

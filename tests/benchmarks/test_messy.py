@@ -73,8 +73,8 @@ def test_every_way_through_a_file_gives_a_row_of_all_its_rows(monkeypatch, capsy
     assert [row.values["way"] for row in found.rows] == list(mixed_csv.WAYS)
     assert [row.values["rows"] for row in found.rows] == [120] * 4
     assert all(row.values["seconds"] > 0.0 for row in found.rows)
-    assert found.rows[0].values["columns"] == 15
-    assert "120 × 15 columns" in found.tables[0].title
+    assert found.rows[0].values["columns"] == 30
+    assert "120 × 30 columns" in found.tables[0].title
     assert "minout learn --no-consolidate" in markdown(found.tables[0])
 
 

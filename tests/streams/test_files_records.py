@@ -103,7 +103,7 @@ def test_a_list_of_numbers_keeps_its_length_and_one_of_words_need_not(written):
     lines = [
         {"v": [1, 2], "tags": ["x"]},
         {"v": [1, 2], "tags": ["x", "y"]},
-        {"v": [], "tags": []},
+        {"v": [], "tags": [], "n": 1},
         {"v": [1]},
     ]
     path = written("t.jsonl", "\n".join(map(json.dumps, lines)))
@@ -115,7 +115,7 @@ def test_a_list_of_numbers_keeps_its_length_and_one_of_words_need_not(written):
             "tags[0]": "x",
             "tags[1]": "y",
         }
-        assert next(rows).row == {}
+        assert next(rows).row == {"n": 1}
         with pytest.raises(BadRowError, match="'v' has 1 numbers, but 2 are expected"):
             next(rows)
 
