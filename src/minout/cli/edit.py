@@ -301,6 +301,9 @@ def forget(
 ) -> None:
     """Remove stored examples; the consolidated model equals one that was never taught them.
 
+    In a table, a category that only they had keeps its feature, with 0 in all rows. The settings
+    are then chosen by other folds of the cross-validation, and the model may differ for that.
+
     No list of forgotten examples is kept: remove them from your files as well, or they are taught
     again with the next `minout learn` of such a file.
 
@@ -347,7 +350,8 @@ def _seconds(text: str) -> float:
 def consolidate(model: options.Model, as_json: options.Json = False) -> None:
     """Compute a model again from its set of stored examples.
 
-    The result does not depend on their order, nor on forgotten examples. `learn`, `correct` and
+    The result does not depend on their order, nor on forgotten examples; in a table it may depend
+    on the order in which categories came after the first rows. `learn`, `correct` and
     `forget` consolidate at the end, unless they are stopped or run with --no-consolidate. Ctrl-C
     leaves the model as it was.
 

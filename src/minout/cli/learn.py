@@ -142,10 +142,10 @@ def learn(
     corrected since. They are recognised by their id or, in a file without ids, by being equal.
     Ctrl-C stops after the current example and keeps everything taught.
 
-    A bad row stops the command, too. If it is among the first rows of a new model, nothing is
-    taught; otherwise the rows before it are kept, and --from-line continues after it. With
-    --skip-bad such rows are skipped and written to a file. A bad line on standard input is reported
-    and skipped; but as long as the model has no examples, it ends the command.
+    A bad row stops the command, too. If it cannot be read, and is among the first rows of a new
+    model, nothing is taught; otherwise the rows before it are kept, and --from-line continues after
+    it. With --skip-bad such rows are skipped and written to a file. A bad line on standard input is
+    reported and skipped; but as long as the model has no examples, it ends the command.
 
     What was taught is on the disk within a second, also while the command waits for more rows.
     Other commands see it, and may change the model too; changes are made one after the other.
