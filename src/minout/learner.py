@@ -1282,9 +1282,9 @@ class Learner:
         """Consolidate, and leave no trace of forgotten examples in any file of the folder.
 
         See `open`. The database is written anew, which temporarily takes about as much space again
-        on the disk. Labels that the model no longer has are removed from the log of changes. `notes`
-        stay as they are; those of a table name its categories, which `minout compact` removes if no
-        example has them.
+        on the disk. Labels that the model no longer has are removed from the log of changes.
+        `notes` stay as they are; those of a table name its categories, which `minout compact`
+        removes if no example has them.
         """
         if self._state.widths.row is not None:
             self.consolidate()
