@@ -1,8 +1,9 @@
 # Everything a person or CI needs: `make demo` shows what this is, `make test` proves it.
-.PHONY: demo test check bench figures reference pictures setup clean
+.PHONY: demo test test-long check bench figures reference pictures setup clean
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 setup: $(STAMP)
 
@@ -16,7 +17,12 @@ demo: $(STAMP)  ## a minute: digits in label order, beside SGD; wrong labels fou
 
 test: $(STAMP)
 	$(BIN)/minout warmup
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal
+	$(ONE_THREAD) $(BIN)/pytest -n 2 --dist worksteal
+
+test-long: $(STAMP)  ## hours: many more random cases, kills and damages; kernels uncompiled, and with bounds checked
+	$(ONE_THREAD) MINOUT_LONG=1 $(BIN)/pytest -n 2 --dist worksteal
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -q --hypothesis-profile=uncompiled tests/kernels
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=.numba_boundscheck $(BIN)/pytest -q tests/kernels tests/engine/test_walk.py
 
 check: $(STAMP)
 	$(BIN)/ruff check .
@@ -37,4 +43,4 @@ pictures: $(STAMP)  ## docs/pictures/regions.png
 	$(BIN)/python docs/make_pictures.py
 
 clean:
-	rm -rf .venv demo figures .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf .venv demo figures .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .numba_boundscheck

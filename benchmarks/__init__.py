@@ -1,1 +1,1 @@
-"""Benchmarks of minout; not part of the package. See README.md in this folder."""
+"""Measurements of minout beside other models; `python -m benchmarks` lists them."""

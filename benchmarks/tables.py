@@ -1,117 +1,112 @@
-"""Printed results: tables of text, and goals beside what was measured."""
+"""Tables of numbers, one pass in label order, beside models that see all rows at once."""
 
-from collections.abc import Sequence
-from statistics import stdev
-from typing import NamedTuple
+from collections.abc import Iterator
+from statistics import fmean
+from typing import Any, NamedTuple
 
+import numpy as np
+from sklearn.metrics import log_loss
 
-class Table(NamedTuple):
-    """A table of text: a title, a head, lines with as many cells, and a note for the reader."""
+from benchmarks import rivals
+from benchmarks.data import TABLES, Array, Ints, Split, split_table
+from benchmarks.measuring import Options, Table, accuracy, spread, teach, timed, track
+from minout import MinoutClassifier
 
-    title: str
-    head: tuple[str, ...]
-    lines: Sequence[tuple[str, ...]]
-    note: str = ""
-
-
-class Goal(NamedTuple):
-    """A goal of one part of a benchmark beside the measured value."""
-
-    part: str
-    goal: str
-    measured: str
-    met: bool
-
-
-def goals_table(goals: Sequence[Goal]) -> Table:
-    """Return all goals as one table."""
-    lines = [(each.part, each.goal, each.measured, yes(each.met)) for each in goals]
-    return Table("Goals and measured values", ("part", "goal", "measured", "met"), lines)
+STREAM, OURS, SVM = "stream", "consolidated", "RBF-SVM, tuned"
+LOGISTIC, BOOSTING = "logistic, tuned", "boosting"
+RIVALS = {
+    "SGD": rivals.Sgd,
+    "Hoeffding tree": rivals.HoeffdingTree,
+    LOGISTIC: rivals.tuned_logistic,
+    SVM: rivals.tuned_svm,
+    BOOSTING: rivals.boosting,
+}
 
 
-def markdown(table: Table) -> str:
-    """Return a table as Markdown, its columns aligned.
+class Run(NamedTuple):
+    """One model on one split: accuracy, and its probabilities' log loss and calibration error."""
 
-    Examples
-    --------
-    >>> print(markdown(Table("Sizes", ("", "MB"), [("rows", "488")], "Peak.")))
-    Sizes
-    <BLANKLINE>
-    |      | MB  |
-    |------|-----|
-    | rows | 488 |
-    <BLANKLINE>
-    Peak.
-    """
-    widths = _widths(table)
-    lines = [
-        "| " + " | ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)) + " |"
-        for line in (table.head, *table.lines)
-    ]
-    lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
-    return "\n".join([table.title, "", *lines, *(["", table.note] if table.note else [])])
+    table: str
+    model: str
+    accuracy: float
+    seconds: float
+    log_loss: float | None = None
+    gap: float | None = None
 
 
-def fit_width(table: Table, width: int) -> Table:
-    """Return a table that is wider than `width` characters transposed, if that is narrower."""
-    first, *others = zip(table.head, *table.lines, strict=True)
-    transposed = table._replace(head=first, lines=others)
-    before, after = (sum(_widths(each)) + 3 * len(each.head) for each in (table, transposed))
-    return transposed if before > width and after < before else table
+def run(options: Options) -> Iterator[Table]:
+    """Yield accuracies, times and the quality of probabilities."""
+    names = ("wine",) if options.small else tuple(TABLES)
+    rows, splits = (60, 1) if options.small else (1_500, 5)
+    jobs = [(name, options.seed + n) for name in names for n in range(splits)]
+    found, shapes = [], {}
+    for name, seed in track(jobs, "tables"):
+        data = split_table(name, seed, rows)
+        shapes[name] = f"{name}, {len(data.rows):,} × {data.rows.shape[1]}"
+        shapes[name] += f", {len(np.unique(data.labels))} classes"
+        found += _measure(name, data)
+    models = (STREAM, OURS, *RIVALS)
+    yield Table(
+        "Accuracy in %, tables of numbers",
+        ("table", *(f"minout, {name}" for name in models[:2]), *models[2:]),
+        [
+            (shapes[name], *(spread(_values(found, name, model, "accuracy")) for model in models))
+            for name in names
+        ],
+        f"Mean ± standard deviation over {splits} splits. minout (default settings, unscaled "
+        "columns), SGD and river's Hoeffding tree get one pass in label order; the others all rows "
+        "at once. Tuned by 3-fold cross-validation.",
+    )
+    yield Table(
+        "Seconds to learn",
+        ("table", *models),
+        [
+            (name, *(f"{fmean(_values(found, name, model, 'seconds')):.2f}" for model in models))
+            for name in names
+        ],
+    )
+    asked = (OURS, LOGISTIC, BOOSTING)
+    yield Table(
+        "Probabilities: log loss, and expected calibration error in ten bins",
+        ("table", *asked),
+        [(name, *(_quality(found, name, model) for model in asked)) for name in names],
+        "C of logistic regression was tuned for accuracy.",
+    )
 
 
-def yes(holds: bool) -> str:
-    """Return "yes", or "NO" in capitals, which must not be overlooked."""
-    return "yes" if holds else "NO"
+def calibration_error(probabilities: Array, right: Any) -> float:
+    """Return the mean gap between the highest probability (n,) and what was right, in ten bins."""
+    bins = np.minimum((10 * probabilities).astype(int), 9)
+    gaps = [abs((probabilities - right)[bins == each].sum()) for each in range(10)]
+    return float(sum(gaps) / len(right))
 
 
-def percent(share: float, digits: int = 2) -> str:
-    """Return a share as a percentage."""
-    return f"{100 * share:.{digits}f} %"
+def _measure(name: str, data: Split) -> Iterator[Run]:
+    ours = MinoutClassifier()
+    seconds = sum(teach(ours, data.rows, data.labels, name))
+    yield Run(name, STREAM, accuracy(ours, data.test_rows, data.test_labels), seconds)
+    seconds += timed(ours.consolidate)[0]
+    yield _judged(name, OURS, ours, data, seconds)
+    for model, fit in RIVALS.items():
+        seconds, fitted = timed(fit, data.rows, data.labels)
+        yield _judged(name, model, fitted, data, seconds)
 
 
-def ms(seconds: float) -> str:
-    """Return seconds as milliseconds, without the unit."""
-    return f"{1e3 * seconds:.3g}" if seconds < 0.1 else f"{1e3 * seconds:,.0f}"
+def _judged(name: str, model: str, fitted: Any, data: Split, seconds: float) -> Run:
+    right = accuracy(fitted, data.test_rows, data.test_labels)
+    if model not in (OURS, LOGISTIC, BOOSTING):
+        return Run(name, model, right, seconds)
+    q = fitted.predict_proba(data.test_rows)
+    labels: Ints = data.test_labels
+    is_right = fitted.classes_[q.argmax(axis=1)] == labels
+    loss = log_loss(labels, q, labels=fitted.classes_)
+    return Run(name, model, right, seconds, loss, calibration_error(q.max(axis=1), is_right))
 
 
-def mb(megabytes: float | None) -> str:
-    """Return megabytes, or a dash where the system does not report them."""
-    return "–" if megabytes is None else f"{megabytes:.0f} MB"
+def _values(found: list[Run], table: str, model: str, field: str) -> list[Any]:
+    return [getattr(each, field) for each in found if (each.table, each.model) == (table, model)]
 
 
-def mean_and_deviation(values: Sequence[float], unit: str = "", digits: int = 2) -> str:
-    """Return the mean and, of several values, their standard deviation.
-
-    Examples
-    --------
-    >>> mean_and_deviation([1.0, 2.0], " %", 1)
-    '1.5 ± 0.7 %'
-    """
-    mean = sum(values) / len(values)
-    if len(values) == 1:
-        return f"{mean:.{digits}f}{unit}"
-    deviation = (sum((each - mean) ** 2 for each in values) / (len(values) - 1)) ** 0.5
-    return f"{mean:.{digits}f} ± {deviation:.{digits}f}{unit}"
-
-
-def mean_and_error(values: Sequence[float], unit: str = "", digits: int = 2) -> str:
-    """Return the mean and, of several values, its standard error.
-
-    Examples
-    --------
-    >>> mean_and_error([1.0, 2.0, 1.0, 2.0], " %")
-    '1.50 ± 0.29 %'
-    """
-    mean, error = sum(values) / len(values), standard_error(values)
-    within = f" ± {error:.{digits}f}" if len(values) > 1 else ""
-    return f"{mean:.{digits}f}{within}{unit}"
-
-
-def standard_error(values: Sequence[float]) -> float:
-    """Return the standard error of the mean; 0 for a single value."""
-    return stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
-
-
-def _widths(table: Table) -> list[int]:
-    return [max(map(len, cells)) for cells in zip(table.head, *table.lines, strict=True)]
+def _quality(found: list[Run], table: str, model: str) -> str:
+    values = [fmean(_values(found, table, model, field)) for field in ("log_loss", "gap")]
+    return f"{values[0]:.3f}, {values[1]:.3f}"

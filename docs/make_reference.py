@@ -26,7 +26,7 @@ RESULTS = """\
 Other types that the methods and attributes above return, alone or inside another.
 """
 PAPER = """\
-The paper's system: minout units, gradient training, rehearsal. [figures.md](figures.md) uses it.
+The paper's system: minout units, gradient training, rehearsal. [paper.md](paper.md) uses it.
 """
 PAPER_RESULTS = """\
 Other types that the methods and attributes of `minout.paper` return.

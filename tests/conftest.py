@@ -1,8 +1,9 @@
 """How random tests run: the same cases everywhere, and no deadline, since a first call compiles.
 
-`pytest --hypothesis-profile search` draws new cases, and more of them.
+With MINOUT_LONG=1 they draw new cases, and many more (`make test-long`).
 """
 
+import os
 import re
 import signal
 
@@ -33,18 +34,18 @@ settings.register_profile(
     "minout",
     deadline=None,
     derandomize=True,
+    max_examples=25,
     suppress_health_check=[HealthCheck.too_slow],
     print_blob=True,
 )
 settings.register_profile(
-    "search", settings.get_profile("minout"), derandomize=False, max_examples=300
+    "long", settings.get_profile("minout"), derandomize=False, max_examples=500
 )
-settings.register_profile("quick", settings.get_profile("minout"), max_examples=20)
-settings.load_profile("minout")
+settings.register_profile("uncompiled", settings.get_profile("minout"), max_examples=5)
+settings.load_profile("long" if os.environ.get("MINOUT_LONG") else "minout")
 
 
 @pytest.fixture(autouse=True)
 def _the_clock_stands_still(monkeypatch):
     """Files of learners that were taught the same at different times are equal."""
-    for module in ("learner", "teaching"):
-        monkeypatch.setattr(f"minout.{module}.clock", lambda: 1_700_000_000.0)
+    monkeypatch.setattr("minout.steps.clock", lambda: 1_700_000_000.0)

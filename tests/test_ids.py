@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = ["tests/store", "tests/streams"]
+FOLDERS = ["tests/store", "tests/files"]
 COLLECT = """
 import sys, time
 later, real, real_ns = float(sys.argv[1]), time.time, time.time_ns

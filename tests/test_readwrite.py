@@ -40,10 +40,10 @@ def test_readers_see_consistent_states_while_another_thread_teaches():
 
     def teach():
         try:
-            for i in range(160):
-                y = min(i // 12, 11)
+            for i in range(70):
+                y = min(i // 6, 11)
                 learner.teach(centres[y] + rng.normal(size=6), y, id=f"row {i}")
-                if i % 50 == 49:
+                if i % 30 == 29:
                     learner.consolidate()
                     learner.forget(f"row {i}")
         finally:
@@ -73,11 +73,11 @@ def test_two_threads_that_teach_lose_nothing():
 
     def teach(name):
         rng = np.random.default_rng(len(name))
-        for i in range(150):
+        for i in range(60):
             learner.teach(rng.normal(size=4) + 3 * (i % 3), i % 3, id=f"{name} {i}")
 
     together(lambda: teach("a"), lambda: teach("bb"))
-    assert len(learner) == 300
+    assert len(learner) == 120
     assert learner.audit().ok
 
 

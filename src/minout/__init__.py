@@ -7,20 +7,13 @@ from minout._version import __version__
 from minout.errors import InvalidInputError, MinoutError
 
 if TYPE_CHECKING:
-    from minout.classifier import MinoutClassifier
-    from minout.codecs import Codes, FloatCodec, ProductCodec, RowCodec, ScalarCodec
+    from minout.codecs import Codes, ScalarCodec
     from minout.drift import Drift, DriftMonitor
     from minout.engine import Audit, Certificate, StepReport
-    from minout.features import (
-        Encoder,
-        HashedText,
-        Identity,
-        Projection,
-        RandomFourier,
-        Scattering,
-    )
+    from minout.estimator import MinoutClassifier
+    from minout.features import Encoder, HashedText, Identity, Projection, Scattering
+    from minout.inputs import Schema
     from minout.learner import Learner
-    from minout.tables import TableEncoder
 
 __all__ = [
     "Audit",
@@ -29,21 +22,17 @@ __all__ = [
     "Drift",
     "DriftMonitor",
     "Encoder",
-    "FloatCodec",
     "HashedText",
     "Identity",
     "InvalidInputError",
     "Learner",
     "MinoutClassifier",
     "MinoutError",
-    "ProductCodec",
     "Projection",
-    "RandomFourier",
-    "RowCodec",
     "ScalarCodec",
     "Scattering",
+    "Schema",
     "StepReport",
-    "TableEncoder",
     "__version__",
 ]
 
@@ -54,19 +43,15 @@ _MODULES = {
     "Drift": "minout.drift",
     "DriftMonitor": "minout.drift",
     "Encoder": "minout.features",
-    "FloatCodec": "minout.codecs",
     "HashedText": "minout.features",
     "Identity": "minout.features",
     "Learner": "minout.learner",
-    "MinoutClassifier": "minout.classifier",
-    "ProductCodec": "minout.codecs",
+    "MinoutClassifier": "minout.estimator",
     "Projection": "minout.features",
-    "RandomFourier": "minout.features",
-    "RowCodec": "minout.codecs",
     "ScalarCodec": "minout.codecs",
     "Scattering": "minout.features",
+    "Schema": "minout.inputs",
     "StepReport": "minout.engine",
-    "TableEncoder": "minout.tables",
 }
 """The modules of names that are imported on first use: NumPy, numba and scikit-learn take time."""
 

@@ -1,5 +1,6 @@
 """Detect drift: report when fewer examples are predicted correctly before they are taught."""
 
+from collections import Counter, deque
 from collections.abc import Mapping
 from math import inf, log, sqrt
 from typing import Any, NamedTuple, Self
@@ -27,6 +28,9 @@ LEAST_DROP = 0.02
 MORE_LABELS = 1.1
 """The comparison starts anew when the number of labels has grown by this factor."""
 
+Counts = Counter[tuple[Label, bool]]
+"""The number of examples by label and by whether they were predicted correctly."""
+
 
 class Drift(NamedTuple):
     """A significant fall of the share of examples predicted correctly before they were taught.
@@ -48,23 +52,6 @@ class Drift(NamedTuple):
     now: float
     rows: int
     label: Label
-
-
-class _Counts:
-    """The number of examples of each label, and how many of them were predicted wrongly."""
-
-    def __init__(self) -> None:
-        self.rows: dict[Label, int] = {}
-        self.wrong: dict[Label, int] = {}
-
-    def add(self, label: Label, right: bool, sign: int = 1) -> None:
-        """Add an example; with sign -1, take it out."""
-        rows = self.rows.get(label, 0) + sign
-        if rows:
-            self.rows[label] = rows
-            self.wrong[label] = self.wrong.get(label, 0) + sign * (not right)
-        else:
-            del self.rows[label], self.wrong[label]
 
 
 class DriftMonitor:
@@ -100,9 +87,7 @@ class DriftMonitor:
 
     def __init__(self) -> None:
         self._labels: dict[Label, None] = {}  # a set in the order of arrival
-        self._recent: list[tuple[Label, bool]] = []  # a ring buffer from RECENT examples on
-        self._first = 0  # the oldest in the ring buffer
-        self._right = 0
+        self._recent: deque[tuple[Label, bool]] = deque(maxlen=RECENT)
         self._restart()
 
     def _restart(self) -> None:
@@ -111,13 +96,14 @@ class DriftMonitor:
         self._rows = 0
         self._falls: list[float] = []  # of the latest blocks, in standard deviations, squared
         self._blocks, self._sum = 0, 0.0  # of the blocks before these
-        self._totals = _Counts()
-        self._windows = {width: _Counts() for width in WINDOWS}
+        self._totals: Counts = Counter()
+        self._windows: dict[int, Counts] = {width: Counter() for width in WINDOWS}
 
     @property
     def share(self) -> float | None:
         """The share predicted correctly of the last 1,000 examples; None before the first."""
-        return self._right / len(self._recent) if self._recent else None
+        right = sum(right for _, right in self._recent)
+        return right / len(self._recent) if self._recent else None
 
     @property
     def recent(self) -> int:
@@ -147,9 +133,7 @@ class DriftMonitor:
                 self._restart()
         if was_right is None:
             return None
-        right = bool(was_right)
-        self._count(label, right)
-        self._remember(label, right)
+        self._count(label, bool(was_right))
         for width in WINDOWS:
             if self._rows % (width // COMPARISONS) == 0:
                 drift = self._compare(width)
@@ -159,39 +143,20 @@ class DriftMonitor:
         return None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the state of the monitor as values that JSON can hold; see `from_json`.
-
-        Returns
-        -------
-        dict
-            The values.
-        """
-        number = {label: i for i, label in enumerate(self._labels)}
-        recent = self._recent[self._first :] + self._recent[: self._first]
-        totals = self._totals
+        """Return the state of the monitor as values that JSON can hold; see `from_json`."""
+        totals, number = self._totals, {label: i for i, label in enumerate(self._labels)}
         return {
             "labels": list(self._labels),
             "most_labels": self._most_labels,
             "falls": self._falls,
             "earlier_falls": [self._blocks, self._sum],
-            "compared": [[number[each], n, totals.wrong[each]] for each, n in totals.rows.items()],
-            "recent_labels": [number[label] for label, _ in recent],
-            "recent_right": "".join("01"[right] for _, right in recent),
+            "totals": [[totals[each, False], totals[each, True]] for each in self._labels],
+            "recent": [[number[label], int(right)] for label, right in self._recent],
         }
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Self:
-        """Restore a monitor from the values that `to_json` returned.
-
-        Parameters
-        ----------
-        values : mapping
-            What `to_json` returned.
-
-        Returns
-        -------
-        DriftMonitor
-            It continues exactly as the other monitor would.
+        """Return a monitor from what `to_json` returned; it goes on as the other one would.
 
         Raises
         ------
@@ -199,15 +164,11 @@ class DriftMonitor:
             If the values are not those of a monitor.
         """
         try:
-            monitor = cls._read(values)
-        except (
-            *(KeyError, TypeError, ValueError, IndexError, AttributeError),
-            OverflowError,  # an infinite number of rows
-        ) as error:
+            return cls._read(values)
+        except (LookupError, TypeError, ValueError, OverflowError) as error:
             raise InvalidInputError(
                 f"The values of a drift monitor are damaged ({error!r}); start a new one."
             ) from error
-        return monitor
 
     @classmethod
     def _read(cls, values: Mapping[str, Any]) -> Self:
@@ -216,47 +177,66 @@ class DriftMonitor:
         monitor._labels = dict.fromkeys(labels)
         monitor._most_labels = float(values["most_labels"])
         monitor._falls = [float(each) for each in values["falls"]]
-        blocks, total = values["earlier_falls"]
-        monitor._blocks, monitor._sum = int(blocks), float(total)
-        if blocks < 0 or not all(0.0 <= each < inf for each in (*monitor._falls, monitor._sum)):
-            raise ValueError("falls that no blocks have")
-        for number, rows, wrong in values["compared"]:
-            if not 0 <= int(wrong) <= int(rows) or not int(rows):
-                raise ValueError(f"{wrong} of {rows} wrong")
-            monitor._totals.rows[labels[number]] = int(rows)
-            monitor._totals.wrong[labels[number]] = int(wrong)
-        monitor._rows = sum(monitor._totals.rows.values())
-        recent = zip(values["recent_labels"], values["recent_right"], strict=True)
-        monitor._recent = [(labels[number], "01".index(right) == 1) for number, right in recent]
-        if len(monitor._recent) > RECENT or len(monitor._recent) < min(monitor._rows, RECENT):
-            raise ValueError(f"{len(monitor._recent)} recent examples")
-        monitor._right = sum(right for _, right in monitor._recent)
-        for width, counts in monitor._windows.items():
-            size = min(width, monitor._rows)
-            for label, right in monitor._recent[len(monitor._recent) - size :]:
-                counts.add(label, right)
+        monitor._blocks, monitor._sum = int(values["earlier_falls"][0]), values["earlier_falls"][1]
+        for label, counts in zip(labels, values["totals"], strict=True):
+            monitor._totals[label, False], monitor._totals[label, True] = map(int, counts)
+        monitor._rows = monitor._totals.total()
+        for number, right in values["recent"]:
+            monitor._recent.append((labels[number], bool(right)))
+        counts = [*monitor._totals.values(), monitor._blocks]
+        falls = [*monitor._falls, monitor._sum]
+        if min(counts) < 0 or not all(0.0 <= each < inf for each in falls):
+            raise ValueError("a count or a fall below 0")
+        if len(monitor._recent) < min(monitor._rows, RECENT):
+            raise ValueError(f"{len(monitor._recent)} recent examples of {monitor._rows}")
+        latest = list(monitor._recent)
+        for width, window in monitor._windows.items():
+            window.update(latest[len(latest) - min(width, monitor._rows) :])
         return monitor
 
     def _count(self, label: Label, right: bool) -> None:
-        """Add an example to the totals and to the windows, before it is in the ring buffer."""
-        self._totals.add(label, right)
-        size = len(self._recent)
-        for width, counts in self._windows.items():
-            counts.add(label, right)
+        """Add an example to the totals, the windows and the recent ones."""
+        self._totals[label, right] += 1
+        for width, window in self._windows.items():
+            window[label, right] += 1
             if self._rows >= width:
-                oldest = self._recent[(self._first + size - width) % size]
-                counts.add(*oldest, sign=-1)
+                window[self._recent[-width]] -= 1
+        self._recent.append((label, right))
         self._rows += 1
 
-    def _remember(self, label: Label, right: bool) -> None:
-        """Add an example to the ring buffer of the last 1,000."""
-        self._right += right
-        if len(self._recent) < RECENT:
-            self._recent.append((label, right))
-        else:
-            self._right -= self._recent[self._first][1]
-            self._recent[self._first] = label, right
-            self._first = (self._first + 1) % RECENT
+    def _compare(self, width: int) -> Drift | None:
+        """Compare the last `width` examples with those before them, label by label."""
+        window, totals = self._windows[width], self._totals
+        rows = wrong = 0
+        expected = variance = usual = 0.0  # numbers of wrong examples
+        most: tuple[float, Label] | None = None
+        for label in self._labels:
+            wrong_now = window[label, False]
+            n = wrong_now + window[label, True]
+            earlier = totals[label, False] - wrong_now
+            N = earlier + totals[label, True] - window[label, True]
+            if n == 0 or N < LEAST:
+                continue
+            q = (earlier + 1) / (N + 2)
+            rows += n
+            wrong += wrong_now
+            usual += n * earlier / N
+            expected += n * q
+            variance += n * q * (1 - q) * (1 + n / N)
+            excess = wrong_now - n * earlier / N
+            if most is None or excess > most[0]:
+                most = excess, label
+        if most is None or 2 * rows < width:
+            return None
+        fall = _deviations(wrong, expected, variance)
+        if width == BLOCK and self._rows % BLOCK == 0:
+            self._falls.append(fall**2)
+            if len(self._falls) > RECENT // BLOCK:  # this block is older than every window
+                self._sum += self._falls.pop(0)
+                self._blocks += 1
+        if wrong - usual < LEAST_DROP * rows or fall < self._usual_fall() * WINDOWS[width]:
+            return None
+        return Drift(1 - usual / rows, 1 - wrong / rows, rows, most[1])
 
     def _usual_fall(self) -> float:
         """Return the usual size of falls so far, in standard deviations, but at least 1.
@@ -267,42 +247,6 @@ class DriftMonitor:
         """
         blocks = PRIOR_BLOCKS + self._blocks
         return sqrt(max(1.0, (PRIOR_BLOCKS + 2 * self._sum) / blocks))
-
-    def _add_block(self, fall: float) -> None:
-        """Count the squared fall of a block once it is older than every window."""
-        self._falls.append(fall)
-        if len(self._falls) > RECENT // BLOCK:
-            self._sum += self._falls.pop(0)
-            self._blocks += 1
-
-    def _compare(self, width: int) -> Drift | None:
-        """Compare the last `width` examples with those before them, label by label."""
-        window, totals = self._windows[width], self._totals
-        rows = wrong = 0
-        expected = variance = usual = 0.0  # numbers of wrong examples
-        most: tuple[float, Label] | None = None
-        for label, n in window.rows.items():
-            N = totals.rows[label] - n
-            if N < LEAST:
-                continue
-            earlier = totals.wrong[label] - window.wrong[label]
-            q = (earlier + 1) / (N + 2)
-            rows += n
-            wrong += window.wrong[label]
-            usual += n * earlier / N
-            expected += n * q
-            variance += n * q * (1 - q) * (1 + n / N)
-            excess = window.wrong[label] - n * earlier / N
-            if most is None or excess > most[0]:
-                most = excess, label
-        if most is None or 2 * rows < width:
-            return None
-        fall = _deviations(wrong, expected, variance)
-        if width == BLOCK and self._rows % BLOCK == 0:
-            self._add_block(fall**2)
-        if wrong - usual < LEAST_DROP * rows or fall < self._usual_fall() * WINDOWS[width]:
-            return None
-        return Drift(1 - usual / rows, 1 - wrong / rows, rows, most[1])
 
 
 def _deviations(count: int, mean: float, variance: float) -> float:

@@ -6,7 +6,17 @@ class MinoutError(Exception):
 
 
 class InvalidInputError(MinoutError, ValueError):
-    """An argument is not valid; nothing has changed. The message says what to pass instead."""
+    """An argument is not valid; nothing has changed. The message says what to pass instead.
+
+    Attributes
+    ----------
+    row : int or None
+        The index of the row of a batch that is at fault, if it is one.
+    """
+
+    def __init__(self, message: str = "", row: int | None = None) -> None:
+        super().__init__(message)
+        self.row = row
 
 
 class MissingDataError(MinoutError):

@@ -6,7 +6,9 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
+
+from minout.readwrite import ReadWriteLock
 
 INTERVAL = 0.1
 """Seconds between two checks whether a commit is due."""
@@ -15,28 +17,16 @@ PATIENCE = 1.0
 """Seconds that a fork waits for another thread that is changing a learner."""
 
 
-class Pausable(Protocol):
-    """A lock that can block changes for a while."""
-
-    def pause(self, seconds: float) -> bool:
-        """Block changes, waiting if need be; return whether they are blocked now."""
-        ...
-
-    def resume(self) -> None:
-        """Allow changes again."""
-        ...
-
-
 class _Ways(NamedTuple):
     """Functions that commit the changes of a learner and close it, and the lock against changes."""
 
     flush: Callable[[Any], None]
     close: Callable[[Any], None]
-    lock: Pausable
+    lock: ReadWriteLock
 
 
 _open: "weakref.WeakKeyDictionary[Any, _Ways]" = weakref.WeakKeyDictionary()
-_paused: list[Pausable] = []
+_paused: list[ReadWriteLock] = []
 
 
 def keep_committing(
@@ -44,7 +34,7 @@ def keep_committing(
     commit: Callable[[Any], bool],
     flush: Callable[[Any], None],
     close: Callable[[Any], None],
-    lock: Pausable,
+    lock: ReadWriteLock,
 ) -> None:
     """Commit the changes of a learner when they are due, and at the end of the program.
 

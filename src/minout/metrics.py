@@ -1,9 +1,4 @@
-"""Accuracy and its interval, and forgetting and transfer from the accuracy matrix R.
-
-R[i, j] is the test accuracy on task j after task i was learned, for T tasks (T, T). Libraries
-disagree on what "forgetting" means, so each function name states its baseline. With one
-task there is nothing earlier to forget, and all of them but the average are 0.
-"""
+"""Accuracy and its interval, and forgetting."""
 
 from math import sqrt
 from statistics import NormalDist
@@ -72,39 +67,14 @@ def wilson_interval(right: float, examples: float) -> tuple[float, float]:
     return max(min(middle - half, share), 0.0), min(max(middle + half, share), 1.0)
 
 
-def average_accuracy_at_end(R: Floats) -> float:
-    """Return the mean of R[T, j]: the accuracy on all tasks after the last one was learned."""
-    return float(_square(R)[-1].mean())
-
-
 def forgetting_from_best(R: Floats) -> float:
     """Return the mean over earlier tasks of the best accuracy before the end minus that at the end.
 
-    For j < T: max of R[i, j] over i < T, minus R[T, j] (Chaudhry and others, 2018).
+    R[i, j] is the test accuracy on task j after task i was learned, for T tasks (T, T). For j < T:
+    max of R[i, j] over i < T, minus R[T, j] (Chaudhry and others, 2018); 0 for one task.
 
     >>> forgetting_from_best(np.array([[0.9, 0.0], [0.5, 0.8]]))
     0.4
     """
-    R = _square(R)
     earlier = R[:-1, :-1]
     return float((earlier.max(axis=0) - R[-1, :-1]).mean()) if len(earlier) else 0.0
-
-
-def forgetting_from_diagonal(R: Floats) -> float:
-    """Return the mean over earlier tasks of R[j, j] - R[T, j]: lost since the task was learned."""
-    return 0.0 - backward_transfer_from_diagonal(R)
-
-
-def backward_transfer_from_diagonal(R: Floats) -> float:
-    """Return the mean over earlier tasks of R[T, j] - R[j, j] (Lopez-Paz and Ranzato, 2017)."""
-    R = _square(R)
-    earlier = np.diagonal(R)[:-1]
-    return float((R[-1, :-1] - earlier).mean()) if len(earlier) else 0.0
-
-
-def _square(R: Floats) -> Floats:
-    """Check that R has a row and a column per task."""
-    R = np.asarray(R, dtype=np.float64)
-    if R.ndim != 2 or R.shape[0] != R.shape[1] or R.size == 0:
-        raise InvalidInputError(f"R must have a row and a column per task, not shape {R.shape}.")
-    return R

@@ -1,6 +1,6 @@
 """Which records of a model's database a change concerns, and their values when it is committed.
 
-The records are described in docs/format.md: examples by *place* (the number of a stored row), with
+The records (docs/folder.md) are examples by *place* (the number of a stored row), with
 a *position* that orders the members of a region; separators by the number of their pair; images
 K(x - origin) of candidate support vectors; and parts, which all separators share. To *note* a
 change is to list the keys of its records.
@@ -8,7 +8,6 @@ change is to list the keys of its records.
 
 import json
 import time
-from collections.abc import KeysView
 from operator import is_not
 from typing import Any, NamedTuple
 
@@ -18,8 +17,8 @@ from numpy.typing import NDArray
 from minout import engine
 from minout._typing import Id, Ints, Label
 from minout.engine import Certificate, Delta, State
-from minout.store import Database, encode_arrays
-from minout.store.log_entries import MOST_NAMED
+from minout.store import encode_arrays
+from minout.store.log import MOST_NAMED
 from minout.store.schema import Changes, ExampleRecord, Key, LogEntry
 
 ABOUT, NOTES = "about", "notes"
@@ -132,10 +131,9 @@ class Recorder:
 
     # Noting
 
-    def begin_call(self) -> int:
-        """Remember where the log of a call begins; return how many changes there are so far."""
+    def begin_call(self) -> None:
+        """Remember where the log of a call begins."""
         self._log_start = len(self.changed.log), len(self.changed.forgotten)
-        return self.changed.count
 
     def note(
         self, state: State, delta: Delta | None, action: str, *, all_new: bool, log_ids: bool
@@ -185,26 +183,27 @@ class Recorder:
     # Writing
 
     def changes(
-        self, state: State, notes: str, features: dict[str, Any], database: Database
+        self, state: State, notes: str, features: dict[str, Any]
     ) -> tuple[Changes, Written]:
         """Return the records to write for a state, and what the database holds afterwards.
 
         `features` is the `header` of its feature map; `notes` are its notes as JSON.
         """
         changed, end = self.changed, state.examples.end
-        if changed.everything or changed.all_places:
-            self._number_members(state)
         every_place = changed.everything or changed.all_places
+        every_pair = changed.everything or changed.all_pairs
+        if every_place:
+            self._number_members(state)
         places = range(end) if every_place else [place for place in changed.places if place < end]
         if end > len(self._rows):
             self._rows = _longer(self._rows, end)
         records = [self._example(state, place) for place in places]
-        images, mark = self._images(state, database.keys("images"))
-        parts, shared = self._parts(state, features, database.keys("parts"))
+        images, mark, all_images = self._images(state)
+        parts, shared = self._parts(state, features)
         if notes != self.written.notes or self.written is NOTHING_WRITTEN:
             parts[NOTES] = notes.encode()
         labels = self.written.labels
-        if changed.everything or changed.all_pairs or changed.forgotten:
+        if every_pair or changed.forgotten:
             labels = frozenset(state.labels)
         gone = self.written.labels - labels if changed.forgotten else ()
         given = state.examples.given
@@ -217,9 +216,10 @@ class Recorder:
             end,
             records,
             new_rows,
-            self._separators(state, database.keys("separators")),
+            self._separators(state, every_pair=every_pair),
             images,
             parts,
+            ["separators"] * every_pair + ["images"] * all_images,
             changed.log,
             changed.forgotten,
             [json.dumps(each) for each in gone],
@@ -251,37 +251,33 @@ class Recorder:
             None if had is None else json.dumps(had),
         )
 
-    def _separators(self, state: State, known: KeysView[Key]) -> dict[Key, bytes | None]:
-        changed, pairs = self.changed, self.changed.pairs
-        found: dict[Key, bytes | None] = {}
-        if changed.everything or changed.all_pairs:
+    def _separators(self, state: State, *, every_pair: bool) -> dict[Key, bytes | None]:
+        pairs = self.changed.pairs
+        if every_pair:
             pairs = set(state.separators.stored(state.regions.order.owner))
-            found = dict.fromkeys(known)
+        found: dict[Key, bytes | None] = {}
         for pair in sorted(pairs):
             record = engine.separator_record(state, pair)
             found[pair] = None if record is None else encode_arrays(record)
         return found
 
-    def _images(
-        self, state: State, known: KeysView[Key]
-    ) -> tuple[dict[Key, bytes | None], ImageMark]:
+    def _images(self, state: State) -> tuple[dict[Key, bytes | None], ImageMark, bool]:
         # New images come after the known ones; if the known ones have changed, all are written.
         images = state.frame.images
         before, mark = self.written.images, ImageMark.of(state)
-        start, doubtful = 0, set(known)
-        if before is not None and not self.changed.everything and mark.continues(before):
-            start, doubtful = before.used, known & self.changed.places.keys()
+        continues = before is not None and not self.changed.everything and mark.continues(before)
+        start = before.used if before is not None and continues else 0
         added, places = images.since(start)
         found: dict[Key, bytes | None] = {
             place: image.tobytes() for place, image in zip(places.tolist(), added, strict=True)
         }
-        for place in doubtful - found.keys():
-            image = images.at(int(place)) if start else None
+        for place in self.changed.places.keys() - found.keys() if continues else ():
+            image = images.at(place)
             found[place] = None if image is None else image.tobytes()
-        return found, mark
+        return found, mark, not continues
 
     def _parts(
-        self, state: State, features: dict[str, Any], known: KeysView[Key]
+        self, state: State, features: dict[str, Any]
     ) -> tuple[dict[Key, bytes | None], dict[str, tuple[Any, ...]]]:
         examples = state.examples
         about = {
@@ -296,9 +292,8 @@ class Recorder:
         for name in engine.SHARED:
             before = self.written.shared.get(name, ())
             is_new = len(before) != len(now[name]) or any(map(is_not, before, now[name]))
-            is_new = is_new or changed.everything or (name == "far" and changed.moves_far)
-            arrays = engine.shared(state, name) if is_new else {}
-            if is_new and (arrays or name in known):
+            if is_new or changed.everything or (name == "far" and changed.moves_far):
+                arrays = engine.shared(state, name)
                 parts[name] = encode_arrays(arrays) if arrays else None
         return parts, now
 

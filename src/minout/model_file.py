@@ -1,4 +1,4 @@
-"""Write a learner's state to one file and read it; docs/format.md describes the file."""
+"""Write a learner's state to one file and read it."""
 
 import json
 from pathlib import Path
@@ -16,13 +16,11 @@ from minout.features import (
     HashedText,
     Identity,
     Projection,
-    RandomFourier,
     Scattering,
     UnknownMap,
     largest_absolute,
     takes_rows,
 )
-from minout.first_version import imported
 from minout.store import damaged_message, read_archive, too_large_message, write_archive
 
 FORMAT = "minout model"
@@ -30,10 +28,9 @@ VERSION = 2
 LONGEST = 200
 """Longer descriptions of feature maps are not shown."""
 
-_MAPS: dict[str, type[Identity | Scattering | RandomFourier | Projection | HashedText]] = {
+_MAPS: dict[str, type[Identity | Scattering | Projection | HashedText]] = {
     "identity": Identity,
     "scattering": Scattering,
-    "random_fourier": RandomFourier,
     "projection": Projection,
     "text": HashedText,
 }
@@ -85,11 +82,8 @@ def read(
     about, arrays = read_archive(path, FORMAT, VERSION)
     try:
         found = found_features(path, about.get("features"), features)
-        if about["version"] < VERSION:
-            state = imported(about, arrays, found.dtype)
-        else:
-            check_codec(path, about.get("state"), codec)
-            state = unpacked(about.get("state"), arrays, codec)
+        check_codec(path, about.get("state"), codec)
+        state = unpacked(about.get("state"), arrays, codec)
         expect_rows_of(found, state)
     except MalformedError as error:
         raise MissingDataError(damaged_message(path)) from error
@@ -171,8 +165,6 @@ def expect_rows_of(features: FeatureMap, state: State) -> None:
         raise MalformedError("widths")
     if isinstance(features, Projection | HashedText) and row not in (None, features.width):
         raise MalformedError("widths")
-    if isinstance(features, RandomFourier) and row not in (None, features.features):
-        raise MalformedError("widths")  # it would draw as many waves as it says it has
     if isinstance(features, Identity) and largest_absolute(rows) > LARGEST[features.dtype]:
         raise MalformedError("rows")
 

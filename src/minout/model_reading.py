@@ -15,7 +15,8 @@ from minout.features import FeatureMap
 from minout.model_changes import ABOUT, NOTES
 from minout.model_file import check_codec, expect_rows_of, found_features, header
 from minout.store import decode_arrays
-from minout.store.reading import ExampleColumns, KnownState, Reading
+from minout.store.database import Known
+from minout.store.reading import ExampleColumns, Reading
 from minout.store.schema import Key
 
 SPARE = 2**26
@@ -35,7 +36,7 @@ class Loaded(NamedTuple):
     """A state that was read, its feature map, and what the store needs to adopt it.
 
     `notes` are those in the database, as JSON; those of the state may have changes that are not
-    committed. `known` has the checksums of all records; None if nothing has been committed yet.
+    committed. `known` is its number in the database; None if nothing has been committed yet.
     With `is_renumbered`, places have other numbers than in the database.
     """
 
@@ -44,7 +45,7 @@ class Loaded(NamedTuple):
     header: dict[str, Any]
     positions: Ints
     notes: str
-    known: KnownState | None = None
+    known: Known | None = None
     is_renumbered: bool = False
 
 
@@ -201,21 +202,15 @@ def _known_columns(
     )
     if old is None or (old.examples.given.shape[1], old.examples.given.dtype) != (width, dtype):
         return columns
-    examples, n = old.examples, min(end, old.examples.end)
-    columns.ids[:n] = old.ids[:n]
-    columns.rows[:n], columns.regions[:n] = examples.given[:n], examples.regions[:n]
-    columns.positions[:n] = positions[:n]
-    columns.digests[:n], columns.stored[:n] = examples.digests[:n], examples.stored[:n]
-    columns.weights[:n], columns.times[:n] = examples.weights[:n], examples.times[:n]
-    columns.serials[:n] = examples.serials[:n]
+    examples = old.examples
+    known = np.flatnonzero(examples.stored[: min(end, examples.end)])  # the others are free
+    columns.rows[known], columns.positions[known] = examples.given[known], positions[known]
+    for name in ("regions", "digests", "stored", "weights", "times", "serials"):
+        getattr(columns, name)[known] = getattr(examples, name)[known]
+    for place in known.tolist():
+        columns.ids[place] = old.ids[place]
     for id, labels in old.corrected.items():
         columns.corrected[old.place_of[id]] = labels
-    free = np.flatnonzero(~columns.stored)
-    columns.positions[free], columns.weights[free] = 0, 1.0
-    for array in (columns.regions, columns.digests, columns.times, columns.serials):
-        array[free] = 0
-    for place in free.tolist():
-        columns.ids[place] = ""
     return columns
 
 

@@ -10,7 +10,6 @@ the user's dictionary.
 import copy
 import json
 import os
-import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,11 +20,7 @@ from minout.engine import Delta, MalformedError, Settings, State
 from minout.errors import InvalidInputError, MinoutError, MissingDataError, UnwritableError
 from minout.features import FeatureMap
 from minout.model_changes import Recorder, Written
-from minout.model_file import (
-    encode_notes,
-    header,
-    plain_note,
-)
+from minout.model_file import encode_notes, header, plain_note
 from minout.model_reading import Expected, Loaded, SparseError, read_state
 from minout.store import DamagedRecord, Database
 from minout.store.database import OnWait
@@ -130,8 +125,6 @@ class FolderStore(Store):
         self._wanted: dict[str, Any] = {}
         self._features: dict[str, Any] = {}
         self._failure: MinoutError | None = None
-        self._guard = threading.RLock()
-        self._completed = 0
         self._writing: tuple[int, Changes, Written] | None = None
         self.is_closed = False
 
@@ -165,16 +158,15 @@ class FolderStore(Store):
     def begin(self, state: State, features: FeatureMap, /) -> Loaded | None:
         """Take the write lock; return the newest state if another process changed it."""
         self._require_writable()
-        with self._guard:
-            self.note()
-            if self._failure is not None:
-                self.flush(state)
-            self._completed = self._records.begin_call()
-            if self._database.in_turn or not self._database.begin():
-                return None
-            if self._records.changed.count:
-                raise self._lost()
-            return self._load(features, state, state.examples.codec)
+        self.note()
+        if self._failure is not None:
+            self.flush(state)
+        self._records.begin_call()
+        if self._database.in_turn or not self._database.begin():
+            return None
+        if self._records.changed.count:
+            raise self._lost()
+        return self._load(features, state, state.examples.codec)
 
     def record(
         self, state: State, delta: Delta | None, action: str = "", /, *, log_ids: bool = False
@@ -190,24 +182,22 @@ class FolderStore(Store):
 
         If it is interrupted, it is called again: idempotent, except for entries of the log.
         """
-        with self._guard:
-            self._settle()
-            if self._recorded is None:
-                return
-            state, delta, action, log_ids = self._recorded
-            all_new = delta is None or state is not self._state
-            self._records.note(state, delta, action, all_new=all_new, log_ids=log_ids)
-            self._state = state
-            self._recorded = None
+        self._settle()
+        if self._recorded is None:
+            return
+        state, delta, action, log_ids = self._recorded
+        all_new = delta is None or state is not self._state
+        self._records.note(state, delta, action, all_new=all_new, log_ids=log_ids)
+        self._state = state
+        self._recorded = None
 
     def end(self, state: State, /) -> None:
         """Commit all noted changes: at once, or only if a group commit is due."""
-        with self._guard:
-            self.note()
-            if self.durability == "example":
-                self.flush(state)
-            else:
-                self.commit_if_due(state)
+        self.note()
+        if self.durability == "example":
+            self.flush(state)
+        else:
+            self.commit_if_due(state)
 
     def commit_if_due(self, state: State, *, is_due: bool = False) -> None:
         """Commit all noted changes if a group commit is due; if there are none, end the turn.
@@ -223,40 +213,15 @@ class FolderStore(Store):
         else:
             self.leave()
 
-    def commit_meanwhile(self, state: State) -> None:
-        """Make a group commit, if it is due, while a later call is still being computed.
-
-        Only the changes of earlier calls are committed. The write lock is kept, so that no other
-        process changes the model before the later call is complete.
-        """
-        if not self._guard.acquire(blocking=False):
-            return
-        try:
-            self._settle()
-            is_earlier = self._recorded is None and self._records.changed.count == self._completed
-            if self.commit_due() and is_earlier and self._database.in_turn:
-                self._database.commit_and_stay(self._prepared(state, encode_notes(state.notes)))
-                self._settle()
-                self._completed = self._records.changed.count
-        except MinoutError as error:
-            self._failure, self._records.changed.since = error, time.monotonic()
-        finally:
-            self._guard.release()
-
     def leave(self) -> None:
         """End the turn, unless changes wait for a group commit."""
-        with self._guard:
-            if not self.is_closed and not self._records.changed.count and self._recorded is None:
-                self._database.end()
+        if not self.is_closed and not self._records.changed.count and self._recorded is None:
+            self._database.end()
 
     def flush(self, state: State, /) -> None:
         """Commit all noted changes, and return when they are on the disk."""
         if self.read_only or self.is_closed:
             return
-        with self._guard:  # another thread may be committing what earlier calls changed
-            self._flush(state)
-
-    def _flush(self, state: State) -> None:
         self.note()
         notes = encode_notes(state.notes)
         if not self._records.changed.count and notes == self._records.written.notes:
@@ -267,14 +232,11 @@ class FolderStore(Store):
             return
         if not self._database.in_turn and self._database.begin():
             raise self._lost()
-        self._database.commit(self._prepared(state, notes))
-        self._settle()
-
-    def _prepared(self, state: State, notes: str) -> Changes:
         # The records to write; `_settle` finds out whether they were committed.
-        changes, after = self._records.changes(state, notes, self._features, self._database)
+        changes, after = self._records.changes(state, notes, self._features)
         self._writing = self._database.version + 1, changes, after
-        return changes
+        self._database.commit(changes)
+        self._settle()
 
     def _settle(self) -> None:
         # Find out whether the last commit succeeded, even if it was interrupted.
@@ -392,17 +354,16 @@ class FolderStore(Store):
 
     def newest(self, state: State, features: FeatureMap, /) -> Loaded | None:
         """Return the newest committed state; None if it is the one that this store knows."""
-        with self._guard:
-            if self.is_closed or self._database.in_turn:
-                return None
-            self._database.require_process()
-            self.note()
-            self._database.end()  # a read transaction that was interrupted
-            if self._database.newest() == self._database.version:
-                return None
-            if self._records.changed.count:
-                raise self._lost()
-            return self._load(features, state, state.examples.codec)
+        if self.is_closed or self._database.in_turn:
+            return None
+        self._database.require_process()
+        self.note()
+        self._database.end()  # a read transaction that was interrupted
+        if self._database.newest() == self._database.version:
+            return None
+        if self._records.changed.count:
+            raise self._lost()
+        return self._load(features, state, state.examples.codec)
 
     def _load(
         self, features: FeatureMap | None, old: State | None, codec: ExactCodec | None

@@ -177,7 +177,7 @@ S = TypeVar("S", bound=_Shared)
 def reads(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
     """Block changes while a method runs; raise interruptions with their own type."""
 
-    @restoring_interrupts()
+    @restoring_interrupts
     @wraps(method)
     def reading(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
         return self._lock.read(method, self, *args, **kwargs)
@@ -191,7 +191,7 @@ def writes(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P]
     Interruptions are raised with their own type.
     """
 
-    @restoring_interrupts()
+    @restoring_interrupts
     @wraps(method)
     def preparing(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
         return self._lock.prepare(method, self, *args, **kwargs)

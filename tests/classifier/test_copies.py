@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-import threading
 
 import joblib
 import numpy as np
@@ -11,11 +10,9 @@ from sklearn.datasets import load_iris
 
 from minout import (
     Encoder,
-    Identity,
     InvalidInputError,
     Learner,
     MinoutClassifier,
-    RandomFourier,
 )
 
 IRIS = load_iris()
@@ -84,11 +81,6 @@ def test_names_of_columns_and_announced_labels_travel(way, tmp_path):
         copied.predict(IRIS.data)
 
 
-def test_an_unfitted_one_can_be_copied(tmp_path):
-    for way in WAYS[:3]:
-        assert way(MinoutClassifier(C=5.0), tmp_path).C == 5.0
-
-
 def test_a_loaded_one_has_no_certificate_yet(tmp_path):
     copied = through_a_file(MinoutClassifier().fit(IRIS.data, NAMES), tmp_path)
     assert copied.ids_ == []
@@ -107,15 +99,6 @@ def test_parameters_and_maps_come_back(tmp_path):
     assert (copied.decision_function(X[:99]) == classifier.decision_function(X[:99])).all()
     copied.fit(X[:50], y[:50])
     assert (copied.decision_function(X[:99]) == classifier.decision_function(X[:99])).all()
-
-
-@pytest.mark.parametrize(
-    "features", ["identity", "random_fourier", "scattering", Identity("float32"), RandomFourier(64)]
-)
-def test_a_map_given_by_name_comes_back_by_name(features, tmp_path):
-    X = np.random.default_rng(0).normal(size=(4, 64))
-    classifier = MinoutClassifier(features=features).fit(X, list("aabb"))
-    assert through_a_file(classifier, tmp_path).features == features
 
 
 def doubled(batch):
@@ -153,30 +136,3 @@ def test_a_classifier_is_a_learner_to_those_who_want_one(tmp_path):
     classifier.save(tmp_path / "model")
     learner = Learner.load(tmp_path / "model")
     assert (learner.scores(IRIS.data) == classifier.decision_function(IRIS.data)).all()
-
-
-def test_a_copy_made_while_another_thread_teaches_is_whole():
-    classifier = MinoutClassifier().partial_fit(IRIS.data[:51], NAMES[:51])
-    teacher = threading.Thread(target=classifier.partial_fit, args=(IRIS.data[51:], NAMES[51:]))
-    teacher.start()
-    copies = [copy.deepcopy(classifier) for _ in range(5)]
-    teacher.join()
-    for each in copies:
-        assert each.audit().ok
-        assert len(each.all_ids_) in (51, 150)
-
-
-def test_what_is_handed_out_to_be_copied_stays_as_it_is():
-    classifier = MinoutClassifier().partial_fit(IRIS.data[::2], NAMES[::2])
-    scores, ids = classifier.decision_function(IRIS.data), classifier.all_ids_
-    states = classifier.__getstate__(), classifier.learner_.__getstate__()
-    classifier.partial_fit(IRIS.data[1::2], NAMES[1::2])
-    classifier.forget(ids[:9])
-    copied, learner = MinoutClassifier(), Learner()
-    copied.__setstate__(states[0])
-    learner.__setstate__(states[1])
-    assert copied.all_ids_ == learner.ids == ids
-    assert copied.audit().ok
-    assert learner.audit().ok
-    assert (copied.decision_function(IRIS.data) == scores).all()
-    assert (learner.scores(IRIS.data) == scores).all()

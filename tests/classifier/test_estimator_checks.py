@@ -15,7 +15,6 @@ VARIANTS = [  # settings are chosen in the first two
     MinoutClassifier(),
     MinoutClassifier(refresh="manual", **FORM),
     MinoutClassifier(**PINS),
-    MinoutClassifier(features="random_fourier", **PINS, **FORM),
     MinoutClassifier(features="projection", **PINS, **FORM),
 ]
 

@@ -38,15 +38,6 @@ def test_a_frame_is_learned_like_the_array_in_it(frame, labels):
     assert framed.score(frame, labels) == plain.score(rows, NAMES)
 
 
-@pytest.mark.parametrize("frame", [PANDAS, POLARS])
-def test_a_frame_can_be_taught_on_explained_and_asked_about(frame):
-    classifier = MinoutClassifier().partial_fit(frame[:75], NAMES[:75])
-    classifier.partial_fit(frame[75:], NAMES[75:], ids=pd.Series(range(1000, 1075)))
-    assert classifier.ids_ == list(range(1000, 1075))
-    assert classifier.explain(frame[:1]).label == "setosa"
-    assert len(classifier.what_if(frame[:3], NAMES[:3])) == 3
-
-
 @pytest.mark.parametrize("frame", [PANDAS[COLUMNS[::-1]], POLARS[COLUMNS[::-1]]])
 def test_columns_in_another_order_are_refused(frame):
     classifier = MinoutClassifier().fit(PANDAS, NAMES)
@@ -55,11 +46,6 @@ def test_columns_in_another_order_are_refused(frame):
     with pytest.raises(ValueError, match="same order"):
         classifier.partial_fit(frame, NAMES)
     assert len(classifier.all_ids_) == 150
-
-
-def test_a_frame_may_follow_one_of_another_library():
-    classifier = MinoutClassifier().fit(PANDAS, NAMES)
-    assert (classifier.predict(POLARS) == classifier.predict(PANDAS)).all()
 
 
 @pytest.mark.parametrize(
@@ -94,14 +80,6 @@ def test_missing_values_and_words_are_refused_after_plain_numbers(frame, first):
     with pytest.raises(ValueError):  # noqa: PT011  (each library has its own words for it)
         classifier.partial_fit(frame[60:], NAMES[60:])
     assert len(classifier.all_ids_) == 60
-
-
-@pytest.mark.parametrize("dtype", ["Int64", "boolean", "int8", "int64[pyarrow]", "category"])
-def test_labels_in_a_series_of_any_kind_of_number_come_back_as_numbers(dtype):
-    y = pd.Series([0, 1] * 75).astype("int64").astype(dtype)
-    classifier = MinoutClassifier(regions=1, expand=None).fit(PANDAS[::3], y[::3])
-    assert classifier.classes_.dtype.kind == ("b" if dtype == "boolean" else "i")
-    assert classifier.classes_.tolist() == [0, 1]
 
 
 def test_a_frame_goes_to_a_function_of_the_users_as_an_array():

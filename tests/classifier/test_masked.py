@@ -34,26 +34,9 @@ def test_masked_rows_are_refused(form):
             features.transform(FORMS[form])
 
 
-@pytest.mark.parametrize(
-    "x", [MASKED[1], list(MASKED[1]), [np.ma.masked, 4.0]], ids=["row", "list", "constant"]
-)
-def test_one_masked_row_is_refused(x):
-    learner, classifier = Learner(), MinoutClassifier().fit(ROWS, LABELS)
-    with pytest.raises(InvalidInputError, match="x holds masked values"):
-        learner.teach(x, "a")
-    with pytest.raises(InvalidInputError, match="holds masked values"):
-        classifier.explain(x)
-
-
 def test_masked_labels_are_refused():
     y = np.ma.array([1, 2, 1], mask=[False, True, False])
     with pytest.raises(InvalidInputError, match="y holds masked values"):
         MinoutClassifier().fit(ROWS, y)
     with pytest.raises(InvalidInputError, match="not a MaskedConstant"):
         Learner().teach_many(ROWS, y)
-
-
-def test_a_masked_array_without_masked_values_is_an_array():
-    X, y = np.ma.array(ROWS), np.ma.array([1, 2, 1])
-    expected = MinoutClassifier().fit(ROWS, [1, 2, 1]).decision_function(ROWS)
-    assert (MinoutClassifier().fit(X, y).decision_function(X) == expected).all()

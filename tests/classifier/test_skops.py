@@ -11,7 +11,7 @@ from minout import MinoutClassifier
 skops_io = pytest.importorskip("skops.io", reason="skops is not installed")
 IRIS = load_iris()
 NAMES = IRIS.target_names[IRIS.target]
-OWN = "minout.classifier.classifier.MinoutClassifier"
+OWN = "minout.estimator.MinoutClassifier"
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_wine
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
 
 from minout import InvalidInputError, Learner, MinoutClassifier
 from minout.errors import UnwritableError
@@ -58,18 +56,6 @@ def test_a_fit_that_fails_leaves_no_folder(folder):
     with pytest.raises(ValueError, match="NaN"):
         MinoutClassifier(store=folder).fit(np.full_like(X, np.nan), y)
     assert not folder.exists()
-
-
-def test_labels_of_another_process_are_decoded(folder):
-    one = MinoutClassifier(store=folder, durability="example")
-    one.partial_fit(X[:5], ["a"] * 5)
-    other = MinoutClassifier(store=folder, durability="example")
-    other.partial_fit(X[60:65], ["a longer label"] * 5)
-    one.partial_fit(X[65:66], ["a longer label"])
-    assert one.classes_.tolist() == ["a", "a longer label"]
-    assert other.learner_.reload()
-    assert other.all_ids_ == list(range(11))
-    assert set(one.predict(X)) <= {"a", "a longer label"}
 
 
 def test_other_parameters_than_those_of_the_model_are_refused(folder):
@@ -133,40 +119,13 @@ def test_a_change_that_is_not_committed_does_not_announce(folder, monkeypatch):
     assert one.classes_.tolist() == ["a", "b", "y"]
 
 
-ATTRIBUTES = {
-    "classes_": [0, 1, 2],
-    "n_features_in_": 13,
-    "ids_": [],
-    "all_ids_": [*range(178)],
-    "certificates_": [],
-}
-
-
-@pytest.mark.parametrize("name", ATTRIBUTES)
-def test_a_fitted_attribute_opens_the_folder(folder, name):
-    MinoutClassifier(store=folder).fit(X, y).learner_.close()
-    fresh = MinoutClassifier(store=folder)
-    assert np.array_equal(getattr(fresh, name), ATTRIBUTES[name])
-
-
-def test_a_classifier_is_fitted_if_its_folder_holds_a_model(folder):
-    with pytest.raises(NotFittedError):
-        check_is_fitted(MinoutClassifier(store=folder))
-    assert not hasattr(MinoutClassifier(store=folder), "classes_")
-    assert not folder.exists()
-    MinoutClassifier(store=folder).fit(X, y).learner_.close()
-    fresh = MinoutClassifier(store=folder)
-    check_is_fitted(fresh)
-    assert fresh.misfits_ == fresh.learner_.misfits
-
-
 def test_clone_and_get_params_do_not_open_the_folder(folder, monkeypatch):
     MinoutClassifier(store=folder).fit(X, y).learner_.close()
     fresh = MinoutClassifier(store=folder)
-    monkeypatch.setattr("minout.classifier._model.Learner", None)
+    monkeypatch.setattr("minout.estimator_base.Learner", None)
     assert clone(fresh).get_params() == fresh.get_params()
     assert pickle.loads(pickle.dumps(fresh)).store == folder
-    with pytest.raises(TypeError):
+    with pytest.raises(AttributeError, match="open"):
         fresh.classes_  # noqa: B018
 
 
@@ -219,13 +178,6 @@ def test_other_class_weights_than_those_of_the_model_are_refused(folder):
     assert same.learner_.weight("z") == 2.0
 
 
-def test_balanced_class_weights_are_those_of_a_balanced_model(folder):
-    balanced = MinoutClassifier(store=folder, class_weight="balanced").fit(X, y)
-    balanced.forget_class(2)
-    balanced.learner_.close()
-    assert MinoutClassifier(store=folder, class_weight="balanced").classes_.tolist() == [0, 1]
-
-
 def test_durability_without_a_folder_is_refused():
     for way in ("fit", "partial_fit"):
         with pytest.raises(InvalidInputError, match="name the folder as `store`"):
@@ -260,14 +212,3 @@ def test_a_forgotten_label_is_in_no_file_after_compact(folder, way, how):
     classifier.learner_.compact()
     classifier.learner_.close()
     assert [each.name for each in folder.iterdir() if b"secret" in each.read_bytes()] == []
-
-
-def test_a_label_with_another_example_stays_announced(folder):
-    classifier = SECRET["announced"](folder)
-    classifier.partial_fit([[4.0, 4.0]], ["a secret label"], ids=["other"])
-    classifier.forget(["secret id"])
-    noted = classifier.learner_.notes["classifier"]["announced"]
-    assert noted == ["a secret label", "emu"]
-    with pytest.raises(InvalidInputError, match="no example"):
-        classifier.forget(["other", "nowhere"])
-    assert classifier.learner_.notes["classifier"]["announced"] == noted

@@ -1,12 +1,8 @@
 """Lists and series of strings, with features="text"."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
-from sklearn.model_selection import cross_val_score
 
 from minout import HashedText, InvalidInputError, Learner, MinoutClassifier
 
@@ -27,42 +23,6 @@ def test_texts_are_learned_from_every_container(kind):
     classifier = MinoutClassifier(features="text").fit(kind(TEXTS), KINDS)
     assert classifier.predict(kind(NEW)).tolist() == ["work", "spam"]
     assert classifier.score(kind(TEXTS), KINDS) == 1.0
-
-
-def test_one_text_at_a_time_equals_many():
-    many = MinoutClassifier(features="text").partial_fit(TEXTS, KINDS)
-    one = MinoutClassifier(features="text")
-    for text, kind in zip(TEXTS, KINDS, strict=True):
-        one.partial_fit([text], [kind])
-    assert one.predict_proba(NEW).tobytes() == many.predict_proba(NEW).tobytes()
-    assert one.explain(NEW[0]).label == "work"
-    assert len(one.what_if(NEW, ["work", "spam"])) == 2
-    assert one.correct(0, "spam").example_id == 0
-
-
-def test_copies_and_files_predict_the_same(tmp_path):
-    classifier = MinoutClassifier(features="text").fit(TEXTS, KINDS)
-    classifier.save(tmp_path / "model")
-    expected = classifier.predict_proba(NEW).tobytes()
-    for again in (
-        MinoutClassifier.load(tmp_path / "model"),
-        pickle.loads(pickle.dumps(classifier)),
-    ):
-        assert again.features == "text"
-        assert again.predict_proba(NEW).tobytes() == expected
-    assert clone(classifier).fit(TEXTS, KINDS).predict_proba(NEW).tobytes() == expected
-    own = MinoutClassifier(features=HashedText(width=64)).fit(TEXTS, KINDS)
-    own.save(tmp_path / "model")
-    assert MinoutClassifier.load(tmp_path / "model").features == HashedText(width=64)
-
-
-def test_texts_are_cross_validated_and_weighed():
-    classifier = MinoutClassifier(features="text")
-    assert cross_val_score(classifier, TEXTS, KINDS, cv=2).tolist() == [1.0, 1.0]
-    weights = [1.0, 0.0] * 8
-    kept = clone(classifier).fit(TEXTS[::2], KINDS[::2])
-    weighed = classifier.fit(TEXTS, KINDS, weights)
-    assert weighed.predict_proba(NEW).tobytes() == kept.predict_proba(NEW).tobytes()
 
 
 BAD = {

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from minout import Learner, MinoutClassifier, engine
+from minout import MinoutClassifier
 
 COLUMNS = 4
 
@@ -59,31 +59,6 @@ def test_who_asks_while_classes_come_and_go_sees_whole_states():
     assert classifier.audit().ok
 
 
-def test_labels_that_need_a_wider_dtype_are_never_cut_off():
-    # A label of 200 cut to eight bits would be -56.
-    rows, labels = examples(30, 3)
-    first = np.array([0, 1, 0], dtype=np.int8)
-    classifier = MinoutClassifier().partial_fit(rows[[0, 3, 1]], first)
-    done, seen = threading.Event(), set()
-
-    def widen():
-        try:
-            for x, y in zip(rows[6:], labels[6:], strict=True):
-                classifier.partial_fit(x[None], np.array([200 * y]))
-        finally:
-            done.set()
-
-    def ask():
-        while not done.is_set():
-            seen.update(classifier.predict(rows).tolist())
-            seen.update(classifier.classes_.tolist())
-
-    with ThreadPoolExecutor(3) as threads:
-        for each in [threads.submit(ask), threads.submit(ask), threads.submit(widen)]:
-            each.result()
-    assert seen <= {0, 1} | {200 * y for y in range(2, 30)}
-
-
 def test_probabilities_and_classes_are_of_one_moment():
     # A class that comes and goes before two others moves their columns by one.
     rows = np.array([[0.0], [9.0], [-9.0]])
@@ -111,40 +86,6 @@ def test_probabilities_and_classes_are_of_one_moment():
     with ThreadPoolExecutor(3) as threads:
         for each in [threads.submit(ask), threads.submit(ask), threads.submit(come_and_go)]:
             each.result()
-
-
-def between(monkeypatch, method, first):
-    """Lets something happen at the last moment before the next call of a learner's method."""
-    real = getattr(Learner, method)
-
-    def late(self, *args, **kwargs):
-        monkeypatch.setattr(Learner, method, real)
-        first()
-        return real(self, *args, **kwargs)
-
-    monkeypatch.setattr(Learner, method, late)
-
-
-def test_a_label_that_comes_while_predictions_are_asked_for_is_not_cut_off(monkeypatch):
-    rows = np.array([[0.0], [9.0], [-9.0]])
-    classifier = MinoutClassifier().partial_fit(rows[:2], np.array([1, 2], dtype=np.int8))
-    between(monkeypatch, "predict", lambda: classifier.partial_fit(rows[2:], np.array([300])))
-    assert classifier.predict(rows).tolist() == [1, 2, 300]
-
-
-def test_a_label_is_spelled_before_it_is_taught(monkeypatch):
-    rows = np.array([[0.0], [9.0], [-9.0]])
-    classifier = MinoutClassifier().partial_fit(rows[:2], np.array([1, 2], dtype=np.int8))
-    apply, seen = engine.apply, []
-
-    def observed(state, delta):
-        monkeypatch.setattr(engine, "apply", apply)
-        apply(state, delta)
-        seen.append((classifier.predict(rows).tolist(), classifier.classes_.tolist()))
-
-    monkeypatch.setattr(engine, "apply", observed)
-    classifier.partial_fit(rows[2:], np.array([300]))
-    assert seen == [([1, 2, 300], [1, 2, 300])]
 
 
 def test_threads_that_teach_take_turns_call_by_call():

@@ -1,11 +1,9 @@
-"""What tests of the model commands share: real data as CSV, and two ways to run a command."""
+"""What tests of the commands share: small tables, and ways to run a command."""
 
 import csv
 import json
 import shutil
-from pathlib import Path
 
-import numpy as np
 import pytest
 from sklearn.datasets import load_wine
 from typer.testing import CliRunner
@@ -18,25 +16,28 @@ from minout.errors import MinoutError
 KINDS = ("barolo", "grignolino", "barbera, sweet")
 
 
+@pytest.fixture(autouse=True)
+def _little_is_chosen(monkeypatch):
+    """Let consolidating choose between few forms, which is faster: commands are not about that."""
+    choose_little(monkeypatch)
+
+
 def choose_little(patch):
-    """Lets consolidating choose between few forms, which is faster: commands are not about that."""
     patch.setattr("minout.engine.settings.REGIONS", (1,))
     patch.setattr("minout.engine.settings.HATS", (0,))
     patch.setattr("minout.engine.settings.SHAPES", SHAPES[:2])
 
 
-@pytest.fixture
-def little_is_chosen(monkeypatch):
-    """A model has one region per label and no hat functions, as in `wines`."""
-    choose_little(monkeypatch)
+def invoke(*words, input=None):
+    return CliRunner().invoke(cli.app, [str(word) for word in words], input=input)
 
 
 @pytest.fixture
 def run():
-    """Runs a command that must succeed and gives what it prints."""
+    """Run a command that must succeed; return what it prints."""
 
     def succeed(*words, input=None) -> str:
-        result = CliRunner().invoke(cli.app, [str(word) for word in words], input=input)
+        result = invoke(*words, input=input)
         assert result.exit_code == 0, (result.output, result.exception)
         return result.stdout
 
@@ -44,17 +45,44 @@ def run():
 
 
 @pytest.fixture
-def run_json(run):
-    """Runs a command with --json and gives its one object."""
-    return lambda *words, input=None: json.loads(run(*words, "--json", input=input))
+def said(run):
+    """Run a command that must succeed; return its notes on standard error."""
+
+    def notes(*words, input=None) -> str:
+        result = invoke(*words, input=input)
+        assert result.exit_code == 0, (result.output, result.exception)
+        return result.stderr
+
+    return notes
+
+
+@pytest.fixture
+def rows_of(run):
+    """Run a command with --json; return its objects."""
+
+    def objects(*words, input=None):
+        return [json.loads(each) for each in run(*words, "--json", input=input).splitlines()]
+
+    return objects
+
+
+@pytest.fixture
+def run_json(rows_of):
+    """Run a command with --json; return its only object."""
+
+    def only(*words, input=None):
+        (found,) = rows_of(*words, input=input)
+        return found
+
+    return only
 
 
 @pytest.fixture
 def refused():
-    """Runs a command that must be refused and gives the one sentence (or two) that says why."""
+    """Run a command that must be refused; return the one line that says why."""
 
     def fail(*words, input=None) -> str:
-        result = CliRunner().invoke(cli.app, [str(word) for word in words], input=input)
+        result = invoke(*words, input=input)
         assert result.exit_code == 1, (result.output, result.exception)
         assert isinstance(result.exception, MinoutError), result.exception
         assert "\n" not in str(result.exception)
@@ -64,28 +92,19 @@ def refused():
 
 
 @pytest.fixture
-def on_disk():
-    """Gives the bytes of the files of a model by name; the lock has none."""
-    return lambda folder: {
-        each.name: each.read_bytes() for each in folder.iterdir() if each.name != ".lock"
-    }
+def saved(tmp_path_factory):
+    """Return the bytes of a model as one file: equal models have equal bytes."""
 
-
-@pytest.fixture
-def exported(tmp_path_factory):
-    """Gives the bytes of a model as one file: equal models have equal bytes."""
-
-    def export(folder) -> bytes:
-        file = tmp_path_factory.mktemp("exported") / "file"
+    def save(folder) -> bytes:
+        file = tmp_path_factory.mktemp("saved") / "file"
         with Learner.open(folder, read_only=True) as learner:
             learner.save(file)
         return file.read_bytes()
 
-    return export
+    return save
 
 
 def write_rows(file, rows):
-    """Writes rows, the header first, to a file."""
     with file.open("w", newline="", encoding="utf-8") as opened:
         csv.writer(opened).writerows(rows)
     return file
@@ -93,7 +112,7 @@ def write_rows(file, rows):
 
 @pytest.fixture
 def write_csv(tmp_path):
-    """Writes rows, the header first, to a file in tmp_path."""
+    """Write rows, the header first, to a file in tmp_path."""
     return lambda name, rows: write_rows(tmp_path / name, rows)
 
 
@@ -115,12 +134,6 @@ def wine_rows(all_wines):
 
 
 @pytest.fixture
-def numbers(wine_rows):
-    """The features of the wines, (178, 13)."""
-    return np.array([row[:13] for row in wine_rows[1:]], dtype=float)
-
-
-@pytest.fixture
 def wine(write_csv, wine_rows):
     return write_csv("wine.csv", wine_rows)
 
@@ -128,19 +141,55 @@ def wine(write_csv, wine_rows):
 @pytest.fixture(scope="session")
 def original(tmp_path_factory, all_wines):
     """The model that `wines` is a copy of."""
-    folder = tmp_path_factory.mktemp("original")
-    file = write_rows(folder / "wine.csv", all_wines)
-    words = ["learn", folder / "wines", file, "--label", "kind", "--id", "bottle"]
-    with pytest.MonkeyPatch.context() as patch:
-        choose_little(patch)
-        for module in ("learner", "teaching"):
-            patch.setattr(f"minout.{module}.clock", lambda: 1_700_000_000.0)
-        result = CliRunner().invoke(cli.app, list(map(str, words)))
-    assert result.exit_code == 0, (result.output, result.exception)
-    return folder / "wines"
+    return _learned(tmp_path_factory.mktemp("original"), all_wines, "--id", "bottle")
 
 
 @pytest.fixture
-def wines(tmp_path, wine, original):
-    """A model of all the wines."""
-    return Path(shutil.copytree(original, tmp_path / "wines"))
+def wines(original, tmp_path):
+    """A model of all wines."""
+    return shutil.copytree(original, tmp_path / "wines")
+
+
+PEOPLE = [
+    ["age", "city", "since", "vip", "about", "kind", "key"],
+    *(
+        [
+            20 + i * 0.5 if i % 9 else "",
+            ("rome", "oslo", "lima")[i % 3],
+            f"20{10 + i % 12}-0{1 + i % 9}-1{i % 10}",
+            ("yes", "no")[i % 2],
+            f"likes {('red', 'blue')[i % 2]} cars number {i} and more words",
+            "ab"[i % 3 == 0],
+            f"k{i}",
+        ]
+        for i in range(60)
+    ),
+]
+
+
+@pytest.fixture
+def people(write_csv):
+    """A table with columns of every kind."""
+    return write_csv("people.csv", PEOPLE)
+
+
+@pytest.fixture(scope="session")
+def original_table(tmp_path_factory):
+    """The model that `table` is a copy of."""
+    return _learned(tmp_path_factory.mktemp("original"), PEOPLE, "--id", "key")
+
+
+@pytest.fixture
+def table(original_table, tmp_path):
+    """A model of the table with columns of every kind."""
+    return shutil.copytree(original_table, tmp_path / "table")
+
+
+def _learned(folder, rows, *words):
+    file = write_rows(folder / "data.csv", rows)
+    with pytest.MonkeyPatch.context() as patch:
+        choose_little(patch)
+        patch.setattr("minout.steps.clock", lambda: 1_700_000_000.0)
+        result = invoke("learn", folder / "model", file, "--label", "kind", *words)
+    assert result.exit_code == 0, (result.output, result.exception)
+    return folder / "model"

@@ -5,12 +5,6 @@ import subprocess
 import sys
 
 import pytest
-from typer.testing import CliRunner
-
-from minout.cli import app as cli
-from minout.cli import warmup
-from minout.errors import UnwritableError
-from minout.kernels.warmup import WarmUp
 
 MINOUT = "from minout.cli import main; main()"
 LEARN = """
@@ -20,7 +14,6 @@ from pathlib import Path
 import numpy as np
 
 from minout import Learner, MinoutClassifier
-from minout.engine import check, frame, settle
 from minout.features import Identity
 from minout.kernels._compiled import kernels
 from minout.kernels.warmup import warm_up
@@ -56,11 +49,9 @@ def learn(n, d, classes, noise, **settings):
 for features in ("identity", Identity("float32")):
     learn(60, 4, 3, 0.5, features=features)
     learn(400, 3, 2, 4.0, features=features, whiten=True, C=100.0)
-for module in (check, frame, settle):
-    module.MANY = 100  # rows from which sketches are used
 for features in ("identity", Identity("float32")):
     learn(150, 520, 2, 0.3, features=features, C=1.0, whiten=False, lda_prior=False)
-learn(40, 4, 2, 1.0, features="random_fourier")
+learn(40, 4, 2, 1.0, features="projection")
 learn(40, 64, 2, 1.0, features="scattering")
 X = rng.normal(size=(80, 5))
 y = rng.integers(3, size=80)
@@ -93,17 +84,3 @@ def test_after_a_warmup_nothing_is_compiled_any_more():
     assert "kernels were compiled before" in again.stdout
     assert len(again.stdout.splitlines()) == 1
     assert again.stderr == ""
-
-
-def test_a_warmup_says_how_many_kernels_it_compiled_and_where_they_are(monkeypatch, tmp_path):
-    monkeypatch.setattr(warmup, "cache_folder", lambda: tmp_path)
-    monkeypatch.setattr(warmup, "warm_up", lambda _: WarmUp(5, 3))
-    done = CliRunner().invoke(cli.app, ["warmup"])
-    assert done.stdout == f"5 kernels are compiled (0 s): {tmp_path}\n"
-
-
-def test_a_warmup_that_cannot_keep_anything_is_refused(monkeypatch):
-    monkeypatch.setattr(warmup, "cache_folder", lambda: None)
-    refused = CliRunner().invoke(cli.app, ["warmup"])
-    assert isinstance(refused.exception, UnwritableError)
-    assert "No folder for compiled code can be written" in str(refused.exception)

@@ -35,7 +35,7 @@ _BLOCK = re.compile(
 
 
 class Block(NamedTuple):
-    """Is a block to run, the output that the page shows, and where both stand in the page."""
+    """A block to run, the output that the page shows, and where both stand in the page."""
 
     language: str
     code: str
@@ -46,7 +46,7 @@ class Block(NamedTuple):
 
 
 def blocks(page: str) -> list[Block]:
-    """Lists the blocks in ```sh and ```python, each with the ```text that follows it, if any."""
+    """List the blocks in ```sh and ```python, each with the ```text that follows it, if any."""
     return [
         Block(
             found[1],
@@ -60,20 +60,28 @@ def blocks(page: str) -> list[Block]:
     ]
 
 
-def prose(page: str) -> str:
-    """Gives the page without its blocks."""
-    return re.sub(r"^```.*?^```\n", "", page, flags=re.M | re.S)
-
-
 def run(page: str) -> Iterator[tuple[Block, str]]:
-    """Runs the blocks in the current folder, one after the other, and gives what each prints.
+    """Run the blocks in the current folder, one after the other, and yield what each prints.
 
-    Python blocks share their names, as in one session.
+    Python blocks share their names, as in one session. Examples (>>>) are checked as doctests
+    elsewhere; here they make the files that the commands use. Of a shell block all lines are run if
+    the page shows what blocks print, otherwise those that begin with `minout`, but not those that
+    take minutes, and none of a block with a placeholder (MODEL, your-source) or a file to learn
+    from or to predict that the page does not make.
     """
     names: dict[str, Any] = {"__name__": "__main__"}
+    shows = any(block.shown for block in blocks(page) if block.language == "sh")
     for block in blocks(page):
         if block.language == "sh":
-            yield block, "".join(map(_in_shell, _commands(block.code)))
+            commands = block.code.replace("\\\n", " ").splitlines()
+            if not shows:
+                commands = [] if _is_pattern(block.code) else list(filter(_is_run, commands))
+            yield block, "".join(map(_in_shell, commands))
+        elif ">>>" in block.code:
+            for example in doctest.DocTestParser().get_examples(block.code):
+                if example.exc_msg is None:
+                    with contextlib.redirect_stdout(io.StringIO()):
+                        exec(compile(example.source, "the page", "single"), names)
         else:
             printed = io.StringIO()
             # The lines in front let a traceback name the line of the page.
@@ -83,30 +91,24 @@ def run(page: str) -> Iterator[tuple[Block, str]]:
             yield block, printed.getvalue()
 
 
-def run_doctest_page(page: str) -> list[str]:
-    """Runs the examples (>>>) of a page, then its commands, and gives what each command prints.
+def _is_run(command: str) -> bool:
+    return re.match(r"minout (?!demo|reproduce|warmup)", command) is not None
 
-    The examples are checked elsewhere; here they make the files that the commands use.
-    """
-    names: dict[str, Any] = {}
-    for example in doctest.DocTestParser().get_examples(page):
-        if example.exc_msg is None:
-            exec(compile(example.source, "the page", "single"), names)
-    lines = [
-        line for block in blocks(page) if block.language == "sh" for line in block.code.splitlines()
-    ]
-    commands = [line.partition(" #")[0] for line in lines if line.startswith("minout ")]
-    return [_in_shell(command) for command in commands]
+
+def _is_pattern(code: str) -> bool:
+    files = re.findall(r"^minout (?:learn|predict|score) \S+ ([\w-]+\.\w+)", code, re.M)
+    is_lacking = any(not Path(file).exists() for file in files)
+    return is_lacking or re.search(r"\b[A-Z]{4,}\b|\byour-", code) is not None
 
 
 def is_as_shown(shown: str, printed: str) -> bool:
-    """Says whether every line is as the page shows it; `…` stands for anything in its line."""
+    """Return whether every line is as the page shows it; `…` stands for anything in its line."""
     left, right = shown.splitlines(), printed.splitlines()
     return len(left) == len(right) and all(map(_is_same, left, right))
 
 
 def renewed(page: str, printed: list[str]) -> str:
-    """Puts what the blocks printed into the page; lines that are still as shown stay."""
+    """Put what the blocks printed into the page; lines that are still as shown stay."""
     for block, said in reversed(list(zip(blocks(page), printed, strict=True))):
         if is_as_shown(block.shown, said):
             continue
@@ -134,16 +136,12 @@ def _is_same(shown: str, printed: str) -> bool:
     return re.fullmatch(pattern, printed.rstrip()) is not None
 
 
-def _commands(code: str) -> list[str]:
-    return code.replace("\\\n", " ").splitlines()
-
-
 def _in_shell(command: str) -> str:
-    """Gives what a command prints, as on a terminal: what is wrong, too.
+    """Return what a command prints, as on a terminal: what is wrong, too.
 
     `minout …` runs in this process, because starting it two dozen times takes a minute.
     """
-    first, *rest = command.split(" | ", 1)
+    first, *rest = command.partition(" #")[0].split(" | ", 1)
     if not first.startswith("minout "):
         return _by_sh(command)
     printed, aside = io.StringIO(), io.StringIO()

@@ -1,6 +1,5 @@
 """The audit is independent: whatever is bent behind the engine's back, it says so."""
 
-import importlib
 from fractions import Fraction
 
 import numpy as np
@@ -8,7 +7,7 @@ import pytest
 
 from minout import Learner, engine, maths
 from minout.features import Identity
-from oracle.margin import SETTINGS, everything, margins_by_label, stream
+from oracle.margin import SETTINGS, margins_by_label, stream
 from oracle.states import taught_state
 
 KINDS = ["plain", "all", "auto"]
@@ -27,151 +26,117 @@ def bendable(kind="plain", *, apart=1.0, dtype="float64"):
     return taught_state(rows, labels.tolist(), dtype=dtype, **SETTINGS[kind])
 
 
-def differences(state):
-    return engine.audit(state).differences
-
-
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("apart", [0.3, 2.0])
-@pytest.mark.parametrize("renewed", [False, True])
-def test_an_honest_learner_passes_and_the_numbers_are_those_of_a_scan(kind, dtype, apart, renewed):
+@pytest.mark.parametrize(("dtype", "apart"), [("float64", 0.3), ("float32", 2.0)])
+def test_an_honest_learner_passes_and_the_numbers_are_those_of_a_scan(kind, dtype, apart):
     learner = taught(kind, apart=apart, dtype=dtype)
-    if renewed:
+    for _ in range(2):
+        found, view = learner.audit(), learner.inspect()
+        assert found.ok, found.differences
+        margins, wrong = [], set()
+        for example in learner.ids:
+            mine = margins_by_label(view, *learner.example(example))
+            margins += [m for m, _ in mine.values()]
+            if min(m for m, _ in mine.values()) <= 0:
+                wrong.add(example)
+        assert (found.examples, found.margins) == (60, 120)
+        assert found.least_margin == pytest.approx(min(m for m in margins if m > 0), rel=1e-9)
+        assert wrong <= set(found.misfits) == set(learner.misfits)
+        assert found.too_close == 0
+        assert 0.0 < found.rounding_error < 1e-10
         learner.consolidate()
-    found, view = learner.audit(), learner.inspect()
-    assert found.ok, found.differences
-    margins, wrong = [], set()
-    for example in learner.ids:
-        mine = margins_by_label(view, *learner.example(example))
-        margins += [m for m, _ in mine.values()]
-        if min(m for m, _ in mine.values()) <= 0:
-            wrong.add(example)
-    assert (found.examples, found.margins) == (60, 120)
-    assert found.least_margin == pytest.approx(min(m for m in margins if m > 0), rel=1e-9)
-    assert wrong <= set(found.misfits) == set(learner.misfits)
-    assert found.too_close == 0
-    assert 0.0 < found.rounding_error < 1e-10
 
 
-def test_asking_for_an_audit_changes_nothing():
-    learner = taught("auto")
-    before = everything(learner)
-    assert learner.audit() == learner.audit()
-    assert everything(learner) == before
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_any_weight_that_is_bent_is_noticed(kind):
-    state = bendable(kind)
+def bent_weights(state):
     W, b = state.separators.W, state.separators.b
+    for pair, k in np.ndindex(3, 4):
+        for bent in (-W[pair, k] or 1.0, W[pair, k] * (1.0 + 1e-3) + 1e-3):
+            yield (W, (pair, k), bent), ""
     for pair in range(3):
-        for k in range(4):
-            kept = W[pair, k]
-            W[pair, k] = -kept if kept else 1.0
-            assert differences(state)
-            W[pair, k] = kept * (1.0 + 1e-3) + 1e-3
-            assert differences(state)
-            W[pair, k] = kept
-        kept = b[pair]
-        b[pair] = kept + 1e-2
-        assert any("separator of" in each for each in differences(state))
-        b[pair] = kept
-    assert engine.audit(state).ok
+        yield (b, pair, b[pair] + 1e-2), "separator of"
 
 
-@pytest.mark.parametrize("apart", [0.3, 2.0])
-def test_any_count_of_violations_that_is_bent_is_noticed(apart):
-    state = bendable(apart=apart)
+def bent_alphas(state):
+    for pool in state.separators.pools.values():
+        for i, kept in enumerate(pool.alpha.tolist()):
+            for bent in (kept + 0.1 * max(pool.alpha.max(), 1.0), 0.5 * kept if kept else 1.0):
+                yield (pool.alpha, i, bent), "separator of"
+
+
+def bent_labels(state):
+    regions = state.examples.regions
     for place in range(60):
-        for change in (1, -1):
-            state.separators.violations[place] += change
-            said = differences(state)
-            assert any(f"'e{place}'" in each and "index" in each for each in said)
-            state.separators.violations[place] -= change
-    assert engine.audit(state).ok
+        yield (regions, place, (regions[place] + 1) % 3), "differs from the stored examples"
 
 
-def test_a_list_of_misfits_that_is_bent_is_noticed():
-    state = bendable(apart=0.3)
-    listed = state.separators.listed
-    assert len(listed) > 3
-    for digest, count in list(listed.items()):
-        for bent in (count + 1, None):
-            if bent is None:
-                del listed[digest]
-            else:
-                listed[digest] = bent
-            assert any("list of misfits" in each for each in differences(state))
-            listed[digest] = count
-    listed[1] = 1
-    assert any("list of misfits" in each for each in differences(state))
-    del listed[1]
-    assert engine.audit(state).ok
-
-
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_any_bit_of_a_stored_row_that_turns_is_noticed(dtype):
-    state = bendable(dtype=dtype)
+def bent_rows(state):
     blob = state.examples.table[17].view(np.uint8)
     for bit in range(0, 8 * len(blob), 5):
-        blob[bit // 8] ^= 1 << bit % 8
-        with np.errstate(all="ignore"):
-            said = differences(state)
-        assert any("row of example 'e17'" in each for each in said)
-        blob[bit // 8] ^= 1 << bit % 8
-    assert engine.audit(state).ok
+        yield (blob, bit // 8, blob[bit // 8] ^ (1 << bit % 8)), "row of example 'e17'"
 
 
-def test_any_label_that_is_bent_is_noticed():
-    state = bendable()
-    classes = state.examples.regions
+def bent_counts(state):
+    violations = state.separators.violations
     for place in range(60):
-        kept = classes[place]
-        classes[place] = (kept + 1) % 3
-        assert any("differs from the stored examples" in each for each in differences(state))
-        classes[place] = kept
+        for change in (1, -1):
+            yield (violations, place, violations[place] + change), f"'e{place}'"
+
+
+def bent_lists(state):
+    listed = state.separators.listed
+    for digest, count in [*listed.items()]:
+        yield (listed, digest, count + 1), "list of misfits"
+        yield (listed, digest, 0), "list of misfits"
+
+
+def bent_ids(state):
+    yield (state.place_of, "e3", state.place_of["e4"]), "ids do not match"
+
+
+BENT = [
+    *((bent_weights, kind, 1.0) for kind in KINDS),
+    *((bent_alphas, kind, apart) for kind in ("plain", "all") for apart in (0.3, 1.0)),
+    *((bent_counts, "plain", apart) for apart in (0.3, 2.0)),
+    *((bent, "plain", 0.3) for bent in (bent_labels, bent_rows, bent_lists, bent_ids)),
+]
+
+
+@pytest.mark.parametrize(("bent", "kind", "apart"), BENT)
+@pytest.mark.filterwarnings("ignore:.*encountered:RuntimeWarning")
+def test_whatever_is_bent_is_noticed(bent, kind, apart):
+    state, tried = bendable(kind, apart=apart), 0
+    for (values, where, wrong), words in bent(state):
+        kept = values[where]
+        values[where] = wrong
+        assert any(words in each for each in engine.audit(state).differences), where
+        values[where] = kept
+        tried += 1
+    assert tried
     assert engine.audit(state).ok
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("apart", [0.3, 1.0])
-def test_any_alpha_that_is_bent_is_noticed(kind, apart):
-    state = bendable(kind, apart=apart)
-    for pool in state.separators.pools.values():
-        for i in range(len(pool.alpha)):
-            kept = pool.alpha[i]
-            for bent in (kept + 0.1 * max(pool.alpha.max(), 1.0), 0.5 * kept if kept else 1.0):
-                pool.alpha[i] = bent
-                assert any("separator of" in each for each in differences(state))
-            pool.alpha[i] = kept
-    assert engine.audit(state).ok
-
-
-def test_a_row_that_vanished_is_noticed():
-    state = bendable()
+def vanished_row(state):
     state.examples.wipe(np.array([5]))
-    assert any("ids do not match" in each for each in differences(state))
+    return "ids do not match"
 
 
-def test_an_id_that_leads_elsewhere_is_noticed():
-    state = bendable()
-    state.place_of["e3"] = state.place_of["e4"]
-    assert any("ids do not match" in each for each in differences(state))
-
-
-def test_a_member_that_is_missing_from_its_class_is_noticed():
-    state = bendable()
+def missing_member(state):
     state.regions.members[1].count -= 1
-    assert any("list of label" in each for each in differences(state))
+    return "list of label"
 
 
-def test_an_example_that_leans_on_nothing_is_noticed():
-    state = bendable(apart=2.0)
+def example_that_leans_on_nothing(state):
     pools = state.separators.pools
     free = next(p for p in range(60) if all(p not in pool.places for pool in pools.values()))
     state.examples.table[free] = state.frame.geometry.origin
-    assert any(f"'e{free}' has a margin below" in each for each in differences(state))
+    return f"'e{free}' has a margin below"
+
+
+@pytest.mark.parametrize("lost", [vanished_row, missing_member, example_that_leans_on_nothing])
+def test_whatever_is_lost_is_noticed(lost):
+    state = bendable(apart=2.0)
+    words = lost(state)
+    assert any(words in each for each in engine.audit(state).differences)
 
 
 def test_the_audit_asks_no_kernel_for_a_margin(monkeypatch):
@@ -188,27 +153,13 @@ def test_margins_nearer_to_zero_than_rounding_are_counted_not_complained_of():
     learner.consolidate()
     found = learner.audit()
     assert found.ok, found.differences
-    assert set(found.misfits) | set(learner.misfits) == {0, 1}
+    assert learner.misfits == [0, 1]  # a margin of 0 is no fit
     margins = [margins_by_label(learner.inspect(), [0.0, 0.0], y)[1 - y] for y in (0, 1)]
     near = sum(abs(m) <= error for m, error in margins)
     assert found.too_close == near == 2
 
 
-@pytest.mark.parametrize("block", [1, 7])
-def test_blocks_of_any_size_give_the_same_audit(monkeypatch, block):
-    learner = taught(apart=0.3)
-    whole = learner.audit()
-    # `minout.engine.audit` is the function; the module has the same name.
-    monkeypatch.setattr(importlib.import_module("minout.engine.audit"), "BLOCK", block)
-    parts = learner.audit()
-    assert parts._replace(least_margin=0.0, rounding_error=0.0) == whole._replace(
-        least_margin=0.0, rounding_error=0.0
-    )
-    assert parts.least_margin == pytest.approx(whole.least_margin, rel=1e-12)
-
-
-@pytest.mark.parametrize("size", [1e-3, 1.0, 1e6])
-@pytest.mark.parametrize("width", [1, 33, 700])
+@pytest.mark.parametrize(("size", "width"), [(1e-3, 1), (1.0, 33), (1e6, 300)])
 def test_the_bound_on_the_rounding_error_holds(size, width):
     rng = np.random.default_rng(5)
     learner = Learner(**SETTINGS["plain"])

@@ -17,7 +17,16 @@ WIDTH = 3
 BAD_NUMBERS = [np.nan, np.inf, -np.inf, 1e101, -1e300]
 BAD_LABELS = [True, False, 1.5, None, b"a", [1], ("a",), {}, np.float64(2.0), np.bool_(True), 2**63]
 BAD_IDS = [True, 1.5, b"a", [1], ("a",), {}, np.float64(2.0), 2**63, "half \ud800"]
-BAD_ROWS = [None, "abc", 3.0, [], [[1.0, 2.0, 3.0]], ["a", "b", "c"], [1.0, None, 2.0], [1j, 0, 0]]
+BAD_ROWS = [
+    None,
+    "abc",
+    3.0,
+    [],
+    [[1.0, 2.0, 3.0]] * 2,
+    ["a", "b", "c"],
+    [1.0, None, 2.0],
+    [1j, 0, 0],
+]
 
 
 class Bad:

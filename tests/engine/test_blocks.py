@@ -2,16 +2,11 @@
 
 import copy
 import pickle
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
-import minout.learner
-from minout import InvalidInputError, Learner, engine
-from minout.engine.state import Widths
-from minout.errors import MissingDataError
-from minout.store import read_archive, write_archive
+from minout import InvalidInputError, Learner
 from oracle import separators
 from oracle.margin import (
     SETTINGS,
@@ -20,7 +15,6 @@ from oracle.margin import (
     everything,
     loaded,
     model_bits,
-    parts,
     saved,
     stream,
 )
@@ -96,7 +90,8 @@ def test_columns_of_a_block_have_no_hats_and_do_not_count_against_those_of_other
     wide, labels = np.hstack([rows, text]), (np.abs(rows[:, 0]) > 0.7).tolist()
     labels = [int(each) for each in labels]
     learner = Learner(**{**SETTINGS["scaled"], "expand": "auto"})
-    learner.teach_many(wide, labels, blocks=[(2, 62)], at=0.0)
+    learner.set_blocks([(2, 62)])
+    learner.teach_many(wide, labels, at=0.0)
     learner.consolidate()
     assert learner.choice.hats > 0
     expanded = learner.expanded(wide).shape[1]
@@ -106,14 +101,6 @@ def test_columns_of_a_block_have_no_hats_and_do_not_count_against_those_of_other
     assert learner.choice.hats == 0
 
 
-@pytest.mark.parametrize("expand", ["auto", 3], ids=["auto", "set"])
-def test_rows_that_are_one_block_have_no_hats(expand):
-    learner = consolidated([(0, 6)], **{**SETTINGS["all"], "expand": expand})
-    assert learner.expanded(rows_of()[0]).shape[1] == 6
-    assert learner.choice.hats in learner.settings.hat_counts()
-    assert differs(saved(loaded(saved(learner))), saved(learner)) == []
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_after_consolidating_it_does_not_matter_when_blocks_were_set(kind):
     rows, labels = rows_of()
@@ -121,31 +108,11 @@ def test_after_consolidating_it_does_not_matter_when_blocks_were_set(kind):
     early.set_blocks(BLOCKS)
     early.teach_many(rows, labels, at=0.0)
     first = Learner(**KINDS[kind])
-    first.teach_many(rows, labels, at=0.0, blocks=BLOCKS)
+    first.set_blocks(BLOCKS)
+    first.teach_many(rows, labels, at=0.0)
     assert differs(saved(early), saved(first)) == []
     early.consolidate()
     assert differs(saved(early), saved(consolidated(BLOCKS, **KINDS[kind]))) == []
-
-
-def test_blocks_take_effect_at_a_refresh():
-    rows, labels = rows_of(examples=64)
-    learner = Learner(**SETTINGS["scaled"])
-    learner.teach_many(rows, labels, at=0.0)
-    K = learner.inspect().K
-    learner.set_blocks(BLOCKS)
-    assert (learner.inspect().K == K).all()
-    learner.teach_many(rows + 0.25, labels, at=0.0)
-    K = learner.inspect().K
-    assert K[1] == K[2] != K[3] == K[4]
-    assert learner.audit().ok
-
-
-def test_without_blocks_a_file_has_none():
-    learner = taught(BLOCKS, **SETTINGS["all"])
-    assert parts(saved(learner))["about.settings"]["blocks"] == [[1, 3], [3, 5]]
-    learner.set_blocks([])
-    assert learner.settings == Learner(**SETTINGS["all"]).settings
-    assert "blocks" not in parts(saved(learner))["about.settings"]
 
 
 def in_folder(learner, tmp_path):
@@ -178,20 +145,6 @@ def test_blocks_are_kept(kept, is_new, tmp_path):
     twin.close()
 
 
-def test_blocks_that_are_set_in_a_folder_are_committed(tmp_path):
-    rows, labels = rows_of()
-    with Learner.open(tmp_path / "model", **SETTINGS["all"]) as learner:
-        learner.teach_many(rows, labels, at=0.0)
-        learner.flush()
-        reader = Learner.open(tmp_path / "model", read_only=True)
-        assert reader.settings.blocks == ()
-        learner.set_blocks(BLOCKS)
-        learner.flush()
-        assert reader.reload()
-        assert reader.settings.blocks == BLOCKS
-        reader.close()
-
-
 def test_changes_keep_the_blocks():
     learner = taught(BLOCKS, **SETTINGS["all"])
     learner.forget([3, 4])
@@ -204,39 +157,6 @@ def test_changes_keep_the_blocks():
     learner.forget(learner.ids)
     learner.teach([1.0] * 8, 0)
     assert learner.settings.blocks == BLOCKS
-
-
-def test_new_columns_bring_their_block_or_nothing_changes(monkeypatch):
-    rows, labels = rows_of()
-    learner = Learner(**SETTINGS["all"])
-    learner.teach_many(rows[:20, :3], labels[:20], at=0.0, blocks=[(1, 3)])
-    before, step, taught_so_far = everything(learner), minout.learner.step, []
-
-    def failing(state, example):
-        taught_so_far.append(example)
-        if len(taught_so_far) == 3:
-            raise InvalidInputError("on purpose")
-        return step(state, example)
-
-    more = rows[20:, :5], labels[20:]
-    with monkeypatch.context() as patch:
-        patch.setattr(minout.learner, "step", failing)
-        with pytest.raises(InvalidInputError, match="on purpose"):
-            learner.teach_many(*more, at=0.0, widen=2, blocks=BLOCKS)
-    assert everything(learner) == before
-    learner.teach_many(*more, at=0.0, widen=2, blocks=BLOCKS)
-    assert learner.settings.blocks == BLOCKS
-    assert learner.inspect().K.shape == (5, 5)
-    assert learner.audit().ok
-
-
-def test_a_first_call_that_fails_sets_no_blocks():
-    learner = Learner()
-    with pytest.raises(InvalidInputError, match="two rows"):
-        learner.teach_many([[1.0, 2.0]] * 2, [0, 1], ids=[1, 1], blocks=[(0, 2)])
-    assert learner.settings.blocks == ()
-    learner.teach_many(np.empty((0, 2)), [], blocks=[(0, 2)])
-    assert learner.settings.blocks == ()
 
 
 BAD = {
@@ -272,8 +192,6 @@ def test_blocks_that_do_not_fit_the_rows_are_refused():
     before, words = everything(learner), "ends at column 7, but rows have 6 columns"
     with pytest.raises(InvalidInputError, match=words):
         learner.set_blocks([(0, 7)])
-    with pytest.raises(InvalidInputError, match="call `set_blocks`"):
-        learner.teach_many([[1.0] * 6], [0], blocks=[(0, 6)])
     assert everything(learner) == before
     new = Learner()
     new.set_blocks([(0, 7)])
@@ -283,34 +201,3 @@ def test_blocks_that_do_not_fit_the_rows_are_refused():
     assert new.is_new
     new.teach([1.0] * 7, 0)
     assert new.settings.blocks == ((0, 7),)
-
-
-@pytest.mark.parametrize("blocks", [*BAD.values(), [(0, 7)]], ids=[*BAD, "too wide"])
-def test_a_forged_file_with_other_blocks_is_refused(blocks, tmp_path):
-    taught(BLOCKS, **SETTINGS["scaled"]).save(tmp_path / "model")
-    about, arrays = read_archive(tmp_path / "model", "minout model", 2)
-    assert about["state"]["settings"]["blocks"] == [[1, 3], [3, 5]]
-    about["state"]["settings"]["blocks"] = blocks
-    write_archive(tmp_path / "forged", about, arrays, "The model")
-    with pytest.raises(MissingDataError):
-        Learner.load(tmp_path / "forged")
-
-
-@pytest.mark.parametrize("memory", ["uint4", "uint8"])
-def test_blocks_are_columns_of_decoded_rows(memory):
-    learner = consolidated(BLOCKS, **{**SETTINGS["scaled"], "memory": memory})
-    K = learner.inspect().K
-    assert K[1] == K[2] != K[3] == K[4]
-    with pytest.raises(InvalidInputError, match="rows have 6 columns"):
-        learner.set_blocks([(0, 7)])
-    assert differs(saved(loaded(saved(learner))), saved(learner)) == []
-
-
-def test_blocks_that_rescued_rows_are_too_short_for_are_dropped():
-    rows, labels = rows_of()
-    state = taught(**SETTINGS["scaled"])._state
-    settings = replace(state.settings, blocks=((1, 3), (4, 9)))
-    parts_of = state.examples, list(range(len(labels))), labels, Widths(6, 6)
-    rescued = engine.rebuilt(settings, *parts_of)
-    assert rescued.settings.blocks == ((1, 3),)
-    assert (rescued.scores(rows) == consolidated([(1, 3)], **SETTINGS["scaled"]).scores(rows)).all()

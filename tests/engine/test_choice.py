@@ -4,14 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.datasets import load_digits
 
-from minout import Learner, kernels, maths
+from minout import kernels, maths
 from minout.engine import choice
 from minout.engine.choice import (
-    BENT,
     SHAPES,
     STRENGTHS,
     Choice,
@@ -20,10 +18,9 @@ from minout.engine.choice import (
     picked,
 )
 from minout.engine.distinct import distinct
-from minout.engine.folds import FOLDS, Fold, Results, Shape, Table, softmax
+from minout.engine.folds import FOLDS, Results, Shape, Table
 from minout.engine.regions import region_count
 from oracle import separators
-from oracle.eighths import drawn
 
 
 def digests(X):
@@ -178,7 +175,7 @@ def plainest(values, by=0.0):
 
 def test_choice_is_that_of_a_plain_cross_validation():
     seen = set()
-    for seed in range(12):
+    for seed in range(6):
         X, labels = blobs(seed, n=90, classes=2 + seed % 2, apart=0.8)
         X = X @ np.array([[1.0, 0.9, 0.0], [0.0, 0.3, 0.0], [0.0, 0.0, 1.0 + 5.0 * (seed % 3)]])
         few = picked_of(X, labels)
@@ -192,7 +189,7 @@ def test_choice_is_that_of_a_plain_cross_validation():
 @pytest.mark.parametrize("d", [6, 40], ids=["columns", "products"])
 def test_blocks_are_scaled_as_one_in_cross_validation(d):
     blocks, seen = ((1, d),), set()
-    for seed in range(4):
+    for seed in range(2):
         labels = np.arange(60) % 2
         X = np.random.default_rng(seed).normal(size=(60, d))
         X[:, 0] = 9.0 * (X[:, 0] + 2.0 * labels)
@@ -214,7 +211,7 @@ def test_blocks_are_scaled_as_one_in_cross_validation(d):
 
 def test_knots_and_regions_are_those_of_a_plain_cross_validation():
     seen = set()
-    for seed in range(8):
+    for seed in range(6):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(80, 2))
         kinds = [X[:, 0] + X[:, 1] > 0, np.abs(X[:, 0]) > 0.7, X[:, 0] * X[:, 1] > 0]
@@ -225,50 +222,6 @@ def test_knots_and_regions_are_those_of_a_plain_cross_validation():
         assert (found.regions, found.hats) == slow_form(X[few], labels[few], **forms)
         seen.add((found.regions > 1, found.hats > 0))
     assert len(seen) > 2
-
-
-def test_with_several_regions_shapes_are_compared_by_probability_not_by_margins():
-    digits, labels = load_digits(return_X_y=True)
-    few = slice(1000)
-    free = chosen(digits[few], labels[few], regions=(1, 4))
-    assert free.regions == 4
-    pinned = chosen(digits[few], labels[few], regions=(4,))
-    assert shape_and_strength(pinned) == shape_and_strength(free)
-    straight = chosen(digits[few], labels[few])
-    assert (straight.whiten, pinned.whiten) == (True, False)
-
-
-def test_many_regions_are_tried_only_with_shapes_that_came_near_the_best(monkeypatch):
-    tried, held_out = set(), Fold.held_out
-
-    def noted(fold, regions, lams):
-        tried.add((regions, fold.lda_prior))
-        return held_out(fold, regions, lams)
-
-    monkeypatch.setattr(Fold, "held_out", noted)
-    digits, labels = load_digits(return_X_y=True)
-    chosen(digits[:1000], labels[:1000], shapes=BENT, regions=(1, 2, 4))
-    assert {regions for regions, prior in tried if prior} == {1, 2}  # .974, where others have .979
-    assert {regions for regions, prior in tried if not prior} == {1, 2, 4}
-
-
-def test_the_best_forms_are_compared_again_on_more_rows(monkeypatch):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(240, 2))
-    labels = (np.abs(X[:, 0]) > 0.7).astype(int)
-    monkeypatch.setattr(choice, "ROWS", 240)
-    usual = chosen(X, labels, regions=(1, 2), hats=(0, 3))
-    monkeypatch.setattr(choice, "ROWS", 60)
-    order = np.argsort(digests(X))
-    table = Table(X[order], labels[order], digests(X)[order])
-    found = choose(table, Options(regions=(1, 2), hats=(0, 3)))
-    first = choose(table.first(60), Options(regions=(1, 2), hats=(0, 3)))
-    shape = Shape(found.standardize, found.whiten, found.lda_prior)
-    pinned = Options((shape,), (found.C,), (found.regions,), (found.hats,))
-    monkeypatch.setattr(choice, "ROWS", 240)
-    assert found == choose(table, pinned)  # its sharpness is that of all rows
-    assert found.sharpness != first.sharpness
-    assert found.hats == usual.hats == 3
 
 
 def slow_form(X, labels, regions, hats):
@@ -305,35 +258,6 @@ def beats(more, less, errors):
     return (more - less).mean() > errors * (more - less).std() / np.sqrt(len(more))
 
 
-def test_separators_that_start_from_the_means_are_taken_where_they_make_labels_more_probable():
-    seen = set()
-    for seed in range(6):
-        rng = np.random.default_rng(seed)
-        labels = np.arange(90) % 3
-        X = rng.normal(size=(90, 25)) + 2.5 * np.eye(3, 25)[labels]
-        X[:, 5:] *= 1.0 + 3.0 * (seed % 2)
-        few = picked_of(X, labels)
-        found = shape_and_strength(chosen(X, labels))
-        assert found == slow_choice(X[few], labels[few], SHAPES, STRENGTHS)
-        seen.add(found[0])
-    assert Shape(lda_prior=True) in seen
-    assert len(seen) > 1
-
-
-def test_a_strength_is_that_of_a_plain_cross_validation():
-    labels = np.arange(150) % 2
-    X = np.random.default_rng(5).normal(size=(150, 20))
-    X[:, :10] *= 5.0
-    X[:, 10:] += 0.6 * labels[:, None]
-    order = picked_of(X, labels)
-    found = [chosen(X, labels, shapes=(shape,)) for shape in SHAPES]
-    assert len({each.C for each in found}) > 1
-    for each in found:
-        shape, C = shape_and_strength(each)
-        assert (shape, C) == slow_choice(X[order], labels[order], (shape,), STRENGTHS)
-
-
-@settings(max_examples=15)
 @given(st.integers(0, 99), st.randoms(use_true_random=False))
 def test_choice_does_not_depend_on_the_order_of_rows(seed, random):
     X, labels = blobs(seed, apart=0.7)
@@ -344,34 +268,10 @@ def test_choice_does_not_depend_on_the_order_of_rows(seed, random):
     assert chosen(X[order], labels[order]) == chosen(X, labels)
 
 
-@settings(max_examples=30)
-@given(st.integers(0, 99), st.integers(1, 40), st.randoms(use_true_random=False))
-def test_the_same_rows_are_picked_in_the_same_order_whatever_order_they_come_in(seed, n, random):
-    rng = np.random.default_rng(seed)
-    X, labels = drawn(rng, n, 2, size=3), rng.integers(0, 3, n)
-    keyed = {tuple(x): int(y) for x, y in zip(X, labels, strict=True)}
-    labels = np.array([keyed[tuple(x)] for x in X])
-    order = np.array(random.sample(range(n), n))
-    few, again = picked_of(X, labels), picked_of(X[order], labels[order])
-    assert X[few].tolist() == X[order][again].tolist()
-    assert len(np.unique(X[few], axis=0)) == len(few)
-    counts = np.unique(labels[few], return_counts=True)[1]
-    assert (counts >= FOLDS).all()
-
-
 def test_copies_of_rows_change_no_choice():
     X, labels = blobs(3, apart=0.6)
     copies = np.repeat(np.arange(len(X)), np.arange(len(X)) % 4 + 1)
     assert chosen(X[copies], labels[copies]) == chosen(X, labels)
-
-
-def test_no_more_rows_are_picked_than_there_is_time_for(monkeypatch):
-    monkeypatch.setattr(choice, "ROWS", 20)
-    X, labels = blobs(4)
-    few = picked_of(X, labels)
-    assert len(few) <= 20
-    lowest = np.argsort(digests(X))[:20]
-    assert set(few.tolist()) <= set(lowest.tolist())
 
 
 @pytest.mark.parametrize("apart", [0.0, 0.3, 5.0])
@@ -386,12 +286,6 @@ def test_shapes_that_are_as_good_are_decided_for_the_plainest(apart):
     )
     assert shape_and_strength(chosen(X, labels, shapes=alike))[0] == Shape()
     assert shape_and_strength(chosen(X, labels, shapes=alike[1:]))[0] == alike[1]
-
-
-def test_strengths_that_are_as_good_are_decided_for_the_highest():
-    labels = np.arange(30) % 2
-    X = np.random.default_rng(5).normal(size=(30, 2)) * 0.01 + 100.0 * labels[:, None]
-    assert chosen(X, labels).C == STRENGTHS[0] == max(STRENGTHS)
 
 
 @pytest.mark.parametrize(("rows", "classes"), [(1, 3), (24, 3), (45, 5), (1_000, 8)])
@@ -411,42 +305,11 @@ def test_of_many_classes_the_first_by_digest_are_looked_at_until_there_are_enoug
         assert labels[few].tolist() == by_digest[lowest].tolist()
 
 
-def test_of_many_classes_those_that_are_alike_are_looked_at_together(monkeypatch):
-    for name, value in [("CLASSES", 4), ("ROWS", 40), ("ALIKE", 2)]:
-        monkeypatch.setattr(choice, name, value)
-    labels = np.arange(80) % 8
-    near = np.array([0, 3, 1, 2, 0, 3, 1, 2])  # classes 0 and 4 are neighbours, 1 and 5, …
-    X = np.random.default_rng(3).normal(size=(80, 2)) + 20.0 * near[labels, None]
-    first = labels[np.argsort(digests(X))]
-    second = next(c for c in first if c % 4 != first[0] % 4)
-    assert set(labels[picked_of(X, labels)] % 4) == {first[0] % 4, second % 4}
-
-
-def test_columns_whose_units_differ_wildly_are_standardised():
-    rng = np.random.default_rng(6)
-    labels = np.arange(90) % 2
-    X = np.column_stack([labels * 2.0 + rng.normal(size=90) * 0.4, rng.normal(size=90) * 1e4])
-    assert shape_and_strength(chosen(X, labels))[0] != Shape()
-    assert shape_and_strength(chosen(X, labels, shapes=SHAPES[:2]))[0] == Shape(standardize=True)
-
-
-def test_labels_at_random_are_trusted_less_than_labels_that_fit():
-    rng = np.random.default_rng(8)
-    X = rng.normal(size=(200, 3))
-    clean = (X[:, 0] > 0).astype(int)
-    noisy = np.where(rng.random(200) < 0.3, 1 - clean, clean)
-    plain = SHAPES[:1]
-    assert chosen(X, clean, shapes=plain).C >= chosen(X, noisy, shapes=plain).C
-    assert STRENGTHS[0] == chosen(X, clean, shapes=plain).C
-
-
 @pytest.mark.parametrize("shape", SHAPES, ids=["plain", "scaled", "lda", "scaled lda", "means"])
-@pytest.mark.parametrize("C", [1.0, 0.2])
-def test_what_is_pinned_is_chosen(shape, C):
+def test_what_is_pinned_is_chosen(shape):
     X, labels = blobs(9)
-    assert shape_and_strength(chosen(X, labels, shapes=(shape,), strengths=(C,))) == (shape, C)
+    assert shape_and_strength(chosen(X, labels, shapes=(shape,), strengths=(0.2,))) == (shape, 0.2)
     assert shape_and_strength(chosen(X, labels, shapes=(shape,)))[0] == shape
-    assert chosen(X, labels, strengths=(C,)).C == C
 
 
 @pytest.mark.parametrize("classes", [0, 1])
@@ -463,55 +326,3 @@ def test_rows_of_any_size_can_be_chosen_by(size):
     X, labels = blobs(10, n=20)
     X = X / np.abs(X).max() * size
     assert chosen(X, labels).C in STRENGTHS
-
-
-def test_constant_columns_and_copies_of_one_row_per_class_can_be_chosen_by():
-    X = np.repeat([[0.1, 0.7, 0.3], [0.2, 0.7, 0.9]], 6, axis=0)
-    X[:, 0] += np.arange(12) * 1e-3
-    assert chosen(X, np.repeat([0, 1], 6)).C in STRENGTHS
-
-
-def test_sharpness_is_where_the_labels_of_held_out_rows_are_likeliest():
-    X, labels = blobs(2, n=90, classes=3, apart=0.8)
-    few = picked_of(X, labels)
-    shape = SHAPES[0]
-    _, _, scores = slowly_fared(X[few], labels[few], shape, 5.0)
-    found = chosen(X, labels, shapes=(shape,), strengths=(5.0,)).sharpness
-    table = np.array([[each[name] for name in range(3)] for each in scores.values()])
-    own = np.array([labels[few][i] for _, i in scores])
-    doubt = 1.0 / (2.0 + len(own))
-
-    def likelihood(sharpness):
-        logs = sharpness * table
-        logs = logs - np.logaddexp.reduce(logs, axis=1, keepdims=True)
-        right = logs[np.arange(len(own)), own]
-        return ((1.0 - doubt) * right + doubt * (logs.sum(axis=1) - right) / 2).sum()
-
-    assert all(likelihood(found) >= likelihood(found * factor) for factor in (0.9, 0.99, 1.01, 1.1))
-
-
-def test_sharpness_is_where_a_search_over_a_grid_finds_the_likelihood_highest():
-    X, labels = blobs(7, n=120, d=2, apart=1.0)
-    few = picked_of(X, labels)
-    X, labels = X[few], labels[few]
-    _, _, scores = slowly_fared(X, labels, SHAPES[0], 5.0)
-    table = np.array([[each[name] for name in range(2)] for each in scores.values()])
-    own = np.array([labels[i] for _, i in scores])
-
-    def likelihood(sharpness):
-        return np.log(softmax(sharpness * table)[np.arange(len(own)), own]).sum()
-
-    grid = np.geomspace(0.2, 20.0, 400)
-    best = grid[np.argmax([likelihood(each) for each in grid])]
-    rows = Table(X, labels, digests(X))
-    found = choose(rows, Options(SHAPES[:1], (5.0,))).sharpness
-    assert found == pytest.approx(best, rel=0.15)
-
-
-def test_rows_of_wildly_different_sizes_bring_no_warning():
-    X = np.random.default_rng(0).normal(size=(8, 30)) * 1e-90
-    X[0], X[1] = -1e100, 1e100
-    learner = Learner()
-    for i, row in enumerate(X):
-        learner.teach(row, i % 2)
-    assert learner.audit().ok

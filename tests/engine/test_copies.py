@@ -6,9 +6,9 @@ import pickle
 import joblib
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits, load_iris
+from sklearn.datasets import load_iris
 
-from minout import Encoder, Identity, InvalidInputError, Learner, RandomFourier, Scattering
+from minout import Encoder, Identity, Learner
 
 IRIS = load_iris()
 NAMES = IRIS.target_names[IRIS.target].tolist()
@@ -85,21 +85,6 @@ def test_a_learner_that_was_taught_nothing_is_copied(way, tmp_path):
     other.teach([1.0], "a")
 
 
-@pytest.mark.parametrize(
-    "features",
-    [Identity("float32"), Scattering((8, 8), scales=2), RandomFourier(64, seed=3)],
-    ids=["identity", "scattering", "random fourier"],
-)
-def test_a_feature_map_is_copied_by_its_settings(features, tmp_path):
-    X, y = load_digits(n_class=3, return_X_y=True)
-    learner = Learner(features=features)
-    learner.teach_many(X[:60] / 16, y[:60])
-    assert isinstance(learner.__getstate__()["features"], dict)
-    other = through_pickle(learner, tmp_path)
-    assert other.features == features
-    assert (other.scores(X / 16) == learner.scores(X / 16)).all()
-
-
 def test_a_pickle_holds_a_function_of_the_users():
     learner = Learner(features=Encoder(doubled, name="doubled"))
     learner.teach_many(IRIS.data, NAMES)
@@ -147,16 +132,3 @@ def test_a_separator_is_the_margin_between_two_labels():
     assert all(each.alpha > 0 for each in one.supports)
     one.weights[:] = 0.0
     assert learner.audit().ok
-
-
-def test_a_separator_is_between_two_stored_labels():
-    learner = Learner()
-    with pytest.raises(InvalidInputError, match="not been taught"):
-        learner.separator("a", "b")
-    learner.teach_many(IRIS.data, NAMES)
-    with pytest.raises(InvalidInputError, match="No example has the label 'rose'"):
-        learner.separator("setosa", "rose")
-    with pytest.raises(InvalidInputError, match="needs two labels, but both are 'setosa'"):
-        learner.separator("setosa", "setosa")
-    with pytest.raises(InvalidInputError, match="of another type"):
-        learner.separator("setosa", 1)

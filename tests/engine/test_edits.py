@@ -1,14 +1,16 @@
-"""Many corrections at once, and other features for a stored example: laws, and all or nothing."""
+"""Corrections, updates, and many at once: laws, all or nothing, and no trace of what is gone."""
 
 import copy
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from minout import InvalidInputError, Learner
 from minout.engine import draft
 from minout.errors import NotConverged
-from oracle.margin import SETTINGS, everything, model_bits, saved, stream
+from oracle.margin import SETTINGS, everything, loaded, model_bits, saved, stream
 
 ROWS, LABELS = stream(8, examples=24, classes=3, features=3, apart=0.6)
 NAMES = ["abc"[y] for y in LABELS.tolist()]
@@ -37,6 +39,39 @@ def taught(kind, rows=ROWS, names=NAMES, ids=IDS, **settings):
     return learner
 
 
+@pytest.mark.parametrize("ids", [None, IDS], ids=["numbers", "names"])
+def test_many_at_a_time_are_the_same_as_one_by_one(ids):
+    one, many = Learner(), Learner()
+    reports = [
+        one.teach(x, y, id=None if ids is None else ids[i])
+        for i, (x, y) in enumerate(zip(ROWS, NAMES, strict=True))
+    ]
+    found = many.teach_many(ROWS[:10], NAMES[:10], None if ids is None else ids[:10])
+    found += many.teach_many(ROWS[10:], NAMES[10:], None if ids is None else ids[10:])
+    for mine, its in zip(reports, found, strict=True):
+        assert (mine.example_id, mine.certificate) == (its.example_id, its.certificate)
+    assert everything(one) == everything(many)
+
+
+@pytest.mark.parametrize(
+    ("rows", "labels", "ids", "words"),
+    [
+        ([[1.0, 2.0, 3.0], [1.0, np.nan, 0.0]], ["a", "b"], None, "NaN or infinity"),
+        ([[1.0, 2.0, 3.0]] * 2, ["a", 1], None, "another type than before"),
+        ([[1.0, 2.0, 3.0]] * 2, ["a", "b"], ["x", "x"], "given to two rows"),
+        ([[1.0, 2.0, 3.0], [9.0, 9.0, 9.0]], ["a", "b"], ["x", "old"], "another row"),
+    ],
+    ids=["nan", "types", "twice", "another"],
+)
+def test_if_one_is_refused_nothing_has_changed(rows, labels, ids, words):
+    learner = Learner()
+    learner.teach_many(ROWS[:4], NAMES[:4], ["old", 1, 2, 3])
+    before = everything(learner)
+    with pytest.raises(InvalidInputError, match=words):
+        learner.teach_many(rows, labels, ids)
+    assert everything(learner) == before
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_corrections_are_the_same_as_one_by_one(kind):
     one, many = taught(kind), taught(kind)
@@ -60,7 +95,7 @@ def test_consolidated_it_is_a_learner_that_was_taught_the_right_labels(kind):
     assert learner.misfits == other.misfits
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["plain", "far", "regions and hats", "per label"])
 def test_if_any_correction_cannot_be_solved_nothing_has_changed(kind, monkeypatch):
     learner, real, made = taught(kind), draft.settle, 0
     twin, before = copy.deepcopy(learner), everything(learner)
@@ -96,12 +131,9 @@ def test_if_any_correction_cannot_be_solved_nothing_has_changed(kind, monkeypatc
     [
         (["row 3", "nobody"], ["b", "b"], "There is no example 'nobody'"),
         (["row 3", "row 3"], ["a", "b"], "named twice"),
-        (["row 3", "row 4"], ["b"], "2 ids and 1 labels"),
         (["row 3", "row 4"], ["b", 7], "another type than before"),
-        (["row 3", "row 4"], ["b", 0.5], "whole number or a string"),
-        ("row 3", ["b"], "list"),
     ],
-    ids=["unknown", "twice", "lengths", "type", "float", "no list"],
+    ids=["unknown", "twice", "type"],
 )
 def test_corrections_that_are_not_valid_change_nothing(ids, labels, words):
     learner = taught("plain")
@@ -112,8 +144,8 @@ def test_corrections_that_are_not_valid_change_nothing(ids, labels, words):
 
 
 @pytest.mark.parametrize("kind", KEEP_ALL)
-@pytest.mark.parametrize("chosen", ["row 0", "row 7", "row 23"])
-def test_an_update_is_forgetting_and_teaching_again_once_consolidated(kind, chosen):
+def test_an_update_is_forgetting_and_teaching_again_once_consolidated(kind):
+    chosen = {"plain": "row 0", "far": "row 23"}.get(kind, "row 7")
     learner, others = taught(kind), [i for i in range(24) if IDS[i] != chosen]
     new = ROWS[12] + 0.25
     report = learner.update(chosen, new)
@@ -131,75 +163,103 @@ def test_an_update_is_forgetting_and_teaching_again_once_consolidated(kind, chos
     assert saved(learner) == saved(again)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_many_updates_leave_a_learner_that_agrees_with_itself(kind):
-    learner, rng = taught(kind), np.random.default_rng(5)
-    for number in range(40):
-        stored = learner.ids
-        chosen = stored[int(rng.integers(len(stored)))]
-        learner.update(chosen, ROWS[int(rng.integers(24))] + number / 64)
-        assert learner.ids == [*(i for i in stored if i != chosen), chosen]
-    assert learner.audit().ok
+AFTERWARDS = {
+    "at once": lambda learner: learner,
+    "after a file": lambda learner: loaded(saved(learner)),
+    "in a copy": copy.deepcopy,
+    "after consolidation": lambda learner: (learner.consolidate(), learner)[1],
+    "after more": lambda learner: (learner.teach_many(ROWS + 1.0, NAMES), learner)[1],
+    "after forgetting others": lambda learner: (learner.forget(["row 0"]), learner)[1],
+}
 
 
-def test_an_updated_example_keeps_weight_label_and_earlier_labels():
-    learner = taught("plain")
-    learner.correct("row 5", "b")
-    learner.correct("row 5", "c")
-    had, weight = learner.corrected["row 5"], learner.weight("row 5")
-    learner.update("row 5", [1.0, 2.0, 3.0])
-    row, label = learner.example("row 5")
-    assert (row.tolist(), label, learner.weight("row 5")) == ([1.0, 2.0, 3.0], "c", weight)
-    assert learner.corrected["row 5"] == had
-    assert learner.update("row 5", [1.0, 2.0, 3.0]).certificate.moved == ()
+@pytest.mark.parametrize("afterwards", AFTERWARDS)
+def test_an_old_label_that_is_taught_again_is_taken_for_the_present_one(afterwards):
+    learner = taught("auto")
+    learner.correct("row 3", "plum")
+    learner.correct("row 3", "quince")
+    learner = AFTERWARDS[afterwards](learner)
+    before = everything(learner)
+    for label in (NAMES[3], "plum", "quince"):
+        (many,) = learner.teach_many([ROWS[3]], [label], ["row 3"])
+        for report in (many, learner.teach(ROWS[3], label, id="row 3")):
+            assert (report.example_id, report.label) == ("row 3", "quince")
+            assert report.certificate.moved == ()
+            assert report.refresh is None
+        assert everything(learner) == before
 
 
-def test_an_updated_example_keeps_its_time():
-    learner = taught("newest 20")
-    oldest = learner.ids[0]
-    time = learner.time(oldest)
-    learner.update(oldest, [1.0, 2.0, 3.0])
-    assert learner.time(oldest) == time
-    assert learner.teach([0.0, 0.0, 1.0], "a", at=99.0).certificate.forgotten == (oldest,)
-
-
-def test_the_only_example_can_be_updated():
-    learner = Learner()
-    learner.teach([1.0, 2.0], "a", id=0)
-    learner.update(0, [3.0, 4.0])
-    assert learner.example(0)[0].tolist() == [3.0, 4.0]
-    learner.teach([0.0, 0.0], "b", id=1)
-    learner.update(1, [5.0, -5.0])
-    assert learner.predict([[3.0, 4.0], [5.0, -5.0]]).tolist() == ["a", "b"]
-    assert learner.audit().ok
-
-
-@pytest.mark.parametrize(
-    ("id", "row", "words"),
-    [
-        ("nobody", [1.0, 2.0, 3.0], "There is no example 'nobody'"),
-        ("row 3", [1.0, 2.0], "2 features"),
-        ("row 3", [1.0, np.nan, 3.0], "NaN or infinity"),
-    ],
-    ids=["unknown", "narrow", "nan"],
+@given(
+    st.lists(st.tuples(st.integers(0, 7), st.integers(0, 4)), max_size=12),
+    st.sampled_from([*SETTINGS]),
 )
-def test_an_update_that_is_not_valid_changes_nothing(id, row, words):
-    learner = taught("plain")
+def test_any_corrections_are_those_of_a_dictionary(corrections, kind):
+    learner, words = Learner(**SETTINGS[kind]), ["p", "q", "r", "s", "t"]
+    labels = {i: [words[int(LABELS[i])]] for i in range(8)}
+    learner.teach_many(ROWS[:8], [had[0] for had in labels.values()], [*labels])
+    for i, word in corrections:
+        report = learner.correct(i, words[word])
+        assert (report.example_id, report.label) == (i, words[word])
+        labels[i].append(words[word])
     before = everything(learner)
-    with pytest.raises(InvalidInputError, match=words):
-        learner.update(id, row)
+    for i, had in labels.items():
+        assert learner.example(i)[1] == had[-1]
+        for word in words:
+            if word in had:
+                assert learner.teach(ROWS[i], word, id=i).label == had[-1]
+            else:
+                with pytest.raises(InvalidInputError, match="another label"):
+                    learner.teach(ROWS[i], word, id=i)
     assert everything(learner) == before
+    assert learner.audit().ok
 
 
-def test_an_update_that_cannot_be_solved_changes_nothing(monkeypatch):
-    learner = taught("plain")
-    before = everything(learner)
+@pytest.mark.parametrize("corrected", [0, 2], ids=["taught", "corrected twice"])
+@pytest.mark.parametrize("how", ["forget", "forget_class"])
+def test_forgetting_leaves_no_trace_of_an_id(how, corrected):
+    learner = taught("auto")
+    learner.teach([9.0, 9.0, 9.0], "single", id="a secret name")
+    for label in ["plum", "alone"][:corrected]:
+        learner.correct("a secret name", label)
+    assert b"a secret name" in saved(learner)
+    if how == "forget":
+        learner.forget("a secret name")
+    else:
+        learner.forget_class(["single", "plum", "alone"][corrected])
+    assert b"secret" not in saved(learner)
+    learner.consolidate()
+    assert b"secret" not in saved(learner)
+    assert b"secret" not in saved(loaded(saved(learner)))
 
-    def settle(*_):
-        raise NotConverged("on purpose")
 
-    with monkeypatch.context() as patch:
-        patch.setattr(draft, "settle", settle)
-        with pytest.raises(InvalidInputError, match="differ too much in size"):
-            learner.update("row 3", ROWS[10])
-    assert everything(learner) == before
+@pytest.mark.parametrize("place", ["first", "last"])
+@pytest.mark.parametrize("kind", ["plain", "auto"])
+def test_forgetting_and_consolidating_leaves_no_trace_of_a_row(place, kind):
+    secret, learner = np.array([0.123456789, 9.87654321, -5.4321]), Learner(**SETTINGS[kind])
+    if place == "first":
+        learner.teach(secret, NAMES[0], id="secret")
+    learner.teach_many(ROWS, NAMES)
+    if place == "last":
+        learner.teach(secret, NAMES[0], id="secret")
+    assert secret[:1].tobytes() in saved(learner)
+    learner.forget("secret")
+    learner.consolidate()
+    content = saved(learner)
+    assert not any(number.tobytes() in content for number in secret)
+
+
+def test_forgetting_a_class_leaves_no_trace_of_its_label():
+    learner = taught("auto")
+    learner.teach([9.0, 9.0, 9.0], "a secret label", id="it")
+    learner.correct("row 3", "a secret label")
+    learner.correct("row 3", "plum")
+    learner.correct("row 4", "a secret label")
+    learner.correct("it", "plum")
+    learner.correct("it", "a secret label")
+    assert learner.forget_class("a secret label")
+    assert b"secret" not in saved(learner)
+    assert "row 3" in learner
+    assert "row 4" not in learner
+    assert learner.teach(ROWS[3], NAMES[3], id="row 3").label == "plum"
+    with pytest.raises(InvalidInputError, match="another label"):
+        learner.teach(ROWS[3], "a secret label", id="row 3")

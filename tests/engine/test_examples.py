@@ -1,14 +1,15 @@
-"""The stored examples against a dictionary, walked through growth and gaps."""
+"""Stored rows and their images against dictionaries, walked through growth and gaps."""
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from minout import kernels
+from minout import maths
 from minout.engine.examples import About, Examples
-from minout.maths.expansion import filling
-from oracle.eighths import arrays
+from minout.engine.images import Images
+from minout.maths import Geometry
+from oracle.eighths import arrays, drawn
 
 STEPS = st.lists(
     st.tuples(arrays(2), st.integers(0, 9)) | st.integers(0, 20).map(lambda place: (place,)),
@@ -36,16 +37,10 @@ def contents(examples):
     return end, *(each[:end].tobytes() for each in arrays), examples.places().tolist()
 
 
-def digest(row):
-    row = np.array(row)
-    return kernels.digest(row.view(f"u{row.dtype.itemsize}"))
-
-
 def wipe(examples, place):
     examples.wipe(np.array([place]))
 
 
-@settings(max_examples=50)
 @given(STEPS)
 def test_examples_hold_what_a_dictionary_would(steps):
     examples, known, end = Examples(2), {}, 0
@@ -67,23 +62,6 @@ def test_examples_hold_what_a_dictionary_would(steps):
     assert examples.table[:end].tolist() == [row for row, _ in everything]
     assert examples.regions[:end].tolist() == [label for _, label in everything]
     assert examples.stored[:end].tolist() == [place in known for place in range(end)]
-
-
-def test_a_place_that_is_free_can_be_used_again():
-    examples = three()
-    wipe(examples, 1)
-    assert examples.free().tolist() == [1]
-    before = examples.stored[:3].tolist(), examples.places().tolist()
-    more = examples.staged(np.full(2, 7.0), 5, place=1)
-    assert (more.end, more.added) == (3, 1)
-    assert more.places().tolist() == [0, 1, 2]
-    assert (examples.stored[:3].tolist(), examples.places().tolist()) == before
-    more.keep_added()
-    assert more.places().tolist() == [0, 1, 2]
-    assert more.table[:3].tolist() == [[1.0, -1.0], [7.0, 7.0], [3.0, -3.0]]
-    assert more.free().tolist() == []
-    wipe(more, 1)
-    assert more.places().tolist() == [0, 2]
 
 
 def test_a_row_can_be_put_back_after_its_place_was_used_again():
@@ -112,87 +90,6 @@ def test_staged_rows_do_not_show_in_the_examples_that_they_were_added_to(count):
     assert other.damaged().tolist() == []
 
 
-@settings(max_examples=50)
-@given(
-    st.lists(
-        st.tuples(arrays(2, lowest=-2, highest=2), st.integers(0, 2)) | st.integers(0, 20),
-        max_size=20,
-    ),
-    st.sampled_from(["f4", "f8"]),
-)
-def test_examples_without_gaps_hold_the_same_rows_counted_from_0(steps, dtype):
-    examples, known, end = Examples(2, dtype), {}, 0
-    for step in steps:
-        if isinstance(step, tuple):
-            examples = added(examples, step[0].astype(dtype), step[1])
-            known[end] = step[0].tolist(), step[1]
-            end += 1
-        elif known:
-            place = sorted(known)[step % len(known)]
-            wipe(examples, place)
-            del known[place]
-    before, number, places = contents(examples), np.array([7, 5, 6]), examples.places()
-    twin = examples.only(places, number)
-    assert contents(examples) == before
-    assert twin.places().tolist() == list(range(len(known)))
-    assert (twin.end, twin.dtype) == (len(known), np.dtype(dtype))
-    assert twin.table[: twin.end].tolist() == [known[e][0] for e in sorted(known)]
-    assert twin.regions[: twin.end].tolist() == [number[known[e][1]] for e in sorted(known)]
-    assert twin.digests[: twin.end].tolist() == examples.digests[places].tolist()
-    for _ in range(9):
-        twin = added(twin, np.ones(2, dtype=dtype), 1)
-    assert len(twin.places()) == len(known) + 9
-    assert twin.damaged().tolist() == []
-    assert contents(examples) == before
-
-
-@pytest.mark.parametrize("dtype", ["f4", "f8"])
-def test_rows_are_kept_in_the_precision_asked_for(dtype):
-    examples = Examples(2, dtype).staged(np.array([0.1, 0.2]), 0)
-    assert examples.table.dtype == np.dtype(dtype)
-    assert examples.table[0].tolist() == np.array([0.1, 0.2]).astype(dtype).tolist()
-    assert examples.digests[0] == digest(np.array([0.1, 0.2]).astype(dtype))
-
-
-@pytest.mark.parametrize("dtype", ["f4", "f8"])
-def test_any_bit_that_turns_in_a_row_is_noticed(dtype):
-    examples = Examples(3, dtype)
-    for number in range(5):
-        examples = added(examples, np.full(3, 0.1 * number), 0)
-    wipe(examples, 1)
-    assert examples.damaged().tolist() == []
-    for bit in range(3 * 8 * examples.dtype.itemsize):
-        blob = examples.table[3].view(np.uint8)
-        blob[bit // 8] ^= 1 << bit % 8
-        assert examples.damaged().tolist() == [3]
-        blob[bit // 8] ^= 1 << bit % 8
-    assert examples.damaged().tolist() == []
-
-
-def test_a_row_gets_another_class():
-    examples = three()
-    examples.relabel(1, 9)
-    assert examples.regions[:3].tolist() == [1, 9, 3]
-
-
-def test_classes_are_numbered_anew_in_a_copy():
-    examples = three()
-    twin = examples.renumbered(np.array([9, 4, 5, 6]))
-    assert twin.regions[:3].tolist() == [4, 5, 6]
-    assert examples.regions[:3].tolist() == [1, 2, 3]
-    assert twin.table is examples.table
-
-
-def test_a_wiped_row_leaves_zeros_behind():
-    examples = three()
-    wipe(examples, 1)
-    assert not examples.table[1].any()
-    assert examples.digests[1] == 0
-    assert examples.regions[1] == 0
-    assert examples.stored[:3].tolist() == [True, False, True]
-
-
-@settings(max_examples=40)
 @given(arrays(8, 1, lowest=-2, highest=2), st.sets(st.integers(0, 7), max_size=3))
 def test_equal_rows_find_each_other(rows, gone):
     examples = Examples(1)
@@ -208,29 +105,52 @@ def test_equal_rows_find_each_other(rows, gone):
     assert examples.equal_to(places[:0]).tolist() == []
 
 
-def test_rows_without_missing_values_are_stored_once():
-    examples = Examples(2).expanded_by(filling(2))
-    for number in range(20):  # grows on the way
-        examples = added(examples, np.array([number, 1.0]), 0)
-    assert examples.table is examples.given
-    gap = added(examples, np.array([np.nan, 3.0]), 0)
-    assert gap.table is not gap.given
-    assert gap.table[20].tolist() == [0.0, 3.0]
-    assert np.array_equal(gap.table[:20], gap.given[:20])
-    assert examples.table is examples.given
-    removed = gap.at(20)
-    gap.wipe(np.array([20]))
-    again = gap.expanded_by(filling(2))
-    assert again.table is again.given
-    again.put(20, removed)
-    assert again.table[20].tolist() == [0.0, 3.0]
-    assert np.isnan(again.given[20, 0])
+# Images K(x - origin) of stored rows.
 
 
-def test_examples_are_found_by_their_row():
-    examples = added(three(), np.array([2.0, -2.0]), 5)
-    assert examples.find(np.array([2.0, -2.0])).tolist() == [1, 3]
-    examples.wipe(np.array([1]))
-    assert examples.find(np.array([2.0, -2.0])).tolist() == [3]
-    assert examples.find(np.array([2.0, 2.0])).tolist() == []
-    assert examples.find(np.zeros(2)).tolist() == []  # the row of an empty place
+def images_of_rows(*, full=True, d=3):
+    rng = np.random.default_rng(1)
+    A = drawn(rng, d, d)
+    K = A @ A.T + np.eye(d) if full else 0.5 + rng.integers(0, 9, d) / 8
+    geometry = Geometry(drawn(rng, d), K, None)
+    return Images(geometry, np.dtype("f8")), drawn(rng, 80, d)
+
+
+def of(images, table, places):
+    """Return the images of some rows, one per row."""
+    array, which = images.of(table, np.array(places))
+    return array[which].tolist()
+
+
+def wanted(images, table, places):
+    """Return what the specification says they are."""
+    return maths.images(images.geometry, table[places].astype(float)).tolist()
+
+
+@pytest.mark.parametrize("full", [True, False])
+def test_no_image_is_lost_when_room_runs_out(full):
+    images, table = images_of_rows(full=full)
+    rng = np.random.default_rng(2)
+    for _ in range(60):
+        if rng.random() < 0.3:  # another row comes to a place
+            gone = rng.integers(0, 80, 1)
+            array, which = images.of(table, gone)
+            images.wipe(gone)
+            assert not array[which].any()
+            table[gone] += 1.0
+        places = rng.permutation(80)[: rng.integers(1, 7)]
+        assert of(images, table, places) == wanted(images, table, places)
+
+
+@pytest.mark.parametrize("forked", [1, 40], ids=["in spare room", "in more room"])
+def test_what_is_added_to_a_fork_the_original_does_not_see(forked):
+    images, table = images_of_rows()
+    images.of(table, np.array([7, 8]))
+    kept = [each.tolist() for each in images.kept()]
+    fork = images.fork()
+    assert of(fork, table, range(9, 9 + forked)) == wanted(images, table, range(9, 9 + forked))
+    assert [each.tolist() for each in images.kept()] == kept
+    table[9:50] *= -1.0  # other rows in the same places, since the fork was given up
+    assert of(images, table, [20, 9, 7]) == wanted(images, table, [20, 9, 7])
+    other = images.fork()
+    assert of(other, table, [9, 10, 30, 8]) == wanted(images, table, [9, 10, 30, 8])

@@ -87,15 +87,6 @@ def test_the_order_of_rows_does_not_matter(kind):
     assert np.array_equal(one.scores(rows), other.scores(rows))
 
 
-def test_without_a_missing_value_nothing_changes():
-    rows, y = messy(5, 40, share=0.0)
-    filled, plain = taught(rows, y), Learner()
-    plain.teach_many(rows, y, ids=range(40), at=0.0)
-    for each in (filled, plain):
-        each.consolidate()
-    assert np.array_equal(filled.scores(rows), plain.scores(rows))
-
-
 def test_a_folder_gives_the_same_bits(tmp_path):
     rows, y = messy(6, 30)
     with Learner.open(tmp_path / "model", missing="mean") as stored:
@@ -104,15 +95,6 @@ def test_a_folder_gives_the_same_bits(tmp_path):
     again = Learner.open(tmp_path / "model", read_only=True)
     assert differs(saved(again), saved(taught(rows, y))) == []
     assert np.isnan(again.example(int(np.isnan(rows).any(axis=1).argmax()))[0]).any()
-
-
-def test_columns_without_a_single_value_do_no_harm():
-    rows, y = messy(7, 30)
-    rows[:, 2] = np.nan
-    learner = taught(rows, y)
-    learner.consolidate()
-    assert learner.audit().ok
-    assert np.isfinite(learner.scores(np.full((1, 4), np.nan))).all()
 
 
 def test_a_row_with_missing_values_is_recognised():
@@ -143,7 +125,7 @@ def test_new_columns_and_missing_values_go_together(kind):
 def test_bad_input_is_one_sentence():
     with pytest.raises(InvalidInputError, match=r"`missing` must be .* not 'median'"):
         Learner(missing="median")
-    for other in ({"memory": "uint8"}, {"features": "random_fourier"}):
+    for other in ({"memory": "uint8"}, {"features": "projection"}):
         with pytest.raises(InvalidInputError, match="stored as they were given"):
             Learner(missing="mean", **other)
     learner = taught(*messy(9, 10))
@@ -179,7 +161,7 @@ def test_bad_input_is_one_sentence():
 def test_a_forged_file_is_refused(tmp_path, name, index, value):
     file = tmp_path / "model"
     taught(*messy(10, 40)).save(file)
-    about, arrays = read_archive(file, "minout model", 99)
+    about, arrays = read_archive(file, "minout model", 2)
     arrays = {key: np.array(array) for key, array in arrays.items()}
     arrays[name][index] = value
     write_archive(file, about, arrays, "The model")

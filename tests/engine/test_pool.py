@@ -1,15 +1,17 @@
-"""A pool's optimum: the plain one, by α or by w, with or without what is kept between solves."""
+"""Pools: the plain optimum whatever is kept between solves, and many at a time as if alone."""
+
+import copy
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from minout import maths
+from minout import kernels, maths
 from minout.engine import pool
+from minout.engine.batch import solve_and_measure
 from minout.engine.images import Images
 from minout.engine.pool import Pool, Problem
-from minout.errors import NotConverged
 from minout.maths import Geometry, Prior
 from oracle.eighths import arrays, drawn
 
@@ -69,7 +71,6 @@ def assert_optimal(made, here):
 
 @pytest.mark.parametrize("first", [3, MANY], ids=["few", "many"])
 @pytest.mark.parametrize("cheap", [0, pool.CHEAP], ids=["large", "small"])
-@settings(max_examples=25)
 @given(
     operations=OPERATIONS,
     seed=st.integers(0, 999),
@@ -88,7 +89,6 @@ def test_any_history_ends_at_the_plain_optimum(first, cheap, operations, seed, l
         assert_optimal(made, here)
 
 
-@settings(max_examples=20)
 @given(arrays(MANY, lowest=-8, highest=8), st.integers(0, 99))
 def test_by_alpha_equals_by_w(column, seed):
     here = problem(np.random.default_rng(seed), 2)
@@ -114,106 +114,88 @@ def test_a_fork_goes_on_as_the_pool_would_have_and_the_pool_does_not_change(firs
     made.join(np.arange(first), np.where(np.arange(first) % 2, 1.0, -1.0))
     made.solve(here)
     before = made.places.tolist(), made.alpha.tolist(), made.idle.tolist()
+    kept = copy.deepcopy(made.saved_warm_start())
+    assert any(each is not None for each in kept)
     twin = made.fork()
     twin.join(np.arange(first, first + 4), np.ones(4))
     twin.solve(here)
     twin = twin.without(np.array([0, 1]), here)
     twin.solve(here)
     assert (made.places.tolist(), made.alpha.tolist(), made.idle.tolist()) == before
+    np.testing.assert_equal(made.saved_warm_start(), kept)
     for each in (twin, made):
         each.solve(here)
         assert_optimal(each, here)
 
 
-def test_a_member_that_was_idle_too_long_leaves():
-    here = problem(np.random.default_rng(4), 1, full=False)
-    here.table[:3, 0] = here.geometry.origin[0] + np.array([1.0, -1.0, 40.0])
-    made = Pool(Prior(np.zeros(1), 0.0))
-    made.join(np.arange(3), np.array([1.0, -1.0, 1.0]))
-    for _ in range(pool.IDLE + 1):
-        made.solve(here)
-        made.trim(here)
-    assert made.places.tolist() == [0, 1]
-    made.solve(here)
-    assert_optimal(made, here)
+def contents(each):
+    return [each.places.tolist(), each.signs.tolist(), each.alpha.tolist(), each.idle.tolist()]
 
 
-def test_a_member_that_is_needed_again_is_no_longer_idle():
-    here = problem(np.random.default_rng(5), 1, full=False)
-    made = Pool(Prior(np.zeros(1), 0.0))
-    made.join(np.array([0]), np.ones(1))
-    made.idle[:] = pool.IDLE
-    made.solve(here)
-    assert made.alpha[0] > 0.0
-    assert made.idle.tolist() == [0]
+TOLERANCE = 1e-3
+HALVES = np.arange(12), np.arange(ROWS - 12, ROWS)
+"""The rows of two classes; so few that a pool can hold all that matter."""
 
 
-def test_the_support_is_the_rows_that_matter():
-    made = Pool(Prior(np.zeros(2), 0.0))
-    made.join(np.array([5, 3, 9]), np.array([1.0, -1.0, 1.0]))
-    made.alpha = np.array([0.0, 2.0, 1.0])
-    prior = Prior(np.ones(2), 1.0)
-    twin = made.support(prior)
-    assert twin.places.tolist() == [3, 9]
-    assert twin.signs.tolist() == [-1.0, 1.0]
-    assert twin.alpha.tolist() == [2.0, 1.0]
-    assert twin.prior is prior
-    twin.alpha[:] = 0.0
-    assert made.alpha.tolist() == [0.0, 2.0, 1.0]
+def several(rng, d, count, *, leans=True):
+    """Make pools of some of the rows, the first half of them with signs +1, at any α."""
+    pools = []
+    for _ in range(count):
+        each = Pool(Prior(drawn(rng, d) if leans else np.zeros(d), 0.25 if leans else 0.0))
+        places = rng.permutation(np.concatenate(HALVES))[: rng.integers(0, 25)]
+        each.join(places, np.where(places < ROWS // 2, 1.0, -1.0))
+        each.alpha = np.maximum(drawn(rng, len(places)), 0.0)
+        pools.append(each)
+    return pools
 
 
-def test_a_pool_sorted_by_rank_has_the_rows_that_matter():
-    made = Pool(Prior(np.zeros(2), 0.0))
-    made.join(np.array([5, 3, 0, 1]), np.array([1.0, -1.0, 1.0, -1.0]))
-    made.alpha = np.array([3.0, 2.0, 0.0, 1.0])
-    twin = made.sorted_by(np.array([9, 8, 7, 6, 5, 4]), np.zeros(6))
-    assert twin.places.tolist() == [5, 3, 1]
-    assert twin.alpha.tolist() == [3.0, 2.0, 1.0]
-    assert twin.signs.tolist() == [1.0, -1.0, -1.0]
+def sides(rng, count):
+    return [tuple(half[: rng.integers(1, len(half))] for half in HALVES) for _ in range(count)]
 
 
-def test_a_solve_that_fails_says_so_and_nothing_torn_is_kept(monkeypatch):
-    rng = np.random.default_rng(6)
-    here = problem(rng, 2)
-    made = Pool(Prior(np.zeros(2), 0.0))
-    made.join(np.arange(6), np.where(np.arange(6) % 2, 1.0, -1.0))
-    with monkeypatch.context() as patch:
-        patch.setattr(pool.kernels, "newton", lambda *_: False)
-        with pytest.raises(NotConverged):
-            made.solve(here)
-    made.solve(here)
-    assert_optimal(made, here)
-
-
-@pytest.mark.parametrize(
-    ("cheap", "separators", "is_kept"),
-    [
-        (0, 1, True),
-        (0, 500_000, True),
-        (0, 10**9, False),
-        (pool.CHEAP, 1, True),
-        (pool.CHEAP, 500_000, False),
-    ],
-    ids=["large", "many large", "too many large", "small", "too many small"],
+@given(
+    seed=st.integers(0, 9999),
+    count=st.integers(1, 5),
+    d=st.sampled_from([1, 3, 33, 70, 131]),
+    dtype=st.sampled_from(["f4", "f8"]),
+    leans=st.booleans(),
 )
-def test_a_pool_keeps_what_there_is_room_for(monkeypatch, cheap, separators, is_kept):
-    monkeypatch.setattr(pool, "CHEAP", cheap)
-    here = problem(np.random.default_rng(8), 3)
-    made = Pool(Prior(np.zeros(3), 0.0))
-    made.join(np.arange(6), np.where(np.arange(6) % 2, 1.0, -1.0))
-    made.solve(here)
-    assert made.is_small(here) == (cheap > 0)
-    made.trim(here._replace(separators=separators))
-    assert [each is not None for each in made.saved_warm_start()] == [is_kept, *[False] * 3]
-    made.join(np.arange(6, 9), np.ones(3))
-    made.solve(here)
-    assert_optimal(made, here)
+def test_each_pool_is_solved_and_measured_as_if_alone(seed, count, d, dtype, leans):
+    rng = np.random.default_rng(seed)
+    here = problem(rng, d, dtype=dtype)
+    here = here._replace(table=rng.normal(size=(ROWS, d)).astype(dtype))  # not exact in any order
+    pools, both = several(rng, d, count, leans=leans), sides(rng, count)
+    here.images.of(here.table, np.arange(ROWS))
+    alone = [each.fork() for each in pools]
+    found = solve_and_measure(pools, both, here, -np.inf, TOLERANCE)
+    for each, twin, side, one in zip(pools, alone, both, found, strict=True):
+        twin.solve(here)
+        w, b = twin.weights(here)
+        assert contents(each) == contents(twin)
+        assert one.w.tolist() == w.tolist()
+        assert one.b == b
+        places = np.concatenate(side)
+        margins = np.empty(len(places))
+        kernels.activations(w, b, here.table, places, here.geometry.origin, margins)
+        margins *= np.repeat([1.0, -1.0], [len(side[0]), len(side[1])])
+        assert one.margins.tolist() == margins.tolist()
+        assert one.least == margins.min()
 
 
-def test_an_empty_pool_is_its_prior():
-    here = problem(np.random.default_rng(7), 2)
-    made = Pool(Prior(np.array([1.0, 2.0]), 3.0))
-    made.solve(here)
-    w, b = made.weights(here)
-    assert w.tolist() == [1.0, 2.0]
-    assert b == 3.0
+@given(seed=st.integers(0, 9999), bound=st.sampled_from([0.0, 0.5, 1.0]))
+def test_settled_says_that_no_example_is_a_misfit_or_short(seed, bound):
+    rng = np.random.default_rng(seed)
+    here = problem(rng, 3)
+    here.table[HALVES[0], 0] += 2.0  # often all are on their sides
+    pools, both = several(rng, 3, 4), sides(rng, 4)
+    for each, side, one in zip(
+        pools, both, solve_and_measure(pools, both, here, bound, TOLERANCE), strict=True
+    ):
+        slacks = here.lam * each.alpha / here.weights[each.places]
+        slack = dict(zip(each.places.tolist(), slacks, strict=True))
+        settled = all(
+            margin >= bound
+            or (margin > 0 and place in slack and margin + slack[place] >= bound - TOLERANCE)
+            for place, margin in zip(np.concatenate(side).tolist(), one.margins, strict=True)
+        )
+        assert one.is_settled == settled

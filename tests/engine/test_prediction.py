@@ -5,15 +5,14 @@ import threading
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from minout import Learner, MinoutClassifier, engine
-from minout.engine import prediction
-from minout.engine.regions import Regions
+from minout import Learner, engine
+from minout.engine import prediction, softmax
 from minout.features import Identity
 from oracle.eighths import drawn
-from oracle.states import taught_state, written
+from oracle.states import taught_state
 
 TIE = {"C": 5.0, "whiten": False, "lda_prior": False, "standardize": False}
 
@@ -55,7 +54,6 @@ def winners(state, X):
     return found.regions.tolist(), found.clipped.tolist()
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.sampled_from([1, 2, 3, 5, 10, 60]),
     st.sampled_from([1, 3, 40]),
@@ -78,7 +76,6 @@ def test_winners_are_those_of_all_scores(classes, width, grid, dtype, seed):
     assert winners(state, X[:0]) == ([], [])
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(2, 7), st.integers(0, 999), st.sampled_from(["inf", "nan", "noise", "huge"]))
 def test_a_nonsense_proposal_changes_no_answer(classes, seed, kind):
     rng = np.random.default_rng(seed)
@@ -100,7 +97,7 @@ def test_a_nonsense_proposal_changes_no_answer(classes, seed, kind):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_predict_is_the_full_evaluation_while_learning(dtype, labels):
     rng = np.random.default_rng(4)
-    rows, names = blobs(rng, 5, 24, 6, apart=0.8, labels=labels)
+    rows, names = blobs(rng, 5, 12, 6, apart=0.8, labels=labels)
     learner = Learner(C=50.0, features=Identity(dtype))
     X = 2.0 * rng.normal(size=(70, 6))
     unknown, rejected = "nobody" if labels else 99, 0
@@ -120,113 +117,18 @@ def test_predict_is_the_full_evaluation_while_learning(dtype, labels):
     assert learner.predict(X).tolist() == full(learner, X).tolist()
 
 
-@pytest.mark.parametrize(
-    "labels", [[3, 0, 1, 2], [0.0, 1.0, 2.0, 4.0], list("dcab")], ids=["ints", "floats", "words"]
-)
-def test_the_classifier_rejects_the_rows_that_all_scores_reject(labels):
-    rng = np.random.default_rng(2)
-    rows, names = blobs(rng, 4, 12, 5, apart=0.7, labels=labels)
-    classifier = MinoutClassifier(lda_prior=False, regions=1).partial_fit(rows, np.array(names))
-    X = 2.0 * rng.normal(size=(90, 5))
-    scores = classifier.decision_function(X)
-    clipped = scores.max(axis=1) <= 0.0
-    assert 5 < clipped.sum() < 85
-    wanted = classifier.classes_[scores.argmax(axis=1)]
-    assert classifier.predict(X).tolist() == wanted.tolist()
-    expected = ["?!" if c else y for c, y in zip(clipped, wanted.tolist(), strict=True)]
-    assert classifier.predict(X, unknown="?!").tolist() == expected
-
-
-def test_rows_that_overflow_get_the_answer_of_the_full_evaluation():
-    state = random_state(np.random.default_rng(0), 4, 3, grid=True)
-    for pair in range(6):
-        w = state.separators[pair].w * 1e300
-        state.separators.put(pair, state.separators[pair]._replace(w=w))
-    X = np.array([[1e100, -1e100, 1e100], [1e-290, 0.0, 0.0], [0.5, 2.0, -1e20]])
-    with np.errstate(all="ignore"):
-        assert winners(state, X) == answers(state, X)
-
-
-def test_a_margin_that_is_not_a_number_counts_as_in_the_full_evaluation():
-    state = taught_state(np.eye(5)[:, :2], "cabed", **TIE)
-    rng = np.random.default_rng(1)
-    for pair in range(10):  # inf - inf at one of the rows, or at none
-        w = 1e300 * drawn(rng, 2, size=1, parts=1)
-        state.separators.put(pair, state.separators[pair]._replace(w=w, b=float(drawn(rng))))
-    X = 1e100 * drawn(rng, 64, 2, size=1, parts=1)
-    scores, computed = state.scores(X), engine.winners(state, X).computed
-    assert np.isinf(scores).any()
-    assert winners(state, X) == answers(state, X)
-    assert computed < 640
-
-
-@pytest.mark.parametrize("rows", [1, 40])
-def test_a_small_problem_is_decided_by_all_scores(rows, monkeypatch):
-    rng = np.random.default_rng(4)
-    state, X = random_state(rng, 5, 3, grid=True), drawn(rng, rows, 3)
-    searched = engine.winners(state, X)
-    monkeypatch.setattr(prediction, "SMALL", 10 * 3)
-    of_all = engine.winners(state, X)
-    assert of_all.computed == 10 * rows
-    assert (of_all.regions.tolist(), of_all.clipped.tolist()) == answers(state, X)
-    assert of_all.regions.tolist() == searched.regions.tolist()
-    assert of_all.clipped.tolist() == searched.clipped.tolist()
-
-
-def test_the_order_of_the_labels_follows_every_change():
-    regions = Regions(["b"])
-    assert regions.order.rank.tolist() == [0]
-    regions.set_label(1, "a")
-    assert regions.order.rank.tolist() == [1, 0]
-    regions.keep_first(1)
-    assert regions.order.rank.tolist() == [0]
-    regions.set_label(1, "c")
-    assert regions.order.rank.tolist() == [0, 1]
-
-
 def test_many_classes_need_few_separators():
     rng = np.random.default_rng(1)
-    classes, width = 150, 48
+    classes, width = 80, 48
     centres = 3.0 * rng.normal(size=(classes, width))
     pairs = classes * (classes - 1) // 2
     state = taught_state(centres, range(classes), **TIE)
     X = centres[rng.integers(0, classes, 400)] + rng.normal(size=(400, width))
     assert winners(state, X) == answers(state, X)
-    assert engine.winners(state, X).computed < 1.1 * classes * len(X) < pairs * len(X) / 20
+    assert engine.winners(state, X).computed < 1.1 * classes * len(X) < pairs * len(X) / 15
     noise = 10.0 * rng.normal(size=(400, width))
     assert winners(state, noise) == answers(state, noise)
     assert engine.winners(state, noise).computed < 1.5 * classes * len(X)
-
-
-def test_a_proposal_is_not_saved_and_is_computed_again_only_after_many_moves():
-    rng = np.random.default_rng(3)
-    rows, labels = blobs(rng, 20, 6, 8, apart=1.5)
-    state = taught_state(rows, labels, **TIE)
-    state.separators.proposal, before = None, written(state)
-    engine.winners(state, rows)
-    first = state.separators.proposal
-    assert first.V.shape == (20, 8)
-    assert written(state) == before
-    for _ in range(2):
-        for pair in range(50):
-            state.separators.put(pair, state.separators[pair])
-        engine.winners(state, rows)
-        kept = state.separators.proposal
-    assert (kept is first) == (100 * prediction.STALE <= 190)
-    assert written(state) == before
-
-
-def test_a_stream_that_predicts_each_row_rarely_computes_the_proposal():
-    rng = np.random.default_rng(5)
-    rows, labels = blobs(rng, 12, 30, 6, apart=1.5)
-    learner = Learner(**TIE, refresh="manual")
-    seen, moved = set(), 0
-    for x, y in zip(rows, labels, strict=True):
-        moved += len(learner.teach(x, y).certificate.moved)
-        learner.predict(x[None])
-        seen.add(id(learner._state.separators.proposal.V))
-    assert moved > 100
-    assert len(seen) < moved / 5
 
 
 def test_threads_that_predict_at_the_same_time_agree():
@@ -238,7 +140,7 @@ def test_threads_that_predict_at_the_same_time_agree():
     wanted, different = full(learner, X).tolist(), []
 
     def ask():
-        for _ in range(30):
+        for _ in range(10):
             learner._state.separators.proposal = None
             if learner.predict(X).tolist() != wanted:
                 different.append(1)
@@ -262,3 +164,17 @@ def test_scores_of_many_rows_are_those_of_each_row():
     X = rng.normal(size=(400, 70))
     scores = state.scores(X)
     assert all(state.scores(X[i : i + 1]).tobytes() == scores[i].tobytes() for i in range(400))
+
+
+def test_probabilities_are_a_softmax_of_the_scores():
+    rng = np.random.default_rng(8)
+    rows, labels = blobs(rng, 4, 12, 6, apart=1.0)
+    learner = Learner(**TIE)
+    learner.teach_many(rows, labels)
+    learner.consolidate()
+    X = 3.0 * rng.normal(size=(60, 6))
+    raised = np.exp(learner.choice.sharpness * learner.scores(X))
+    wanted = raised / raised.sum(axis=1, keepdims=True)
+    assert learner.probabilities(X) == pytest.approx(wanted)
+    large = softmax(np.array([[1000.0, -1000.0], [1.0, 1.0 + np.log(3.0)]]))
+    assert large == pytest.approx(np.array([[1.0, 0.0], [0.25, 0.75]]))

@@ -1,13 +1,12 @@
 """A call that cannot be solved is refused, and then nothing has changed, to the last bit."""
 
-import contextlib
 import copy
 
 import numpy as np
 import pytest
 
 from minout import InvalidInputError, Learner
-from minout.engine import check, draft, frame, pool, sketch
+from minout.engine import draft, pool
 from minout.errors import NotConverged
 from minout.features import Identity
 from oracle.margin import SETTINGS, everything, stream
@@ -138,17 +137,9 @@ def test_if_any_row_of_many_cannot_be_solved_nothing_has_changed(start, monkeypa
 def test_what_was_taken_back_leaves_nothing_in_the_caches(large, monkeypatch):
     if large:
         monkeypatch.setattr(pool, "CHEAP", 0)
-    for owner, name, value in [
-        (check, "MANY", 8),
-        (frame, "MANY", 8),
-        (frame, "DIRECTIONS", 4),
-        (sketch, "DIRECTIONS", 4),
-    ]:
-        monkeypatch.setattr(owner, name, value)
     rows, labels = stream(9, examples=80, features=12, apart=0.3)
     learner = Learner(**SETTINGS["all"])
     learner.teach_many(rows[:40], labels[:40].tolist())
-    assert learner.inspect().sketched
     twin, before = copy.deepcopy(learner), everything(learner)
     for first in (3, 12, 30):
         with monkeypatch.context() as patch:
@@ -182,78 +173,6 @@ def test_a_step_that_cannot_be_solved_changes_nothing(call, start, monkeypatch):
                 learner = copy.deepcopy(twin)  # this step had nothing to settle
     assert refused > 0 or start in ("nothing left", "one example")
     assert go_on(learner) == go_on(twin)
-
-
-@pytest.mark.parametrize("start", ["two classes", "all", "far", "far later"])
-def test_misfits_of_a_class_that_was_taken_back_do_not_count(start, monkeypatch):
-    learner = STARTS[start]()
-    rows = [learner.example(i)[0] for i in learner.ids]
-    labels = ["new"] * len(rows)  # equal rows with two labels: misfits
-    before = everything(learner)
-    with monkeypatch.context() as patch:
-        calls = fail_from(patch, None)
-        taken = copy.deepcopy(learner)
-        taken.teach_many(rows, labels)
-        assert taken.misfits
-    with monkeypatch.context() as patch:
-        fail_from(patch, calls())
-        with pytest.raises(InvalidInputError, match=TOO_DIFFERENT):
-            learner.teach_many(rows, labels)
-    assert everything(learner) == before
-    twin = copy.deepcopy(learner)
-    for each in (learner, twin):
-        each.forget_class("a")
-        assert each.audit().ok, each.audit().differences
-    assert everything(learner) == everything(twin)
-
-
-SIZES = [1e-90, 1e-30, 1.0, 1e30, 1e90, 1e100]
-
-
-@pytest.mark.parametrize("kind", ["plain", "scaled", "whitened", "all", "auto", "far"])
-@pytest.mark.parametrize("start", ["nothing", "a few"])
-@pytest.mark.parametrize("mixed", ["rows", "columns"])
-def test_numbers_of_very_different_sizes_are_learned_or_change_nothing(kind, start, mixed):
-    refused, refresh = 0, "auto" if start == "a few" else "manual"
-    for seed in range(6):
-        rng = np.random.default_rng(seed)
-        pinned = SETTINGS["means"] | {"near_classes": 1} if kind == "far" else SETTINGS[kind]
-        learner = Learner(**pinned, refresh=refresh)
-        if start == "a few":
-            learner.teach_many(ROWS[:10], NAMES[:10])
-        before, twin = everything(learner), copy.deepcopy(learner)
-        sizes = rng.choice(SIZES, size=(14, 1 if mixed == "rows" else 3))
-        rows = np.clip(rng.normal(size=(14, 3)) * sizes, -1e100, 1e100)
-        labels = [str(y) for y in rng.integers(0, 4, 14)]
-        if is_refused(lambda: learner.teach_many(rows, labels)):  # noqa: B023, called at once
-            assert everything(learner) == before
-            refused += 1
-            assert go_on(learner) == go_on(twin)
-        else:
-            assert learner.audit().ok
-    assert refused > 0
-
-
-def test_a_learner_that_took_wild_numbers_can_be_loaded_again(tmp_path):
-    taken = 0
-    for seed in range(90):
-        rng = np.random.default_rng(seed)
-        width, switches = int(rng.integers(1, 9)), rng.integers(0, 2, 3).astype(bool).tolist()
-        dtype = "float32" if seed % 3 == 0 else "float64"
-        pins = dict(zip(("whiten", "lda_prior", "standardize"), switches, strict=True))
-        pins["near_classes"] = "auto" if seed % 2 else 1
-        learner = Learner(C=float(10.0 ** rng.uniform(-9, 3)), features=Identity(dtype), **pins)
-        scale = 10.0 ** rng.uniform(-14, 14, width)
-        for _ in range(12):
-            with contextlib.suppress(InvalidInputError):
-                learner.teach(rng.normal(size=width) * scale, int(rng.integers(3)))
-                taken += 1
-        learner.save(tmp_path / "m")
-        again = Learner.load(tmp_path / "m")
-        assert len(again) == len(learner)
-        if len(learner):
-            assert np.isfinite(learner.scores(np.zeros((1, width)))).any()
-    assert taken > 500
 
 
 @pytest.mark.parametrize("whiten", [False, True])

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 
-from minout import Encoder, Identity, Learner, RandomFourier, Scattering
+from long import LONG
+from minout import Encoder, Identity, Learner, Projection, Scattering
 from minout.engine import pool as pool_module
 from minout.errors import InvalidInputError, MissingDataError, UnwritableError
 from oracle.margin import SETTINGS, differs, parts, saved, stream
@@ -38,7 +39,7 @@ def step(learner, rng, n):
     return report.certificate, report.refresh is None
 
 
-@settings(max_examples=25)
+@settings(max_examples=200 if LONG else 6)
 @given(st.sampled_from([*SETTINGS]), st.sampled_from(["float64", "float32"]), st.integers(0, 10**6))
 def test_stopping_changes_no_bit_of_what_follows(tmp_path_factory, kind, dtype, seed):
     folder = tmp_path_factory.mktemp("saved")
@@ -59,11 +60,7 @@ def test_stopping_changes_no_bit_of_what_follows(tmp_path_factory, kind, dtype, 
     assert other.audit().ok
 
 
-@pytest.mark.parametrize(
-    "features",
-    [Identity(), Identity("float32"), RandomFourier(200)],
-    ids=["float64", "float32", "fourier"],
-)
+@pytest.mark.parametrize("features", [Identity(), Identity("float32")], ids=["float64", "float32"])
 def test_what_pools_carry_along_is_saved(tmp_path, monkeypatch, features):
     monkeypatch.setattr(pool_module, "CHEAP", 0)  # so that small pools keep what large ones keep
     X, y = load_digits(return_X_y=True)
@@ -78,42 +75,18 @@ def test_what_pools_carry_along_is_saved(tmp_path, monkeypatch, features):
     assert unlike(learner, other) == []
 
 
-def test_large_pools_that_are_solved_by_w_are_saved(tmp_path):
-    rng = np.random.default_rng(0)
-    learner = Learner(C=0.5, whiten=True)
-    rows, labels = rng.normal(size=(500, 3)), rng.integers(0, 2, 500)
-    for x, label in zip(rows[:400], labels[:400].tolist(), strict=True):
-        learner.teach(x, label)
-    assert "newton.0.L" in parts(saved(learner))
-    other = through_a_file(learner, tmp_path)
-    for i in range(400, 500):
-        for each in (learner, other):
-            each.teach(rows[i], int(labels[i]))
-    assert unlike(learner, other) == []
-
-
 def test_notes_words_and_an_empty_learner_come_back(tmp_path):
-    learner = Learner(C=2.0, refresh="manual", features="random_fourier")
+    learner = Learner(C=2.0, refresh="manual", features="projection")
     learner.notes["columns"] = ["a", "ä,b"]
     other = through_a_file(learner, tmp_path)
     assert other.notes == {"columns": ["a", "ä,b"]}
     assert other.settings == learner.settings
-    assert other.features == RandomFourier()
+    assert other.features == Projection()
     assert len(other) == 0
     other.teach([1.0, 2.0], "naïve, \n label", id="ü")
     last = through_a_file(other, tmp_path)
     assert last.ids == ["ü"]
     assert last.classes.tolist() == ["naïve, \n label"]
-
-
-def test_everything_forgotten_comes_back_empty(tmp_path):
-    learner = Learner()
-    learner.teach([1.0], "a", id=3)
-    learner.forget(3)
-    other = through_a_file(learner, tmp_path)
-    assert len(other) == 0
-    other.teach([2.0], "b")
-    assert other.predict([[0.0]]).tolist() == ["b"]
 
 
 def test_a_forgotten_row_is_not_in_the_file(tmp_path):
@@ -146,7 +119,7 @@ def test_a_map_with_another_fingerprint_is_refused(tmp_path):
 
 
 def test_built_in_maps_come_back_by_themselves(tmp_path):
-    for features in (Scattering((8, 9), scales=2), Identity("float32"), RandomFourier(7, 2.5, 3)):
+    for features in (Scattering((8, 9), scales=2), Identity("float32"), Projection(7, 3)):
         learner = Learner(features=features)
         learner.teach(np.arange(72.0), 0)
         assert through_a_file(learner, tmp_path).features == features

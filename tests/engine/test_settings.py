@@ -1,4 +1,4 @@
-"""The settings: what may be chosen, what is pinned, what is refused."""
+"""Settings: what may be chosen, what is pinned, what is refused, and when a stream refreshes."""
 
 import copy
 import itertools
@@ -7,15 +7,10 @@ import numpy as np
 import pytest
 
 from minout import Learner
-from minout.engine import Settings
+from minout.engine import Settings, frame
 from minout.engine.choice import SHAPES, STRENGTHS
 from minout.engine.folds import Shape
 from minout.errors import InvalidInputError
-
-
-def test_with_nothing_pinned_everything_may_be_chosen():
-    assert Settings().shapes() == SHAPES
-    assert Settings().strengths() == STRENGTHS
 
 
 @pytest.mark.parametrize(
@@ -35,28 +30,22 @@ def test_every_shape_that_may_be_chosen_respects_the_pins(pins):
 
 
 def test_the_plainest_shape_and_the_highest_strength_come_first():
+    assert Settings().shapes() == SHAPES
     sizes = [sum(shape) for shape in Settings().shapes() if shape.whiten or not shape.lda_prior]
     assert sizes == sorted(sizes)
-    assert list(Settings().strengths()) == sorted(Settings().strengths(), reverse=True)
-
-
-@pytest.mark.parametrize(
-    "C", [1, 0.5, np.float32(0.5), np.int64(2)], ids=["int", "float", "float32", "int64"]
-)
-def test_a_pinned_strength_is_the_only_one(C):
-    assert Settings(C=C).strengths() == (float(C),)
-    assert type(Settings(C=C).strengths()[0]) is float
-
-
-@pytest.mark.parametrize("whiten", [np.True_, True], ids=["numpy", "python"])
-def test_a_pin_from_numpy_is_a_pin(whiten):
-    assert all(shape.whiten is True for shape in Settings(whiten=whiten).shapes())
+    assert Settings().strengths() == tuple(sorted(STRENGTHS, reverse=True))
+    assert Settings(C=2).strengths() == (2.0,)
 
 
 @pytest.mark.parametrize(
     "settings",
-    [{"C": np.float32(0.5)}, {"C": np.int64(2)}, {"C": np.longdouble(2)}, {"whiten": np.True_}],
-    ids=["float32", "int64", "longdouble", "bool"],
+    [
+        {"C": np.float32(0.5)},
+        {"C": np.int64(2)},
+        {"whiten": np.True_},
+        {"near_classes": np.uint8(3)},
+    ],
+    ids=["float32", "int64", "bool", "uint8"],
 )
 def test_settings_from_numpy_can_be_saved_and_copied(settings, tmp_path):
     learner = Learner(**settings)
@@ -66,39 +55,80 @@ def test_settings_from_numpy_can_be_saved_and_copied(settings, tmp_path):
     assert copy.deepcopy(learner).settings == learner.settings
 
 
-def _shown(setting):
-    name, value = setting
-    return f"{name}={value}" if not isinstance(value, int) or value < 2**64 else f"{name}=huge"
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(
+            ("C", value)
+            for value in (0.0, float("nan"), True, "cheap", None, [0.1], 1e-320, 10**400)
+        ),
+        *(("whiten", value) for value in ("yes", None)),
+        *(("lda_prior", value) for value in (1, 0.0)),
+        *(("refresh", value) for value in ("never", True)),
+        *(("near_classes", value) for value in (0, True, 1.5, "some", None, 10**30)),
+        *(("regions", value) for value in (0, 1.5, "two", True, 2**40)),
+        *(("expand", value) for value in (0, 1.5, "three", True, 2**40)),
+    ],
+    ids=lambda value: str(value)[:9],
+)
+def test_settings_that_mean_nothing_are_refused_in_a_sentence(name, value):
+    with pytest.raises(InvalidInputError, match=rf"^`{name}` must be .*\.$"):
+        Learner(**{name: value})
+
+
+def refreshes(labels):
+    """Return after how many examples there was a refresh, and which of them chose settings."""
+    rng, learner, found = np.random.default_rng(0), Learner(regions=1, expand=None), {}
+    for n, label in enumerate(labels, start=1):
+        refresh = learner.teach(rng.normal(size=3) + label, label).refresh
+        if refresh is not None:
+            found[n] = refresh.chose_settings
+    return found
+
+
+def test_in_a_shuffled_stream_a_refresh_comes_whenever_the_examples_have_doubled():
+    found = refreshes([n % 3 for n in range(100)])
+    assert [*found] == [2, 4, 8, 16, 32, 64]
+    assert [n for n in found if found[n]] == [8, 32]
 
 
 @pytest.mark.parametrize(
-    ("settings", "sentence"),
+    ("labels", "at"),
     [
-        ({"C": 0.0}, "`C` must be a positive number"),
-        ({"C": -1.0}, "`C` must be a positive number"),
-        ({"C": float("nan")}, "`C` must be a positive number"),
-        ({"C": float("inf")}, "`C` must be a positive number"),
-        ({"C": True}, "`C` must be a positive number"),
-        ({"C": "cheap"}, "`C` must be a positive number"),
-        ({"C": None}, "`C` must be a positive number"),
-        ({"C": [0.1]}, "`C` must be a positive number"),
-        ({"whiten": "yes"}, "`whiten` must be True, False"),
-        ({"whiten": None}, "`whiten` must be True, False"),
-        ({"lda_prior": 1}, "`lda_prior` must be True, False"),
-        ({"standardize": 0.0}, "`standardize` must be True, False"),
-        ({"refresh": "never"}, "`refresh` must be "),
-        ({"refresh": True}, "`refresh` must be "),
-        ({"C": 1e-320}, "`C` must be a positive number"),
-        ({"C": 10**400}, "`C` must be a positive number"),
-        ({"C": 10**5000}, "`C` must be a positive number"),
+        ([0] * 300 + [1] * 299, [301, 316, 364, 556]),
+        ([n // 40 for n in range(400)], [41, 56, 104, 208]),
     ],
-    ids=lambda each: "" if isinstance(each, str) else " ".join(map(_shown, each.items())),
+    ids=["two", "ten"],
 )
-def test_settings_that_mean_nothing_are_refused_in_a_sentence(settings, sentence):
-    with pytest.raises(InvalidInputError, match=rf"^{sentence}.*\.$"):
-        Settings(**settings)
+def test_of_labels_taught_one_after_the_other_only_the_second_adds_refreshes(labels, at):
+    assert [*refreshes(labels)] == at
 
 
-def test_settings_cannot_be_changed_afterwards():
-    with pytest.raises(AttributeError):
-        Settings().C = 0.5
+def test_a_third_label_brings_a_choice_at_the_next_refresh():
+    assert refreshes([0] * 33 + [1] * 40 + [2] * 27) == {34: False, 49: True, 98: True}
+
+
+def test_with_one_class_there_is_nothing_to_renew():
+    learner = Learner(whiten=True, lda_prior=True)
+    for row in np.random.default_rng(0).normal(size=(10, 2)):
+        learner.teach(row, "only")
+    assert not learner.what_if([0.5, 0.5], "only").refresh
+    assert learner.teach([0.5, 0.5], "only").refresh is None
+
+
+@pytest.mark.parametrize("pinned", [False, True], ids=["chosen", "pinned"])
+def test_a_metric_is_not_tried_for_very_wide_rows_unless_it_is_pinned(pinned, monkeypatch):
+    tried, choose = [], frame.choose
+
+    def recorded(table, options, stored):
+        tried.append(any(shape.whiten for shape in options.shapes))
+        return choose(table, options, stored)
+
+    monkeypatch.setattr(frame, "choose", recorded)
+    monkeypatch.setattr(frame, "WIDEST_METRIC", 20)
+    for features, wide in ((20, False), (21, True)):
+        tried.clear()
+        learner, rng = Learner(whiten=True if pinned else "auto"), np.random.default_rng(0)
+        for i in range(12):
+            learner.teach(rng.normal(size=features) + (i % 2), i % 2)
+        assert set(tried) == {pinned or not wide}

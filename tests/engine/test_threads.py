@@ -1,4 +1,4 @@
-"""The number of threads, here and in BLAS, changes no bit."""
+"""How work is divided, by threads, by batches or one by one, changes no bit."""
 
 import hashlib
 import os
@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from minout import Learner, kernels
-from minout.engine import reference, settle
+from minout.engine import batch, pool, settle
 from minout.features import Identity
 from oracle.margin import SETTINGS, last_move, parts, saved
 
-KINDS = ["plain", "all", "auto"]
+CASES = [("plain", "float64"), ("all", "float32"), ("auto", "float64")]
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +25,6 @@ def all_work_is_divided(monkeypatch):
 def divide_all_work(put):
     """Let small jobs go to threads too."""
     put(settle, "WORTH_DIVIDING", 0)
-    put(reference, "WORTH_DIVIDING", 5)
 
 
 def walked(kind, dtype, *, examples=90, features=40):
@@ -47,30 +46,18 @@ def contents(learner):
     return parts(saved(learner)), last_move(learner)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_a_plain_loop_gives_the_same_bits_as_threads(kind, dtype, monkeypatch):
+@pytest.mark.parametrize(("kind", "dtype"), CASES)
+def test_a_plain_loop_in_any_order_gives_the_same_bits_as_threads(kind, dtype, monkeypatch):
     divided = contents(walked(kind, dtype))
     asked = []
 
     def loop(function, items):
         asked.append(len(items))
-        return [function(item) for item in items]
+        return [function(item) for item in reversed(items)][::-1]
 
     monkeypatch.setattr(kernels, "in_threads", loop)
     assert contents(walked(kind, dtype)) == divided
     assert max(asked) > 1
-
-
-@pytest.mark.parametrize("kind", ["plain", "auto"])
-def test_work_done_in_any_order_gives_the_same_bits(kind, monkeypatch):
-    divided = contents(walked(kind, "float64"))
-
-    def backwards(function, items):
-        return [function(item) for item in reversed(items)][::-1]
-
-    monkeypatch.setattr(kernels, "in_threads", backwards)
-    assert contents(walked(kind, "float64")) == divided
 
 
 ELSEWHERE = """
@@ -110,3 +97,35 @@ def test_another_process_with_other_threads_gives_the_same_bits(work):
     assert separators == fingerprints()[0]
     if work == "divided":  # small pools keep no factors: what is kept differs, not what is found
         assert everything == fingerprints()[1]
+
+
+@pytest.mark.parametrize(("kind", "dtype"), CASES)
+def test_what_small_pools_keep_and_how_a_batch_is_divided_changes_no_bit(kind, dtype, monkeypatch):
+    monkeypatch.setattr(settle, "WORTH_DIVIDING", 10**9)  # all pools are small
+    usual = contents(walked(kind, dtype))
+    monkeypatch.setattr(pool, "SMALL_ROOM", 0)
+    assert contents(walked(kind, dtype)) == usual
+    monkeypatch.setattr(batch, "WORTH_DIVIDING", 0)
+    assert contents(walked(kind, dtype)) == usual
+
+
+def all_large(monkeypatch):
+    monkeypatch.setattr(pool, "CHEAP", 0)
+
+
+def none_solved(monkeypatch):
+    monkeypatch.setattr(settle, "solve_and_measure", lambda pools, *_: [None for _ in pools])
+
+
+@pytest.mark.parametrize("kind", ["plain", "means", "all"])
+@pytest.mark.parametrize("otherwise", [all_large, none_solved])
+def test_the_way_of_large_pools_ends_at_the_same_model(otherwise, kind, monkeypatch):
+    probe = np.random.default_rng(3).normal(size=(40, 40))
+    usual = walked(kind, "float64")
+    otherwise(monkeypatch)
+    other = walked(kind, "float64")
+    for each in (usual, other):
+        each.consolidate()
+        assert each.audit().ok
+    assert other.misfits == usual.misfits
+    assert other.scores(probe) == pytest.approx(usual.scores(probe), abs=1e-6)

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minout import InvalidInputError, Learner, maths
+from minout.engine import WhatIf
 from oracle.eighths import arrays
 from oracle.margin import SETTINGS, STRAIGHT, everything, margins_by_label, stream
 
@@ -205,25 +206,6 @@ def test_every_example_that_changes_sides_was_at_risk():
     assert changes > 5
 
 
-def test_each_id_of_an_answer_is_named_once():
-    learner = Learner(**KINDS["loose"])
-    for x, y in streams(4):
-        said = learner.what_if(x, y)
-        assert len(said.interfered) == len(set(said.interfered))
-        assert set(said.interfered) >= {i for ids in said.neurons.values() for i in ids}
-        learner.teach(x, y)
-
-
-def test_an_example_that_fits_would_touch_no_other():
-    learner = Learner(**KINDS["plain"])
-    for i in range(6):
-        learner.teach([10.0 * (i % 2), i / 8], i % 2)
-    assert learner.what_if([10.0, 0.25], 1) == ({}, (), (), False, ())
-    learner.teach([10.0, 0.25], 1)
-    with pytest.raises(InvalidInputError, match="no last move"):
-        learner.partition()
-
-
 @pytest.mark.parametrize("call", ["forget", "correct", "consolidate"])
 def test_after_removing_or_relabelling_there_is_no_last_move(call):
     learner = Learner(**KINDS["plain"])
@@ -233,3 +215,16 @@ def test_after_removing_or_relabelling_there_is_no_last_move(call):
     getattr(learner, call)(*args)
     with pytest.raises(InvalidInputError, match="no last move"):
         learner.partition()
+
+
+@pytest.mark.parametrize("weight", [1.0, 2.5])
+def test_what_if_takes_a_stored_example_with_its_own_weight(weight):
+    learner = Learner()
+    learner.teach_many([[0.0], [1.0], [3.0]], ["a", "a", "b"], ids=["x", "y", "z"])
+    learner.teach([2.0], "a", id="heavy", weight=weight)
+    assert learner.what_if([2.0], "a", id="heavy") == WhatIf.nothing()
+    assert learner.what_if([2.0], "a", id="heavy", weight=weight) == WhatIf.nothing()
+    with pytest.raises(InvalidInputError, match="stored with another weight"):
+        learner.what_if([2.0], "a", id="heavy", weight=weight + 1.0)
+    with pytest.raises(InvalidInputError, match="A weight is a number"):
+        learner.what_if([2.0], "a", id="new", weight="much")

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import minout.learner
 from minout import Identity, InvalidInputError, Learner
 from oracle.margin import SETTINGS, differs, everything, saved
 
@@ -92,50 +91,6 @@ def test_a_folder_keeps_the_new_columns(tmp_path):
     assert differs(saved(reader), saved(twin)) == []
 
 
-@pytest.mark.parametrize("many", [False, True], ids=["one", "many"])
-def test_teaching_a_longer_row_widens_with_it_or_not_at_all(many):
-    rows, y, known = late_columns(np.random.default_rng(5), 20)
-    twin = teach_as_columns_come(Learner(), rows, y, known)
-    learner = Learner()
-    width = known[0]
-    for n, (row, label, count) in enumerate(zip(rows, y, known, strict=True)):
-        grown, width = count - width, count
-        if n:
-            before = everything(learner)
-            with pytest.raises(InvalidInputError, match="is stored with another"):
-                learner.teach([*row[:count], 9.0], label, id=0, widen=grown + 1)
-            assert everything(learner) == before
-        if many:
-            learner.teach_many([row[:count]], [label], [n], at=float(n), widen=grown)
-        else:
-            learner.teach(row[:count], label, n, at=float(n), widen=grown)
-        assert learner.width == count
-        if n % 7 == 3:
-            learner.forget(n - 1)
-    assert differs(saved(learner), saved(twin)) == []
-
-
-def test_teach_many_that_fails_takes_the_new_columns_back(monkeypatch):
-    learner = Learner()
-    learner.teach_many([[0.0], [1.0]], ["a", "b"], ids=["x", "y"], at=0.0)
-    before, step, taught = everything(learner), minout.learner.step, []
-
-    def failing(state, example):
-        taught.append(example)
-        if len(taught) == 2:
-            raise InvalidInputError("on purpose")
-        return step(state, example)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(minout.learner, "step", failing)
-        with pytest.raises(InvalidInputError, match="on purpose"):
-            learner.teach_many([[0.5, 1.0], [2.0, 1.0]], ["a", "b"], at=0.0, widen=1)
-    assert everything(learner) == before
-    assert learner.width == 1
-    with pytest.raises(InvalidInputError, match="`widen` is a whole number from 0, not -1"):
-        learner.teach([0.5, 1.0], "a", widen=-1)
-
-
 def bad(learner, n):
     before = everything(learner) if len(learner) else None
     with pytest.raises(InvalidInputError) as error:
@@ -153,7 +108,7 @@ def test_what_is_no_number_of_columns_is_refused(n):
 
 def test_only_rows_as_they_were_given_get_columns():
     assert "Nothing has been taught yet" in bad(Learner(), 1)
-    for settings_ in ({"memory": "uint8"}, {"features": "random_fourier"}):
+    for settings_ in ({"memory": "uint8"}, {"features": "projection"}):
         learner = Learner(**settings_)
         learner.teach([1.0, 2.0], "a")
         assert "a feature map or a codec" in bad(learner, 1)

@@ -9,8 +9,9 @@ added to the digest of the row that is written, so that a changed row has the ri
 import copy
 import json
 import sqlite3
+import struct
 from collections import defaultdict
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 
 import numpy as np
 
@@ -24,7 +25,6 @@ from minout.store.schema import (
     PAGE,
     SCHEMA,
     ExampleRecord,
-    is_example,
     seal_of,
 )
 
@@ -39,8 +39,8 @@ NUMBERS = {
     "images": {"key": int},
     "log": {"number": int, "time": float},
 }
-TEXT = {"head": ("writer",), "examples": ("id", "label", "corrected"), "log": ("id", "details")}
-PLAIN = ("writer", "action")
+TEXT = {"examples": ("id", "label", "corrected"), "log": ("id", "details")}
+PLAIN = ("action",)
 
 
 def connect(folder):
@@ -130,8 +130,7 @@ def building(folder, about, arrays):
 def _fill(connection, about, arrays):
     text, notes = about.pop("text", {}), about.pop("notes", None)
     put = connection.executemany
-    columns = _columns(text, arrays, "head", ("version", "writer"))
-    put("INSERT INTO head VALUES (1, ?, 0, ?)", columns)
+    put("INSERT INTO head VALUES (1, ?, 0)", _columns(text, arrays, "head", ("version",)))
     names = ("place", "version", "id", "label", "region", "position", "weight", "time", "serial")
     examples = _columns(text, arrays, "examples", (*names, "corrected"))
     digests = _digests(about, arrays)
@@ -216,8 +215,9 @@ def reseal(connection):
     """Make all seals right, and the sum of them."""
     total, fields = 0, ", ".join(ExampleRecord._fields)
     for number, *values in connection.execute(f"SELECT rowid, {fields} FROM examples").fetchall():
-        record = ExampleRecord(*values)
-        seal = record.seal() if is_example(record) else 0
+        seal = 0
+        with suppress(struct.error, TypeError):  # values of other types
+            seal = ExampleRecord(*values).seal()
         total += seal
         connection.execute("UPDATE examples SET seal = ? WHERE rowid = ?", (seal, number))
     for table in ("separators", "images", "parts"):

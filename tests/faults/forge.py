@@ -4,8 +4,6 @@ Every kind takes metadata (JSON), arrays and a random generator, and returns wha
 None if it does not apply. It does not matter in which form they are written later.
 """
 
-import copy
-
 import numpy as np
 
 FLOATS = [0.0, -0.0, -1.0, 1.0, 1e-300, 1e-9, 1e15, 1e101, 1e300, -1e300]
@@ -96,38 +94,6 @@ def missing(about, arrays, rng):
     return name
 
 
-def extra(about, arrays, rng):
-    """Add an array that belongs to another kind of model, or to none."""
-    n, d = arrays["rows"].shape
-    pairs, pool = len(arrays["b"]), int(arrays["pool.sizes"].max(initial=0))
-    d = len(arrays["origin"])
-    more = {
-        "weight": np.full(n, 3.0),
-        "left": np.ones(pairs, dtype=np.int64),
-        "K": np.ones(d),
-        "precision": np.zeros((d, d)),
-        "sums.scatter": np.full((d, d), 1e300),
-        "prior.W": np.ones((pairs, d)),
-        "hats.of": np.zeros(3, dtype=np.int64),
-        "far.near": np.arange(pairs),
-        "factor.0.order": np.arange(pool),
-        "newton.0.L": np.ones((d + 1) * (d + 2) // 2),
-        "newton.0.u": np.ones(d + 1),
-        "newton.0.departed": np.ones((2, d + 1)),
-        "unknown": np.ones(3),
-        "../../etc/passwd": np.ones(3),
-        "": np.ones(2),
-    }
-    name = str(rng.choice(list(more)))
-    arrays[name] = more[name]
-    if name == "newton.0.L":
-        inside = np.zeros(int(arrays["pool.sizes"][:1].sum()), dtype=bool)
-        arrays |= {"newton.0.q": np.ones(d + 1), "newton.0.inside": inside}
-    if name == "factor.0.order":
-        arrays["factor.0"] = np.ones(pool * (pool + 1) // 2)
-    return name
-
-
 def exchanged(about, arrays, rng):
     """Exchange two arrays."""
     a, _ = _pick(arrays, rng, "fiub")
@@ -186,49 +152,6 @@ def many_regions(about, arrays, rng):
     return f"{count} regions"
 
 
-def sibling_regions(about, arrays, rng):
-    """Divide one label of a model without other labels into a region for each example."""
-    state, n = about["state"], 1_000
-    if "far.near" in arrays or "hats.of" in arrays or arrays["rows"].shape[1] > 3:
-        return None
-    d, dtype = arrays["rows"].shape[1], arrays["rows"].dtype
-    keep = {
-        name: arrays[name]
-        for name in ("origin", "sums.shift", "sums.squares", "K", "K.lower")
-        if name in arrays
-    }
-    arrays.clear()
-    empty = np.empty(0, dtype=np.int64)
-    arrays |= keep | {
-        "rows": np.arange(n * d, dtype=dtype).reshape(n, d),
-        "class": np.arange(n),
-        "digest": np.arange(n, dtype=np.uint64),
-        "stored": np.ones(n, dtype=bool),
-        "time": np.zeros(n),
-        "serial": np.arange(n),
-        "W": np.empty((0, d)),
-        "b": np.empty(0),
-        "prior.b": np.empty(0),
-        "members": np.arange(n),
-        "members.sizes": np.ones(n, dtype=np.int64),
-        "sums.counts": np.empty(0),
-        "sums.rows": np.empty((0, d)),
-        "images": np.empty((0, d), dtype=dtype),
-        "images.of": empty,
-        "pool.signs": np.empty(0, dtype=np.int8),
-        "pool.alpha": np.empty(0),
-        "pool.idle": empty,
-    }
-    for name in ("pool", "misfits", "pending"):
-        arrays |= {name: empty, f"{name}.sizes": empty}
-    state |= {"labels": [state["labels"][0]] * n, "ids": list(range(n)), "corrected": []}
-    state |= {"taught": n, "seen": 0, "scattered": 0}
-    state["schedule"]["prior_at"] = [5] * n
-    if rng.random() < 0.5:
-        state["settings"]["regions"] = state["choice"]["regions"] = n
-    return f"{n} regions"
-
-
 def many_hats(about, arrays, rng):
     """Expand short rows by thousands of hat functions."""
     if "far.near" in arrays or any(name.startswith(("newton", "factor")) for name in arrays):
@@ -256,63 +179,6 @@ def many_hats(about, arrays, rng):
     if rng.random() < 0.5:
         about["state"]["settings"]["expand"] = about["state"]["choice"]["hats"] = h
     return f"{h} hats"
-
-
-def crowded_pool(about, arrays, rng):
-    """Store thousands of rows, all of them in the pool of one pair, with a factor of none."""
-    state, n = about["state"], 6_000
-    labels, d = state["labels"], len(arrays["origin"])
-    if "far.near" in arrays or "hats.of" in arrays or len(arrays["b"]) != 3 or d > 3:
-        return None
-    dtype = arrays["rows"].dtype
-    classes = np.arange(n) % 3
-    places = np.argsort(classes, kind="stable")
-    sizes = np.bincount(classes)
-    pool = np.flatnonzero(classes < 2)
-    for name in [each for each in arrays if each.startswith(("weight", "left", "newton"))]:
-        del arrays[name]
-    arrays |= {
-        "rows": np.tile(np.eye(3, dtype=dtype), (n // 3, 1))[:, :d].copy(),
-        "class": classes,
-        "digest": np.arange(n, dtype=np.uint64),
-        "stored": np.ones(n, dtype=bool),
-        "time": np.zeros(n),
-        "serial": np.arange(n),
-        "members": places,
-        "members.sizes": sizes,
-        "images": np.empty((0, d), dtype=dtype),
-        "images.of": np.empty(0, dtype=np.int64),
-        "pool": pool,
-        "pool.sizes": np.array([len(pool), 0, 0]),
-        "pool.signs": np.where(classes[pool] == 0, 1, -1).astype(np.int8),
-        "pool.alpha": np.zeros(len(pool)),
-        "pool.idle": np.zeros(len(pool), dtype=np.int64),
-        "factor.0": np.empty(0),
-        "factor.0.order": np.empty(0, dtype=np.int64),
-    }
-    for name in ("misfits", "pending"):
-        arrays |= {name: np.empty(0, dtype=np.int64), f"{name}.sizes": np.zeros(3, dtype=np.int64)}
-    if len(set(labels)) < 3:
-        return None
-    state |= {"ids": list(range(n)), "corrected": [], "taught": n, "seen": 0, "scattered": 0}
-    return f"a pool of {len(pool)}"
-
-
-KINDS = {
-    each.__name__: each
-    for each in (
-        *(extreme, not_finite, off_by_one, scaled, reordered, another_type, another_shape),
-        *(missing, extra, exchanged, fact, nearby_fact, missing_fact),
-    )
-}
-BOMBS = {each.__name__: each for each in (many_regions, sibling_regions, many_hats, crowded_pool)}
-"""Small files that would take much memory."""
-
-
-def forge(about, arrays, kind, rng):
-    """Return forged metadata and arrays, and what was changed (None: this kind does not apply)."""
-    about, arrays = copy.deepcopy(about), dict(arrays)
-    return about, arrays, kind(about, arrays, rng)
 
 
 def _pick(arrays, rng, kinds):
@@ -350,3 +216,14 @@ def _deep():
     for _ in range(DEEP):
         value = [value]
     return value
+
+
+KINDS = {
+    each.__name__: each
+    for each in (
+        *(extreme, not_finite, off_by_one, scaled, reordered, another_type, another_shape),
+        *(missing, exchanged, fact, nearby_fact, missing_fact),
+    )
+}
+BOMBS = {each.__name__: each for each in (many_regions, many_hats)}
+"""Small models that would take much memory."""

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from minout import Learner
-from minout.features import Identity, RandomFourier
+from minout import Learner, ScalarCodec
+from minout.features import Identity
 
 PINNED = {"C": 5.0, "whiten": False, "lda_prior": False, "standardize": False, "regions": 1}
 METRIC = {"C": 5.0, "whiten": True, "lda_prior": True, "standardize": True, "regions": 1}
@@ -45,6 +45,12 @@ def far():
     return learner
 
 
+def codes():
+    """Rows as codes, of a codec with bounds."""
+    learner = Learner(**METRIC, expand=2, memory=ScalarCodec(4, [-3.0] * 3, [3.0, 4.0, 5.0]))
+    return _taught(learner, 5, examples=40)
+
+
 def window():
     """A window that examples have fallen out of."""
     return _taught(Learner(**METRIC, expand=None, keep=25), 7, examples=40)
@@ -59,46 +65,20 @@ def weights():
     return learner
 
 
-def waves():
-    """A feature map with settings, and settings that are chosen."""
-    learner = Learner(features=RandomFourier(8, seed=3))
-    return _taught(learner, 11, examples=30)
+KINDS = (plain, whitened, regions, hats, far, codes, window, weights)
+MODELS = {each.__name__: each for each in KINDS}
 
 
-def primal():
-    """Pools that are solved for w, with their sums."""
-    return _noise(Learner(**METRIC | {"C": 0.5}, expand=None), features=3)
-
-
-def factored():
-    """Pools that are solved for α, with their factors."""
-    return _noise(Learner(**PINNED | {"C": 0.5}, expand=None), features=500)
-
-
-MODELS = {each.__name__: each for each in (plain, whitened, regions, hats, far, window, weights)}
-MORE_MODELS = {each.__name__: each for each in (waves, primal, factored)}
-
-
-WIDTHS = {"factored": 500}
-
-
-def questions(name, count=12):
+def questions(count=12):
     """Return rows to ask a model about: near those stored, and far from them."""
     rng = np.random.default_rng(0)
     far = np.repeat([0.5, 2.0, 20.0], [4, 4, count - 8])
-    return rng.normal(size=(count, WIDTHS.get(name, 3))) * far[:, None]
+    return rng.normal(size=(count, 3)) * far[:, None]
 
 
 def _taught(learner, seed, *, examples=20, names=False):
     rows, labels = _stream(seed, examples)
     learner.teach_many(rows, [f"c{n}" if names else int(n) for n in labels], at=NOW)
-    return learner
-
-
-def _noise(learner, *, features):
-    rng = np.random.default_rng(features)
-    rows, labels = rng.normal(size=(200, features)), rng.integers(0, 2, 200).tolist()
-    learner.teach_many(rows, labels, at=NOW)
     return learner
 
 

@@ -5,21 +5,20 @@ import signal
 import pytest
 
 from faults.killing import kill
+from long import LONG
 from minout import model_store
-from oracle.operations import script
+from oracle.operations import KINDS, script
 
-KILLS = 10
-"""For each durability; `python -m benchmarks store --only kills` has a thousand."""
-
-
-@pytest.fixture(scope="module")
-def calls():
-    return script(7, 120)
+WALKS = [*KINDS] if LONG else ["auto", "newest 30"]
+KILLS, OPERATIONS = (63, 200) if LONG else (5, 80)
+"""For each durability and each of these settings."""
 
 
+@pytest.mark.parametrize("kind", WALKS)
 @pytest.mark.parametrize("durability", ["example", "batch"])
-def test_killed_at_any_moment_a_model_is_what_was_acknowledged(calls, durability, monkeypatch):
+def test_killed_at_any_moment_a_model_is_what_was_acknowledged(kind, durability, monkeypatch):
     monkeypatch.setattr(model_store, "BATCH_SECONDS", 0.002)
+    calls = script(7, OPERATIONS, **KINDS[kind])
     kills = kill(calls, KILLS, durability=durability, seed=1)
     assert kills.problems == []
     assert kills.survived == kills.tried == KILLS
@@ -28,14 +27,7 @@ def test_killed_at_any_moment_a_model_is_what_was_acknowledged(calls, durability
         assert max(kills.lost) == 0
 
 
-def test_a_process_that_is_killed_with_a_window_has_forgotten_what_fell_out():
-    calls = script(9, 80, keep=12)
-    kills = kill(calls, 5, seed=2)
-    assert kills.problems == []
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=["term", "hangup"])
-def test_a_process_that_is_told_to_end_loses_no_more_than_a_killed_one(calls, number):
-    kills = kill(calls, 5, number=number, seed=3)
+def test_a_process_that_is_told_to_end_loses_no_more_than_a_killed_one():
+    kills = kill(script(7, 40), 3, number=signal.SIGTERM, seed=3)
     assert kills.problems == []
     assert max(kills.lost) == 0

@@ -1,478 +1,269 @@
-"""Open copies of a model in child processes, and say what came of each.
-
-A copy is opened by a child with limits on time and memory, which stays for the next copy unless it
-died. A verdict is one of these:
+"""Damaged and forged copies of a stored model: each must be noticed, harmless or a valid model.
 
 noticed
-    Opening it, or a call after that, raised MissingDataError or InvalidInputError with a message of
-    one sentence.
+    Opening it, or a call after that, raised one of our errors, with one sentence.
 identical
-    Predictions, scores, ids and misfits, and the same once more after one example is taught and one
+    Predictions, scores, ids and misfits, and the same after one example is taught and one
     forgotten, are those of the undamaged model, bit for bit.
 earlier
-    Only for copies whose write-ahead log is damaged, or of which a whole file is an earlier one: it
-    is a state that was committed earlier. SQLite cannot tell such a log from that of a process that
-    was killed before its last commit, and nobody an earlier model from a restored one.
+    Only for damaged copies of which a file is an earlier one, or whose write-ahead log is damaged:
+    a state that was committed earlier, as after a crash.
 plausible
-    Only for forgeries, whose checksums are right. Answers differ, and either `audit()` lists
-    differences, or the content is a valid other model: the audit finds nothing, and after
-    `consolidate()` the copy has the same bits as a new learner with its settings that is taught its
-    examples and consolidated. What a forger may write into any model, no reader can find.
-bad
-    Anything else: a crash, a hang, another exception, too much memory, wrong answers.
+    Only for forgeries, whose checksums are right: `audit()` lists differences, or the content is a
+    valid other model, to the last bit what a learner becomes that is taught its examples.
+
+Anything else is a problem: another exception, wrong answers; and a crash, a hang or too much memory
+of the child process in which copies are opened.
 """
 
-import faulthandler
-import gc
+import copy
 import hashlib
-import os
-import pickle
 import re
 import resource
+import shutil
 import signal
-import struct
-import time
+import tempfile
 import warnings
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from select import select
 from typing import Any, NamedTuple
-from zlib import crc32
 
 import numpy as np
 
 from minout import Learner
-from minout.errors import InvalidInputError, MinoutError, MissingDataError
-from minout.kernels.warmup import warm_up
+from minout.errors import MinoutError
+from minout.store import read_archive, write_archive
+from minout.upkeep import backup, check, read_log, repair
 
-NOTICED, IDENTICAL, EARLIER = "noticed", "identical", "earlier"
-PLAUSIBLE, BAD = "plausible", "bad"
-SECONDS = 20.0
+from . import damage, database_content, forge, forge_database
+
+NOTICED, IDENTICAL, EARLIER, PLAUSIBLE = "noticed", "identical", "earlier", "plausible"
+SECONDS = 60
 """A copy that takes longer hangs."""
-MORE_MEMORY = 32_000_000
-"""Bytes that any copy may take beyond twice those of the undamaged model …"""
-PER_BYTE = 8
-"""… and for each byte by which it is larger."""
-LIMIT = 1_500_000_000
-"""The bytes that a child can allocate at all."""
-SENTENCE = re.compile(r"[A-Z/`x].*[.]", re.DOTALL)
-LONGEST = 600
+LIMIT = 700_000_000
+"""The bytes that a child can allocate beyond those that it has."""
+SENTENCE = re.compile(r"[A-Z/`x][^\n]{1,600}[.]")
 
 
 class Form(NamedTuple):
-    """A form in which models are stored, a file or a folder, and what can be done to it.
+    """A form in which models are stored: a file or a folder.
 
-    `store(learner, path, rows)` stores a learner; for a folder it teaches some of the rows, so that
-    there are earlier states, whose paths are `earlier(path)`. `read(path)` returns metadata and
-    arrays; `write(path, about, arrays)` stores them with right checksums; `open(path)` returns a
-    learner, and leaves the path as it is. `damage(source, target, rng)` makes a damaged copy and
-    says how, and which file. `forgeries` and `bombs` are kinds of changed content (see `forge.py`);
-    `containers` of a changed form: `call(about, arrays, path, rng)` writes one.
-
-    Each of `upkeep` is called with the paths of some copies, and must end with a result or an error
-    with one sentence. `errors` are those with which damage may be noticed.
+    `read` returns metadata and arrays, and `write` stores them with right checksums. `open` leaves
+    the path as it is. `containers` forge the form itself, `bombs` are small and would take much
+    memory, and `upkeep` are calls that must end with a result or a sentence.
     """
 
-    name: str
-    store: Callable[[Learner, Path, Any], None]
+    store: Callable[..., None]
     read: Callable[[Path], tuple[dict[str, Any], dict[str, Any]]]
-    write: Callable[[Path, dict[str, Any], dict[str, Any]], None]
+    write: Callable[..., None]
     open: Callable[[Path], Learner]
-    damage: Callable[..., tuple[str, str]]
-    forgeries: dict[str, Callable[..., Any]]
-    bombs: dict[str, Callable[..., Any]]
     containers: dict[str, Callable[..., Any]]
-    earlier: Callable[[Path], list[Path]] = lambda _: []
-    upkeep: tuple[tuple[str, Callable[[Path], Any]], ...] = ()
-    errors: tuple[type[Exception], ...] = (MissingDataError, InvalidInputError)
+    bombs: dict[str, Callable[..., Any]]
+    upkeep: tuple[Callable[[Path], Any], ...] = ()
 
 
-class Copy(NamedTuple):
-    """A copy of a model: its kind, what was changed, where it is, and whether it is a forgery.
+def _store_folder(learner, path, rows):
+    # Leave the files as a killed process does, with a write-ahead log; beside them the folders of
+    # earlier states and of the same state after it was closed.
+    work, label = path.with_name(f"{path.name}.closed"), learner.classes.tolist()[0]
+    learner.store_in(work, durability="example")
+    for number in range(2):
+        shutil.copytree(work, path.with_name(f"{path.name}.earlier{number}"))
+        learner.teach(rows[number], label, id=f"z{number}", at=1.7e9)
+    shutil.copytree(work, path)
+    learner.close()
 
-    What is changed in a damaged copy is a file.
+
+def _scratch(path):
+    # Opening changes the files of a folder, so it is done with a copy.
+    scratch = Path(tempfile.mkdtemp(dir=path.parent, prefix="scratch-"))
+    for file in path.iterdir():
+        shutil.copyfile(file, scratch / file.name)
+    return scratch
+
+
+def _compact(path):
+    with Learner.open(path) as learner:
+        learner.compact()
+
+
+FILE = Form(
+    store=lambda learner, path, _: learner.save(path),
+    read=lambda path: read_archive(path, "minout model", 2),
+    write=lambda path, about, arrays: write_archive(path, about, arrays, "The model"),
+    open=Learner.load,
+    containers={},
+    bombs=forge.BOMBS,
+)
+FOLDER = Form(
+    store=_store_folder,
+    read=lambda path: database_content.read(_scratch(path)),
+    write=database_content.write,
+    open=lambda path: Learner.open(_scratch(path), durability="example"),
+    containers=forge_database.KINDS,
+    bombs={"many_regions": forge.many_regions, **forge_database.BOMBS},
+    upkeep=(check, repair, read_log, _compact, lambda path: backup(path, path / "backup")),
+)
+FORMS = {"file": FILE, "folder": FOLDER}
+
+
+def tried(form, make, rows, folder, count, seed):
+    """Store a model, open so many copies of it, and return how often each word came, and problems.
+
+    It is to be called in a child process: see `limited`.
     """
+    source, found, problems = folder / "model", Counter(), []
+    form.store(make(), source, rows)
+    good = answers(form.open(source), rows)
+    before = {answers(form.open(each), rows) for each in folder.glob("model.earlier*")}
+    content = form.read(source)
+    for number in range(count):
+        rng, path = np.random.default_rng([seed, number]), folder / f"copy{number}"
+        try:
+            what, is_forged = _made(form, source, content, path, rng)
+            with limited():
+                word = _word(form, path, rows, (good, before), is_forged=is_forged)
+                for call in form.upkeep[number % 3 :: 3]:
+                    _kept_up(call, _scratch(path))
+            found[word] += 1
+        except _NoCopyError:
+            continue
+        except BaseException as error:
+            problems.append(f"{number}, {what}: {type(error).__name__}: {str(error)[:300]}")
+        finally:
+            for each in (path, *folder.glob("scratch-*")):
+                shutil.rmtree(each) if each.is_dir() else each.unlink(missing_ok=True)
+    return found, problems
 
-    kind: str
-    change: str
-    path: Path
-    is_forged: bool
 
-    @property
-    def may_be_earlier(self) -> bool:
-        """Whether an earlier state is right; see the top of this module."""
-        is_older = self.change.endswith("-wal") or self.kind.endswith("older_file")
-        return is_older and not self.is_forged
+class _NoCopyError(Exception):
+    """This kind of forgery does not apply to this model."""
 
 
-class Verdict(NamedTuple):
-    """What came of a copy: one of the five words, why, and the bytes and seconds that it took."""
-
-    word: str
-    why: str = ""
-    memory: int = 0
-    seconds: float = 0.0
-
-
-class Good(NamedTuple):
-    """What the undamaged model answers, and in earlier states, and the memory that it takes."""
-
-    answers: bytes
-    memory: int
-    size: int
-    earlier: frozenset[bytes] = frozenset()
+def _made(form, source, content, path, rng):
+    # Write a copy; return what was changed, and whether its checksums are right.
+    if rng.random() < 0.35:
+        return damage.damage(source, path, rng), False
+    kinds = {**forge.KINDS, **form.containers, **form.bombs}
+    name = list(kinds)[int(rng.integers(len(kinds)))]
+    about, arrays = copy.deepcopy(content[0]), dict(content[1])
+    try:
+        if name in form.containers:
+            return f"{name}: {kinds[name](about, arrays, path, rng)}", True
+        what = kinds[name](about, arrays, rng)
+        if what is None:
+            raise _NoCopyError
+        form.write(path, about, arrays)
+    except ValueError:  # content that cannot be written
+        raise _NoCopyError from None
+    return f"{name}: {what}", True
 
 
 def answers(learner, rows):
-    """Return a digest of what a model says, and says after it was changed; the default question."""
+    """Return a digest of what a model says, and says after it was changed."""
     digest = hashlib.sha256()
 
-    def note(*parts):
-        for part in parts:
-            digest.update(part.tobytes() if isinstance(part, np.ndarray) else repr(part).encode())
-
     def ask():
-        note(learner.predict(rows).astype(str), learner.scores(rows), learner.misfits)
-        note(learner.pending, learner.ids, learner.classes.astype(str), learner.corrected)
+        for part in (learner.predict(rows).astype(str), learner.scores(rows)):
+            digest.update(part.tobytes())
+        facts = (learner.misfits, learner.pending, learner.ids, learner.classes, learner.corrected)
+        digest.update(repr(facts).encode())
 
     ask()
-    label = learner.classes.tolist()[0]
-    learner.teach(rows[1], label, id="one more", at=1_700_000_100.0)
+    learner.teach(rows[2], learner.classes.tolist()[0], id="one more", at=1_700_000_100.0)
     ask()
     learner.forget(learner.ids[0])
     ask()
     return digest.digest()
 
 
-class Trials:
-    """Children that open copies of one model in one form.
-
-    Parameters
-    ----------
-    form : Form
-        How to open a copy.
-    path : Path
-        The undamaged model.
-    rows : ndarray of shape (n, d)
-        Rows to ask about.
-    ask : callable
-        `ask(learner, rows)` returns bytes that are the same for models that are the same.
-    """
-
-    def __init__(self, form, path, rows, ask=answers, *, seconds=SECONDS):
-        self._form, self._rows, self._ask, self._seconds = form, rows, ask, seconds
-        self._child = None
-        self._good = None
-        _warm_up(form, path, rows, ask)
-        for _ in range(2):  # the first fills the heap
-            verdict, found = self._of_undamaged(path)
-        earlier = frozenset(self._of_undamaged(each)[1] for each in form.earlier(path))
-        self._good = Good(found, verdict.memory, _size(path), earlier)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self._stop()
-
-    def of(self, copy):
-        """Return the verdict on a copy."""
-        return self._asked(copy)[0]
-
-    def _of_undamaged(self, path):
-        verdict, found = self._asked(Copy("undamaged", "", path, is_forged=False))
-        if found is None or verdict.word == BAD:
-            raise AssertionError(f"The undamaged model is {verdict}")
-        return verdict, found
-
-    def _asked(self, copy):
-        if self._child is None:
-            self._child = _Child(lambda job: _trial(self._form, self._rows, self._ask, *job))
-        job = (copy, self._good)
-        start = time.perf_counter()
-        reply = self._child.ask(job, self._seconds)
-        seconds = time.perf_counter() - start
-        if isinstance(reply, str):
-            self._child = None
-            return Verdict(BAD, reply, seconds=seconds), None
-        verdict, found = reply
-        if verdict.word == BAD:
-            self._stop()  # a kernel may have written anywhere
-        return verdict._replace(seconds=seconds), found
-
-    def _stop(self):
-        if self._child is not None:
-            self._child.stop()
-            self._child = None
-
-
-def _warm_up(form, path, rows, ask):
-    # Compile here what the children use: they are forked, and each would do it again.
-    warm_up(lambda *_: None)
-    ask(form.open(path), rows)
-    _use(form.open(path))
-    verdict = _as_taught(form.open(path))
-    if verdict.word == BAD:
-        raise AssertionError(f"The undamaged model is {verdict}")
-
-
-def _trial(form, rows, ask, copy, good):
-    # In the child: open a copy, ask, and compare. Returns the verdict, and the answers.
-    gc.collect()
-    before, found = _reset_peak(), None
+def _word(form, path, rows, known, *, is_forged):
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            np.seterr(all="ignore")
-            verdict, found = _opened(form, rows, ask, copy, good)
-    except form.errors as error:
-        verdict = _refused(error)
-    except Exception as error:
-        verdict = _raw(error)
-    for name, call in _drawn(form.upkeep, copy) if verdict.word != BAD else ():
-        wrong = _kept_up(call, copy.path)
-        if wrong is not None:
-            verdict = wrong._replace(why=f"{name}: {wrong.why}")
-            break
-    memory = max(_peak() - before, 0)
-    if good is not None and verdict.word != BAD:
-        larger = max(_size(copy.path) - good.size, 0)
-        if memory > 2 * good.memory + MORE_MEMORY + PER_BYTE * larger:
-            verdict = Verdict(BAD, f"memory: {memory / 1e6:.0f} MB, then {verdict.word}")
-    return verdict._replace(memory=memory), found
-
-
-def _drawn(upkeep, copy):
-    # Two of the calls, always the same ones for the same copy; all would take long.
-    start = crc32(f"{copy.kind} {copy.path.name}".encode())
-    return [
-        upkeep[(start + n * len(upkeep) // 2) % len(upkeep)] for n in range(min(len(upkeep), 2))
-    ]
-
-
-def _raw(error):
-    return Verdict(BAD, f"{type(error).__name__}: {error}"[:200])
+        found = answers(form.open(path), rows)
+    except MinoutError as error:
+        _expect_sentence(error)
+        return NOTICED
+    if found == known[0]:
+        return IDENTICAL
+    if not is_forged:
+        assert found in known[1], "wrong answers"
+        return EARLIER
+    other = form.open(path)
+    if other.audit().ok:
+        assert _taught_again(other) == _state(other), "not what is taught anew"
+    else:
+        _use(other)
+    return PLAUSIBLE
 
 
 def _kept_up(call, path):
-    # A verdict if upkeep ends with anything but a result or an error with one sentence.
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            call(path)
+        call(path)
     except MinoutError as error:
-        verdict = _refused(error)
-        return verdict if verdict.word == BAD else None
-    except Exception as error:
-        return _raw(error)
-    return None
+        _expect_sentence(error)
 
 
-def _opened(form, rows, ask, copy, good):
-    learner, path = form.open(copy.path), copy.path
-    if not copy.is_forged:
-        found = ask(learner, rows)
-        return _compared(found, copy, good), found
-    try:
-        found = ask(learner, rows)
-    except form.errors as error:
-        verdict, found = _refused(error), None
-        if verdict.word == BAD:
-            return verdict, None
-    if found == good.answers:
-        return Verdict(IDENTICAL), found
-    other = form.open(path)
-    differences = other.audit().differences if len(other) else ()
-    if differences:
-        _use(other)
-        return Verdict(PLAUSIBLE, f"audit: {differences[0]}"), found
-    if found is None:
-        return verdict, None
-    return _as_taught(other), found
-
-
-def _compared(found, copy, good):
-    if good is None or found == good.answers:
-        return Verdict(IDENTICAL)
-    if copy.may_be_earlier and found in good.earlier:
-        return Verdict(EARLIER)
-    return Verdict(BAD, "wrong answers")
+def _expect_sentence(error):
+    assert SENTENCE.fullmatch(str(error)), f"no sentence: {error}"
 
 
 def _use(learner):
     # Whatever its numbers are, calls must end with a result or a sentence.
-    rows = np.zeros((1, learner.example(learner.ids[0])[0].shape[0]))
-    for call in (
+    row = np.zeros(learner.example(learner.ids[0])[0].shape[0])
+    calls = (
         learner.settle,
-        learner.consolidate,
         lambda: learner.suspects(3),
-        learner.expected_accuracy,
-        lambda: learner.explain(rows[0]),
-        lambda: learner.what_if(rows[0], learner.classes.tolist()[0]),
-        lambda: learner.probabilities(rows),
-    ):
+        lambda: learner.explain(row),
+        lambda: learner.what_if(row, learner.classes.tolist()[0]),
+        learner.consolidate,
+    )
+    for call in calls:
         try:
             call()
-        except MinoutError:
-            continue
-
-
-def _as_taught(learner):
-    # Whether a copy is a valid other model; see the top of this module.
-    fresh = _taught_again(learner)
-    learner.consolidate()
-    fresh.consolidate()
-    if _state(learner) == _state(fresh):
-        return Verdict(PLAUSIBLE, "a valid other model")
-    return Verdict(BAD, "wrong answers: the audit finds nothing, but it is not what is taught anew")
+        except MinoutError as error:
+            _expect_sentence(error)
 
 
 def _taught_again(learner):
-    settings = {name: value for name, value in vars(learner.settings).items() if name != "window"}
+    # The bits of a learner that is taught the examples of another.
+    settings = {**vars(learner.settings)}
     window, blocks = settings.pop("keep"), settings.pop("blocks")
-    fresh = Learner(**settings, features=_Stored(learner))
+    settings.pop("window", None)
+    memory = learner.memory or "auto"
+    fresh = Learner(**settings, features=learner.features, memory=memory)
     fresh.set_blocks(blocks)
-    times = learner._state.examples.times
     for each in learner.ids:
         row, label = learner.example(each)
-        at = float(times[learner._state.place_of[each]])
-        fresh.teach(row, label, id=each, weight=learner.weight(each), at=at)
+        row = row if learner.memory is None else learner.code(each)
+        fresh.teach(row, label, id=each, weight=learner.weight(each), at=learner.time(each))
     fresh.set_keep(window)
-    return fresh
-
-
-class _Stored:
-    """A feature map that takes rows as they are stored."""
-
-    def __init__(self, learner):
-        self.dtype = learner.features.dtype
-        self.fingerprint = learner.features.fingerprint
-
-    def transform(self, X):
-        return np.asarray(X, dtype=self.dtype)
+    return _state(fresh)
 
 
 def _state(learner):
     # The bits of a consolidated model, without what depends on how it came about.
+    learner.consolidate()
     about, arrays = learner.__getstate__()["about"], learner.__getstate__()["arrays"]
-    ours = ("settings", "choice", "ids", "labels")
-    plain = {name: about[name] for name in ours}
+    plain = {name: about[name] for name in ("settings", "choice", "ids", "labels")}
     return plain, {name: (each.shape, each.tobytes()) for name, each in arrays.items()}
 
 
-def _refused(error):
-    text, cause = str(error), error.__cause__
-    while cause is not None:
-        if isinstance(cause, MemoryError):
-            return Verdict(BAD, "memory: an allocation failed")
-        cause = cause.__cause__
-    if not SENTENCE.fullmatch(text) or len(text) > LONGEST or "\n" in text:
-        return Verdict(BAD, f"no sentence: {text[:200]!r}")
-    return Verdict(NOTICED, text)
+class limited:  # noqa: N801, used as a function
+    """Limit time and memory, and ignore warnings, during a `with` statement."""
 
+    def __enter__(self):
+        used = int(re.search(r"VmData:\s+(\d+)", Path("/proc/self/status").read_text())[1]) * 1024
+        resource.setrlimit(resource.RLIMIT_DATA, (used + LIMIT, resource.RLIM_INFINITY))
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the child, also in a kernel
+        signal.alarm(SECONDS)
+        self._warnings = warnings.catch_warnings()
+        self._warnings.__enter__()
+        warnings.simplefilter("ignore")
+        self._errors = np.seterr(all="ignore")
 
-class _Child:
-    """A forked process that answers one job after the other; pickles over two pipes."""
-
-    def __init__(self, work):
-        job_read, self._job = os.pipe()
-        self._reply, reply_write = os.pipe()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # forking with threads is what the engine is made for
-            self._pid = os.fork()
-        if self._pid == 0:
-            code = 1
-            try:
-                os.close(self._job)
-                os.close(self._reply)
-                faulthandler.disable()  # a crash is reported by the parent
-                signal.signal(signal.SIGINT, signal.SIG_IGN)
-                resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-                _limit_memory()
-                gc.freeze()  # a collection need not look at what was imported
-                while (job := _receive(job_read, None)) is not None:
-                    _send(reply_write, work(job))
-                code = 0
-            finally:
-                os._exit(code)
-        os.close(job_read)
-        os.close(reply_write)
-
-    def ask(self, job, seconds):
-        """Return the reply, or in words how the child ended; then it is gone."""
-        _send(self._job, job)
-        reply = _receive(self._reply, seconds)
-        if reply is not None:
-            return reply
-        if select([self._reply], [], [], 0)[0]:  # closed: the child is dead
-            status = self._end()
-            return f"crash: exit code {status}"
-        self._end()
-        return f"hang: more than {seconds:.0f} s"
-
-    def stop(self):
-        """End the child."""
-        self._end()
-
-    def _end(self):
-        os.close(self._job)
-        os.close(self._reply)
-        os.kill(self._pid, signal.SIGKILL)  # no effect on its exit code if it is dead
-        return os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
-
-
-def _send(pipe, value):
-    content = pickle.dumps(value)
-    content = struct.pack("<Q", len(content)) + content
-    while content:
-        content = content[os.write(pipe, content) :]
-
-
-def _receive(pipe, seconds):
-    # A value; None if the other end is closed or the time is over.
-    head = _read(pipe, 8, seconds)
-    return None if head is None else pickle.loads(_read(pipe, *struct.unpack("<Q", head), 60.0))
-
-
-def _read(pipe, count, seconds):
-    parts = b""
-    while len(parts) < count:
-        if seconds is not None and not select([pipe], [], [], seconds)[0]:
-            return None
-        part = os.read(pipe, count - len(parts))
-        if not part:
-            return None
-        parts += part
-    return parts
-
-
-def _limit_memory():
-    used = _status("VmData")
-    resource.setrlimit(resource.RLIMIT_DATA, (used + LIMIT, used + LIMIT))
-
-
-def _reset_peak():
-    Path("/proc/self/clear_refs").write_text("5")
-    return _status("VmRSS")
-
-
-def _peak():
-    return _status("VmHWM")
-
-
-def _status(name):
-    lines = Path("/proc/self/status").read_text()
-    return int(re.search(rf"{name}:\s+(\d+)", lines)[1]) * 1024
-
-
-def _size(path):
-    path = Path(path)
-    files = [each for each in path.rglob("*") if each.is_file()] if path.is_dir() else [path]
-    return sum(each.stat().st_size for each in files)
-
-
-def counted(verdicts):
-    """Return how many verdicts there are of each word."""
-    found = Counter(verdict.word for verdict in verdicts)
-    return {word: found[word] for word in (NOTICED, IDENTICAL, EARLIER, PLAUSIBLE, BAD)}
+    def __exit__(self, *_):
+        np.seterr(**self._errors)
+        self._warnings.__exit__(None, None, None)
+        signal.alarm(0)
+        resource.setrlimit(resource.RLIMIT_DATA, (resource.RLIM_INFINITY,) * 2)

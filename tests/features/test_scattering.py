@@ -65,69 +65,23 @@ def test_scattering_of_noise_equals_its_definition_to_the_rounding(shape):
     np.testing.assert_allclose(fast, slow, atol=WHERE_NOTHING_IS_FAINT)
 
 
-def test_28_by_28_pixels_give_2032_numbers():
-    assert Scattering().transform(np.ones((2, 784))).shape == (2, 2032)
-    assert Scattering((28, 28)).transform(np.ones((2, 784))).shape == (2, 2032)
-    assert Scattering((28, 28, 3)).transform(np.ones((2, 2352))).shape == (2, 6096)
+def test_a_square_row_is_a_grey_image():
+    X = stroke(28, 28).reshape(1, -1)
+    row = Scattering().transform(X)
+    assert row.shape == (1, 2032)
+    assert (Scattering((28, 28)).transform(X) == row).all()
+    assert (Scattering((28, 28, 1)).transform(X) == row).all()
 
 
-def test_a_square_row_is_a_gray_image():
-    X = stroke(20, 20).reshape(1, -1)
-    assert (Scattering().transform(X) == Scattering((20, 20)).transform(X)).all()
-    assert (Scattering().transform(X) == Scattering((20, 20, 1)).transform(X)).all()
-
-
-def test_channels_lie_side_by_side_and_have_numbers_of_their_own():
-    one, other = stroke(16, 16), stroke(16, 16).T
-    both = row_of(np.stack([one, other], axis=2)).reshape(2, -1)
-    np.testing.assert_allclose(both[0], row_of(one) / np.sqrt(2), atol=0.02)
-    np.testing.assert_allclose(both[1], row_of(other) / np.sqrt(2), atol=0.02)
-
-
-@settings(max_examples=20)
-@given(images())
-def test_rows_have_unit_length(drawn):
-    image, scales, orientations = drawn
-    row = row_of(image, scales=scales, orientations=orientations)
-    length = np.linalg.norm(row.astype(float))
-    assert length == pytest.approx(1.0 if image.any() else 0.0, abs=1e-6)
-
-
-@pytest.mark.parametrize("shape", [(8, 8), (28, 28), (9, 20, 3)])
-def test_a_blank_image_gives_zeros(shape):
-    assert not row_of(np.zeros(shape)).any()
-    X = np.stack([np.zeros(shape).ravel(), np.ones(shape).ravel()])
-    assert not Scattering(shape).transform(X)[0].any()
-
-
-def test_a_constant_image_has_no_waves():
-    row = row_of(np.full((28, 28), 0.3)).reshape(127, 16)
-    np.testing.assert_allclose(row[0], 0.25, atol=1e-5)
-    assert np.abs(row[1:]).max() < 1e-4
-
-
-def test_a_blank_channel_stays_blank():
-    image = np.stack([stroke(16, 16), np.zeros((16, 16))], axis=2)
-    assert not row_of(image).reshape(2, -1)[1].any()
+def test_a_blank_image_gives_zeros():
+    X = np.stack([np.zeros(100), np.ones(100)])
+    assert Scattering((10, 10)).transform(X).any(axis=1).tolist() == [False, True]
 
 
 @pytest.mark.parametrize("factor", [2.0**-1000, 0.5, 256.0, 2.0**900])
 def test_brightness_by_powers_of_two_changes_no_bit(factor):
     image = np.round(stroke(28, 28) * 255)
     assert (row_of(image * factor) == row_of(image)).all()
-
-
-@pytest.mark.parametrize("factor", [1e-300, 1 / 255, 3.0, 1e300])
-def test_brightness_changes_nothing(factor):
-    image = stroke(28, 28)
-    np.testing.assert_allclose(row_of(image * factor), row_of(image), atol=TOLERANCE)
-
-
-@pytest.mark.parametrize("dtype", [np.uint8, np.int64, np.float32, np.float16, np.bool_])
-def test_numbers_of_any_type_are_read(dtype):
-    image = (stroke(28, 28) * 4).astype(dtype)
-    expected = row_of(image.astype(np.float64))
-    assert (Scattering().transform(image.reshape(1, -1)) == expected).all()
 
 
 def relative_change(before, after):
@@ -146,19 +100,6 @@ def test_a_turned_stroke_changes_the_features_more_than_a_shift():
     assert relative_change(row_of(image), row_of(image.T)) > 2 * shifted
 
 
-def test_transposing_the_image_transposes_places_and_turns_directions():
-    image = stroke(28, 28)
-    row, turned = row_of(image).reshape(127, 4, 4), row_of(image.T).reshape(127, 4, 4)
-    angles = [
-        (3 - t) % 6 for t in range(6)
-    ]  # the mirror image of direction t, of 6 over a half turn
-    np.testing.assert_allclose(turned[0], row[0].T, atol=TOLERANCE)
-    for j in range(3):
-        for t in range(6):
-            mirrored = row[1 + 6 * j + angles[t]].T
-            np.testing.assert_allclose(turned[1 + 6 * j + t], mirrored, atol=TOLERANCE)
-
-
 @pytest.mark.parametrize(
     ("count", "features"), [(1000, Scattering()), (6000, Scattering(None, 1, 1))]
 )
@@ -174,34 +115,19 @@ def test_memory_stays_small(count, features):
 
 WRONG = {
     "a shape of one number": lambda: Scattering((784,)),
-    "a shape of four": lambda: Scattering((1, 28, 28, 1)),
     "a number": lambda: Scattering(28),
     "no channels": lambda: Scattering((28, 28, 0)),
-    "halves": lambda: Scattering((28.0, 28.0)),
-    "words": lambda: Scattering("28x28"),
     "seven pixels": lambda: Scattering((7, 28)),
     "a row of seven by seven": lambda: Scattering().transform(np.zeros((1, 49))),
-    "more scales than pixels": lambda: Scattering((15, 15), scales=4),
+    "more scales than pixels": lambda: Scattering((15, 16), scales=4),
     "a row that is no square": lambda: Scattering().transform(np.zeros((1, 785))),
     "a row of another length": lambda: Scattering((28, 28, 3)).transform(np.zeros((1, 784))),
-    "no scales": lambda: Scattering(scales=0),
     "endless scales": lambda: Scattering(scales=10**9),
-    "no orientations": lambda: Scattering(orientations=0),
     "half an orientation": lambda: Scattering(orientations=0.5),
-    "truth for a number": lambda: Scattering(scales=True),
 }
 
 
 @pytest.mark.parametrize("call", WRONG.values(), ids=WRONG)
 def test_what_cannot_be_read_is_refused_in_a_sentence_that_names_the_setting(call):
-    with pytest.raises(InvalidInputError, match=r"image_shape|scales|orientations") as caught:
+    with pytest.raises(InvalidInputError, match=r"image_shape|scales|orientations"):
         call()
-    assert str(caught.value).endswith(".")
-
-
-def test_the_smallest_image_is_eight_by_eight():
-    assert np.isfinite(row_of(stroke(8, 8))).all()
-    with pytest.raises(InvalidInputError, match="at least 8 × 8"):
-        Scattering((8, 7))
-    with pytest.raises(InvalidInputError, match="at least 16 × 16"):
-        Scattering((16, 15), scales=4)

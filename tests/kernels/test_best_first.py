@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 from numba import config
 
 from minout import kernels
-from minout.kernels.best_first import WORTH_A_PLAY_OFF
 from minout.kernels.margins import LANES
 from oracle import fixed_order
 from oracle.eighths import drawn
@@ -66,7 +65,7 @@ def model(rng, classes, width, *, size=8, dtype="f8"):
     return W, b, X, drawn(rng, width, size=size), drawn_order(rng, classes)
 
 
-@settings(max_examples=20 if FEW else 150)
+@settings(max_examples=3 * settings.default.max_examples)
 @given(
     st.sampled_from(CLASSES),
     st.sampled_from(WIDTHS[:4] if FEW else WIDTHS),
@@ -89,7 +88,7 @@ def test_the_winner_and_its_side_are_those_of_the_full_evaluation(
     assert computed <= 4 * len(X) * classes * (classes - 1) // 2  # at most twice, roughly and not
 
 
-@settings(max_examples=20 if FEW else 100)
+@settings(max_examples=3 * settings.default.max_examples)
 @given(
     st.sampled_from([2, 3, 6]),
     st.sampled_from(WIDTHS),
@@ -103,6 +102,10 @@ def test_scores_that_differ_by_less_than_rounding_are_decided_by_the_fixed_order
 ):
     rng = np.random.default_rng(seed)
     W, b, X, origin, order = model(rng, classes, width, size=1)
+    if seed % 2:  # of some rows, float32 cannot tell the side
+        W, X = rng.normal(size=W.shape), rng.normal(size=X.shape)
+        here = X[rng.integers(0, len(X), len(b))] - origin
+        b = 1e-9 * rng.normal(size=len(b)) - np.einsum("ij,ij->i", W, here)
     W = W * (1.0 + 1e-15 * rng.integers(-3, 4, W.shape)) * 10.0**w_power
     X = X * (1.0 + 1e-15 * rng.integers(-3, 4, X.shape)) * 10.0**x_power
     b, origin = b * 10.0 ** (w_power + x_power), origin * 10.0**x_power
@@ -113,7 +116,6 @@ def test_scores_that_differ_by_less_than_rounding_are_decided_by_the_fixed_order
     assert clipped.tolist() == is_clipped.tolist()
 
 
-@settings(max_examples=10 if FEW else 40)
 @given(st.sampled_from([2, 3, 7]), st.sampled_from(WIDTHS[:4]), st.integers(0, 999))
 def test_rows_do_not_depend_on_each_other_or_on_the_class_tried_first(classes, width, seed):
     rng = np.random.default_rng(seed)
@@ -130,44 +132,6 @@ def test_rows_do_not_depend_on_each_other_or_on_the_class_tried_first(classes, w
     assert np.delete(winner, 5).tolist() == [77] * 11  # other rows are left alone
 
 
-def test_one_class_wins_with_an_infinite_score_and_no_row_is_no_special_case():
-    W, b, origin, order = np.zeros((1, 3)), np.zeros(1), np.zeros(3), single([0])
-    for n in (2, 9):
-        start = np.zeros(n, dtype=int)
-        winner, clipped, computed = found(W, b, np.ones((n, 3)), origin, order, start, together=9)
-        assert (winner.tolist(), clipped.tolist(), computed) == ([0] * n, [False] * n, 0)
-    assert found(W, b, np.ones((0, 3)), origin, order, np.zeros(0, dtype=int))[2] == 0
-
-
-def test_all_classes_tied_are_decided_by_rank():
-    W, b = np.zeros((10, 4)), np.zeros(10)
-    order = single([3, 1, 4, 0, 2])
-    winner, clipped, _ = found(W, b, np.ones((5, 4)), np.zeros(4), order, np.arange(5))
-    assert winner.tolist() == [3] * 5
-    assert clipped.all()
-
-
-def test_a_region_with_a_positive_score_makes_its_siblings_unnecessary():
-    owner = np.array([0, 0, 0, 1, 1])
-    W, b = np.zeros((10, 2)), np.ones(10)  # positive on the side of the lower region
-    order = kernels.Order(np.arange(5), owner)
-    for n in (1, 6):
-        X, start = np.ones((n, 2)), np.full(n, 1)
-        winner, clipped, computed = found(W, b, X, np.zeros(2), order, start, together=n)
-        assert (winner.tolist(), clipped.tolist()) == ([1] * n, [False] * n)
-        assert computed == (2 if n == 1 else 4 * n)
-
-
-def test_a_sibling_with_a_positive_score_is_found_although_the_first_region_is_clipped():
-    owner = np.array([0, 0, 1])
-    W, b = np.zeros((3, 2)), np.array([0.0, -1.0, 1.0])  # region 0 loses against 2, 1 wins
-    order = kernels.Order(np.arange(3), owner)
-    for n in (1, 6):
-        X, start = np.ones((n, 2)), np.zeros(n, dtype=int)
-        winner, clipped, _ = found(W, b, X, np.zeros(2), order, start, together=n)
-        assert (winner.tolist(), clipped.tolist()) == ([1] * n, [False] * n)
-
-
 def test_a_class_with_positive_margins_wins_after_its_own_separators():
     W, b = np.zeros((15, 2)), np.full(15, -1.0)
     pairs = [max(c, 2) * (max(c, 2) - 1) // 2 + min(c, 2) for c in range(6) if c != 2]
@@ -179,7 +143,6 @@ def test_a_class_with_positive_margins_wins_after_its_own_separators():
         assert found_[2] == 5 * n
 
 
-@settings(max_examples=30)
 @given(
     st.integers(1, 5), st.sampled_from(WIDTHS), st.sampled_from(["f4", "f8"]), st.integers(0, 99)
 )
@@ -194,42 +157,14 @@ def test_scores_have_the_bits_of_the_fixed_order(classes, width, dtype, seed):
     assert out.tobytes() == fixed_order.scores(W, b, X, origin, owner).tobytes()
 
 
-def test_proposals_are_play_offs_of_linear_scores():
+def test_proposals_are_the_regions_with_the_highest_guesses():
     rng = np.random.default_rng(0)
-    for classes in (4, WORTH_A_PLAY_OFF + 1):
-        W, b, X, origin, order = model(rng, classes, 35)
-        order = order._replace(owner=np.arange(classes) // 2)
-        V, v = drawn(rng, classes, 35).astype("f4"), drawn(rng, classes).astype("f4")
-        guesses = ((X - origin) @ V.T + v).astype("f4")
-        highest, out, wanted = guesses.argmax(axis=1), np.zeros(len(X), int), np.zeros(len(X), int)
-        kernels.proposals(V, v, W, b, X, origin, order.owner, out)
-        kernels.play_offs(W, b, X, origin, order.owner, guesses, wanted)
-        assert out.tolist() == wanted.tolist()
-        assert (out == highest).all() == (classes < WORTH_A_PLAY_OFF)
-
-
-def test_the_proposal_is_the_better_of_two_classes_with_the_highest_guesses_if_there_are_many():
-    rng = np.random.default_rng(0)
-    for classes in (5, WORTH_A_PLAY_OFF + 3):
-        W, b, X, origin, _ = model(rng, classes, 3)
-        owner = np.arange(classes) // 2
-        guesses = rng.permuted(np.tile(np.arange(classes, dtype="f4"), (len(X), 1)), axis=1)
-        c, o = np.argsort(-guesses, axis=1)[:, :2].T
-        high, low = np.maximum(c, o), np.minimum(c, o)
-        pair = high * (high - 1) // 2 + low
-        a = np.einsum("ij,ij->i", W[pair], X - origin) + b[pair]
-        better = np.where(a > 0.0, low, high) if classes > WORTH_A_PLAY_OFF else c
-        better = np.where(owner[c] == owner[o], c, better)  # siblings have no separator
-        out = np.full(len(X), 77)
-        kernels.play_offs(W, b, X, origin, owner, guesses, out)
-        assert out.tolist() == better.tolist()
-
-
-def test_guesses_that_are_not_numbers_propose_some_class():
-    rng = np.random.default_rng(0)
-    W, b, X, origin, order = model(rng, 40, 3)
-    guesses = np.full((len(X), 40), np.nan, dtype="f4")
-    guesses[::2] = rng.choice([np.nan, np.inf, -np.inf, 1.0], size=guesses[::2].shape)
+    _, _, X, origin, _ = model(rng, 40, 35)
+    V, v = drawn(rng, 40, 35).astype("f4"), drawn(rng, 40).astype("f4")
     out = np.full(len(X), 77)
-    kernels.play_offs(W, b, X, origin, order.owner, guesses, out)
+    kernels.proposals(V, v, X, origin, out)
+    assert out.tolist() == ((X - origin) @ V.T + v).argmax(axis=1).tolist()
+    V[::2] = np.nan
+    V[1::2] = np.inf
+    kernels.proposals(V, v, X, origin, out)
     assert set(out.tolist()) <= set(range(40))

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from minout import kernels, maths
@@ -14,7 +14,6 @@ from oracle.eighths import drawn
 LAMS = np.array([1.0, 0.1, 0.01])
 
 
-@settings(max_examples=30)
 @given(st.integers(2, 4), st.booleans(), st.integers(0, 999), st.booleans())
 def test_scores_are_the_least_margins_over_the_pairs(classes, leans, seed, single):
     rng = np.random.default_rng(seed)

@@ -67,16 +67,6 @@ def test_a_lone_path_is_a_block_over_all_places_and_others_are_one_at_each():
     np.testing.assert_allclose(evened([row], [1, 2], 0.0)[0], expected, atol=1e-7)
 
 
-def test_a_block_far_below_the_floor_stays_small():
-    row = [[1, 1e-6], [1, 1e-6]]
-    faint = evened([row], [2], 0.01)[0, 0, 1]
-    average = (2 + 2e-12) / 4
-    length = np.sqrt(2e-12 + 0.01 * average * 2)
-    bold = 1 / np.sqrt(2 + 0.01 * average * 2)
-    np.testing.assert_allclose(faint, 1e-6 / length / np.sqrt(2 * bold**2), rtol=1e-6)
-    np.testing.assert_allclose(evened([row], [2], 0.0)[0], np.full((2, 2), 0.5), rtol=1e-6)
-
-
 @given(SEEDS, st.integers(0, 3))
 def test_rows_have_unit_length_or_none(seed, count):
     rows = eighths(seed, count, 4, 3, size=2)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numba import config
 
@@ -68,7 +68,6 @@ def assert_optimal(found, u, X, signs, ground, prior, lam):
     assert (alpha >= 0.0).all()
 
 
-@settings(max_examples=80)
 @given(problems(), PRICES, st.integers(0, 99), st.sampled_from(["f4", "f8"]))
 def test_newton_by_w_finds_the_plain_optimum_from_any_start(problem, lam, seed, dtype):
     X, signs, ground, prior = problem
@@ -80,7 +79,6 @@ def test_newton_by_w_finds_the_plain_optimum_from_any_start(problem, lam, seed, 
     assert_followed(sums, rows, metric(ground), lam)
 
 
-@settings(max_examples=40)
 @given(problems(), PRICES, st.integers(1, 11))
 def test_sums_that_followed_along_give_the_same_optimum(problem, lam, first):
     X, signs, ground, prior = problem
@@ -123,24 +121,6 @@ def test_a_factor_still_belongs_to_its_rows_after_many_came_and_left(lam, apart)
     assert left > last // 40
 
 
-def test_a_row_that_would_leave_no_digits_of_the_factor_leaves_a_new_one():
-    # The first row alone has a large third column; its target is met once the others move b.
-    X, signs, ground, prior = plain_pool(40, 3, apart=0.1)
-    X[:, 2], X[0] = 0.0, (0.0, 0.0, 1e5)
-    signs[:], signs[1:21] = 1.0, -1.0
-    rows, P, lam = pool(X, signs, ground, prior), np.eye(4), 1e-2
-    u, sums = np.zeros(4), no_sums(40, 4)
-    newton_primal(rows, P, lam, u, sums)
-    assert sums.inside[0]
-    r = rows.r.copy()
-    r[0] = -9.0
-    sums.q[:] -= (rows.r[0] - r[0]) * np.array([0.0, 0.0, 1e5, 1.0])  # as if it had been so before
-    residual, _ = newton_primal(rows._replace(r=r), P, lam, u, sums)
-    assert not sums.inside[0]
-    assert residual <= 1e-12
-    assert_followed(sums, rows._replace(r=r), P, lam, within=1e-14)
-
-
 @pytest.mark.parametrize("entry", ["U", "q"])
 @pytest.mark.parametrize("more", [0, 1], ids=["same rows", "one more"])
 def test_sums_that_were_carried_too_far_show_in_the_residual(entry, more):
@@ -152,29 +132,3 @@ def test_sums_that_were_carried_too_far_show_in_the_residual(entry, more):
     sums = sums._replace(inside=np.concatenate([sums.inside, np.zeros(more, dtype=bool)]))
     residual, _ = newton_primal(pool(*problem, first=30 + more), P, 0.1, u, sums)
     assert residual > 1e-6
-
-
-@pytest.mark.parametrize("value", [0.0, -1.0, np.nan])
-def test_a_factor_that_is_none_is_computed_anew(value):
-    problem, P = plain_pool(30, 2), np.eye(3)
-    u, sums = np.zeros(3), no_sums(30, 3)
-    newton_primal(pool(*problem), P, 0.1, u, sums)
-    sums.U[1, 1:] = value
-    residual, _ = newton_primal(pool(*problem), P, 0.1, u, sums)
-    assert residual <= 1e-12
-    assert_followed(sums, pool(*problem), P, 0.1)
-
-
-@pytest.mark.parametrize("entry", ["U", "q"])
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_sums_without_a_solution_show_in_the_residual_and_u_stays(entry, value):
-    problem, P = plain_pool(30, 2), np.eye(3)
-    u, sums = np.zeros(3), no_sums(30, 3)
-    newton_primal(pool(*problem), P, 0.1, u, sums)
-    before = u.tolist()
-    getattr(sums, entry)[..., 2] = value
-    sums.U[2, 2] = 1.0
-    with np.errstate(invalid="ignore"):
-        residual, _ = newton_primal(pool(*problem), P, 0.1, u, sums)
-    assert residual == np.inf
-    assert u.tolist() == before

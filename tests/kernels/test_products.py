@@ -1,10 +1,10 @@
-"""Inner products and multiples of rows, against sums written out one number at a time."""
+"""Inner products, against sums written out one number at a time."""
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minout import kernels, maths
+from minout import kernels
 from oracle.eighths import arrays
 from oracle.units import activations, fractions
 
@@ -36,8 +36,6 @@ def tables(draw, numbers):
 
 @given(st.integers(0, 9).flatmap(lambda n: arrays(n, 5)), arrays(5, lowest=-3, highest=3))
 def test_products_equal_the_formula(rows, x):
-    nothing = np.zeros(len(rows))
-    assert products(rows, x).tolist() == maths.activations(rows, nothing, x).tolist()
     exact = activations(fractions(rows.tolist()), [0] * len(rows), fractions(x.tolist()))
     assert products(rows, x).tolist() == exact
 
@@ -55,41 +53,3 @@ def test_products_are_summed_in_the_order_of_the_features(table):
     rows, x = table
     expected = np.array([in_order(row, x.tolist()) for row in rows.tolist()])
     assert products(rows, x).tobytes() == expected.tobytes()
-
-
-@given(tables(FLOATS) | noise())
-def test_a_rows_product_does_not_depend_on_the_rows_around_it(table):
-    rows, x = table
-    alone = [products(row[None].copy(), x)[0] for row in rows]
-    assert products(rows, x).tobytes() == np.array(alone, dtype=np.float64).tobytes()
-
-
-def test_products_fill_only_what_was_asked_for():
-    rows, out = np.ones((9, 2)), np.full(9, 7.0)
-    kernels.products(rows, np.array([1.0, 2.0]), out[:5])
-    assert out.tolist() == [3.0] * 5 + [7.0] * 4
-
-
-@given(st.data(), tables(st.floats(-1e9, 1e9)))
-def test_multiples_are_added_one_after_the_other(data, table):
-    rows, first = table
-    rows = np.concatenate([rows, first[None]])
-    into = np.ones((3, len(first)))
-    count = data.draw(st.integers(0, 6))
-    number = st.integers(0, 2)
-    places = data.draw(st.lists(number, min_size=count, max_size=count))
-    row = st.integers(0, len(rows) - 1)
-    picked = data.draw(st.lists(row, min_size=count, max_size=count))
-    amounts = data.draw(st.lists(st.floats(-10, 10), min_size=count, max_size=count))
-    expected = into.tolist()
-    for place, chosen, amount in zip(places, picked, amounts, strict=True):
-        for f in range(len(first)):
-            expected[place][f] += amount * rows[chosen].tolist()[f]
-    kernels.add_multiples(
-        into,
-        np.array(places, dtype=np.int64),
-        rows,
-        np.array(picked, dtype=np.int64),
-        np.array(amounts, dtype=np.float64),
-    )
-    assert into.tolist() == expected

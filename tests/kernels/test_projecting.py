@@ -1,7 +1,7 @@
 """The compiled projection and n-grams against maths, to the last bit."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from minout import kernels
@@ -30,7 +30,6 @@ def sparse_rows(seed, count):
     )
 
 
-@settings(max_examples=30)
 @given(st.integers(0, 999), st.integers(0, 4), st.integers(0, 2**63 - 1), st.integers(4, 40))
 def test_the_projection_is_that_of_maths(seed, count, map_seed, width):
     rows = sparse_rows(seed, count)
@@ -40,7 +39,6 @@ def test_the_projection_is_that_of_maths(seed, count, map_seed, width):
     assert out.tobytes() == expected.tobytes()
 
 
-@settings(max_examples=30)
 @given(st.lists(st.text(alphabet="abz", min_size=1, max_size=5), max_size=8))
 def test_words_and_pairs_have_the_hashes_of_maths(words):
     text = points("".join(f"{word} " for word in words))
@@ -50,7 +48,6 @@ def test_words_and_pairs_have_the_hashes_of_maths(words):
     assert len(found) == max(0, 2 * len(words) - 1)
 
 
-@settings(max_examples=30)
 @given(TEXTS, st.integers(1, 4), st.integers(0, 3))
 def test_runs_of_characters_have_the_hashes_of_maths(text, least, more):
     text = points(f" {' '.join(text.split())} " if text.split() else "")
@@ -59,7 +56,6 @@ def test_runs_of_characters_have_the_hashes_of_maths(text, least, more):
     assert sorted(found.tolist()) == sorted(projection.character_grams(text, least, least + more))
 
 
-@settings(max_examples=30)
 @given(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 3), max_size=12), st.integers(4, 20))
 def test_counts_are_scaled_and_projected_as_maths_says(hashes, width):
     sums = np.zeros(width)

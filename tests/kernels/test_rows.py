@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from minout import kernels
@@ -14,7 +14,6 @@ def digest(row):
         return int(kernels.digest(row.view(f"u{row.dtype.itemsize}")))
 
 
-@settings(max_examples=60)
 @given(
     st.lists(st.floats(allow_nan=False), min_size=1, max_size=6),
     st.sampled_from(["f4", "f8"]),
@@ -28,22 +27,6 @@ def test_a_change_of_any_bit_changes_the_digest(numbers, dtype, bit):
     blob[bit // 8 % len(blob)] ^= 1 << bit % 8
     assert digest(row) == digest(row.copy())
     assert digest(row) != digest(other)
-
-
-def test_digests_of_many_rows_are_all_different():
-    rng = np.random.default_rng(3)
-    rows = np.unique(rng.integers(0, 3, (400, 8)) / 8, axis=0)
-    assert len({digest(row) for row in rows}) == len(rows)
-
-
-def test_the_order_of_numbers_counts():
-    assert digest(np.array([1.0, 2.0])) != digest(np.array([2.0, 1.0]))
-
-
-def test_digests_spread_over_folds():
-    rng = np.random.default_rng(4)
-    folds = [(digest(row) >> 7) % 3 for row in rng.normal(size=(300, 4))]
-    assert min(np.bincount(folds)) > 60
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "u1"])

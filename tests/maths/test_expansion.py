@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from minout import maths
 from oracle.eighths import drawn
 
 
-@settings(max_examples=60)
 @given(st.integers(1, 30), st.integers(1, 6), st.integers(0, 99), st.booleans())
 def test_hats_are_interpolations_between_quantiles_of_the_values(n, knots, seed, grid):
     rng = np.random.default_rng(seed)
@@ -58,19 +57,6 @@ def test_a_column_of_one_or_two_values_has_no_hats(values):
     assert maths.expanded(maths.expansion(X, 3), X) is X
 
 
-def test_more_knots_than_values_cost_no_more_than_the_values():
-    X = np.random.default_rng(0).normal(size=(40, 2))
-    many, all_of_them = maths.expansion(X, 2**31), maths.expansion(X, 40)
-    assert [each.tolist() for each in many] == [each.tolist() for each in all_of_them]
-
-
-def test_rows_of_single_precision_stay_so():
-    X = np.random.default_rng(0).normal(size=(30, 2)).astype(np.float32)
-    found = maths.expanded(maths.expansion(X, 3), X)
-    assert found.dtype == np.float32
-    assert found.shape == (30, 8)
-
-
 def test_huge_values_have_finite_hats():
     X = np.array([[-1e308], [0.0], [1.0], [1e308]])
     hats = maths.expansion(np.array([[0.0], [1e-300], [1.0], [2.0]]), 3)
@@ -78,7 +64,6 @@ def test_huge_values_have_finite_hats():
     assert np.isfinite(maths.expanded(maths.expansion(X, 3), X)).all()
 
 
-@settings(max_examples=60)
 @given(st.integers(0, 99))
 def test_slopes_are_those_of_small_steps_to_the_right(seed):
     rng = np.random.default_rng(seed)

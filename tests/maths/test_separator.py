@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from minout import maths
@@ -37,7 +37,6 @@ def full(K):
     return np.diag(K) if K.ndim == 1 else K
 
 
-@settings(max_examples=100)
 @given(problems())
 def test_separator_is_what_nonnegative_least_squares_finds(problem):
     X, signs, ground, prior, lam = problem
@@ -63,7 +62,6 @@ def test_separator_without_a_prior_is_what_linear_svc_finds(lam, full_metric):
     assert found.b == pytest.approx(b, rel=1e-6, abs=1e-7)
 
 
-@settings(max_examples=60)
 @given(problems())
 def test_alpha_times_price_is_how_far_a_row_stays_short_of_one(problem):
     X, signs, ground, prior, lam = problem
@@ -73,7 +71,6 @@ def test_alpha_times_price_is_how_far_a_row_stays_short_of_one(problem):
     assert lam * found.alpha == pytest.approx(short, abs=1e-9 * (1.0 + np.abs(X).max() ** 2))
 
 
-@settings(max_examples=40)
 @given(problems())
 def test_turning_the_signs_turns_the_separator(problem):
     X, signs, ground, prior, lam = problem
@@ -84,7 +81,6 @@ def test_turning_the_signs_turns_the_separator(problem):
     assert turned.alpha.tolist() == found.alpha.tolist()
 
 
-@settings(max_examples=40)
 @given(problems())
 def test_a_row_that_reaches_its_target_could_as_well_be_absent(problem):
     X, signs, ground, prior, lam = problem
@@ -114,7 +110,6 @@ def test_without_rows_short_of_one_the_prior_stays():
     assert found.alpha.tolist() == [0.0, 0.0]
 
 
-@settings(max_examples=40)
 @given(st.integers(1, 5), st.integers(0, 99))
 def test_margins_are_the_pairs_of_a_rows_class_one_by_one(classes, seed):
     rng = np.random.default_rng(seed)

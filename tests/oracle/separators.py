@@ -151,17 +151,3 @@ def by_linear_svc(Z, signs, K, lam):
     )
     svc.fit(Z @ L, signs)
     return L @ svc.coef_[0], float(svc.intercept_[0])
-
-
-def margins(model, rows, labels):
-    """Gives each row's margins as {other label: margin}, one multiplication at a time."""
-    return [
-        {
-            other: (1.0 if label < other else -1.0)
-            * (model.pairs[pair].w @ (np.asarray(x) - model.origin) + model.pairs[pair].b)
-            for other in {name for pair in model.pairs for name in pair}
-            if other != label
-            for pair in [tuple(sorted((label, other)))]
-        }
-        for x, label in zip(rows, labels, strict=True)
-    ]

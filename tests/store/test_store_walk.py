@@ -19,6 +19,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from long import LONG
 from minout import Learner, group_commit, model_store
 from oracle.margin import IN_MEMORY, saved
 from oracle.operations import KINDS, perform
@@ -214,11 +215,12 @@ class TwoProcesses(StoreWalk):
 
 
 @pytest.mark.parametrize(
-    ("machine", "examples"), [(StoreWalk, 25), (TwoProcesses, 12)], ids=["one", "two processes"]
+    ("machine", "examples"), [(StoreWalk, 6), (TwoProcesses, 5)], ids=["one", "two processes"]
 )
 def test_any_walk_ends_with_the_same_bits(machine, examples, monkeypatch):
     monkeypatch.setattr(group_commit, "INTERVAL", 0.005)  # a process waits for the other's turn
     monkeypatch.setattr(model_store, "BATCH_SECONDS", 0.01)
     run_state_machine_as_test(
-        machine, settings=settings(max_examples=examples, stateful_step_count=25)
+        machine,
+        settings=settings(max_examples=examples * (20 if LONG else 1), stateful_step_count=25),
     )

@@ -1,12 +1,15 @@
-"""What a column is taken for, and why."""
+"""What a column is taken for, and what its values are read as."""
 
 from datetime import date, timedelta
+from decimal import Decimal
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from minout.tables import TableEncoder
-from minout.tables.kinds import decide
+from minout.inputs.kinds import decide
+from minout.inputs.values import as_number, is_missing, plain_numbers, split_numbers
 
 MANY = range(60)
 LONG = "it was the best of times, they say,"
@@ -64,119 +67,23 @@ def test_a_column_is_taken_for(case):
     assert "\n" not in decision.why
 
 
-def test_each_column_has_a_line_that_says_what_it_is_and_why():
-    encoder = TableEncoder({"pin": "category"})
-    encoder.start(
-        {
-            "age": [3.5, "7"],
-            "pin": [1, 2],
-            "size": ["9", "large"],
-            "empty": [None, None],
-            "ok": ["yes", "no"],
-        }
-    )
-    assert encoder.describe_columns() == [
-        "age: number (each of 2 values is a number)",
-        "pin: category, 2 values (you said so)",
-        "size: category, 2 values (1 of 2 values are not numbers, such as 'large')",
-        "empty: left out until it has a value (no value so far)",
-        "ok: boolean (each of 2 values is a word for true or false)",
-    ]
+NUMBERS = ["0", "7", "255", "12.5", " 5 ", "+1.", "007", "-3e4", "1e100", 0.5, 3, True]
+NUMBERS += [np.float32(0.1), np.int64(3), Decimal("2.50"), timedelta(hours=1), "\x1c7", -0.0]
+EMPTY = ["", "NA", " NA ", "nan", "NaN", "-", "?", None, float("nan"), np.float64("nan")]
+ODD = ["1_000", "١", "nAn", "+nan", "+NAN", "INF", "inf", "-Infinity", "1e400", "1e101", "1 2"]
+ODD += ["0x1", "word", float("inf"), 1e101, 10**400, b"3", [1], {}, 1j, date(2020, 1, 1)]
 
 
-def test_each_number_of_a_row_has_a_name_and_a_column():
-    encoder = TableEncoder()
-    encoder.encode_many(
-        [
-            {"age": 3, "colour": "red", "seen": "2024-01-01T10:00", "ok": True},
-            {"age": None, "colour": None, "seen": None, "ok": None},
-        ]
-    )
-    assert encoder.names == [
-        "age",
-        "colour=red",
-        "colour is missing",
-        "seen",
-        "seen: time of year (sin)",
-        "seen: time of year (cos)",
-        "seen: weekday (sin)",
-        "seen: weekday (cos)",
-        "seen: time of day (sin)",
-        "seen: time of day (cos)",
-        "ok",
-    ]
-    assert encoder.sources == ["age", "colour", "colour", *["seen"] * 7, "ok"]
+@given(st.lists(st.sampled_from(NUMBERS + EMPTY), max_size=8))
+def test_numbers_read_together_are_the_numbers_read_one_by_one(values):
+    expected = [None if is_missing(each) else as_number(each) for each in values]
+    together, others = split_numbers(values)
+    for n in others:
+        together[n] = expected[n]
+    assert np.array_equal(together, np.array(expected, dtype=float), equal_nan=True)
 
 
-def test_another_word_in_a_boolean_gets_its_own_number():
-    encoder = TableEncoder()
-    encoder.start({"smoker": ["yes", "no"]})
-    assert encoder.encode({"smoker": "unknown"}).row.tolist() == [0.0, 1.0]
-    assert encoder.encode({"smoker": 1}).row.tolist() == [1.0, 0.0]
-    assert encoder.names == ["smoker", "smoker=unknown"]
-
-
-def test_a_word_among_numbers_is_a_missing_number_and_gets_its_own_number():
-    encoder = TableEncoder()
-    encoder.start({"age": ["31", "28"]})
-    assert np.isnan(encoder.encode_known({"age": "unknown"})).tolist() == [True]
-    row, new = encoder.encode({"age": "unknown"})
-    assert (np.isnan(row[0]), row[1], new) == (True, 1.0, 1)
-    assert encoder.encode({"age": "40"}).row.tolist() == [40.0, 0.0]
-    assert encoder.names == ["age", "age=unknown"]
-    encoder.encode({"age": "over 90"})
-    assert encoder.describe_columns() == [
-        "age: number, and 2 words as categories, such as 'unknown' (each of 2 values is a number)"
-    ]
-
-
-def test_words_among_the_first_numbers_are_sorted_and_described():
-    encoder = TableEncoder()
-    encoder.start({"age": [*range(60), "unknown", "over 90"]})
-    assert encoder.names == ["age", "age=over 90", "age=unknown"]
-    assert encoder.describe_columns() == [
-        "age: number, and 2 words as categories, such as 'over 90' (60 of 62 values are numbers)"
-    ]
-
-
-def test_very_many_words_among_numbers_share_numbers():
-    encoder = TableEncoder({"age": "number"})
-    encoder.start({"age": [f"w{n}" for n in range(101)]})
-    assert encoder.describe_columns() == [
-        "age: number, and more than 100 words, hashed into 64 features (you said so)"
-    ]
-    assert np.nansum(encoder.encode_known({"age": "never seen"})) == 1.0
-    assert TableEncoder.restored(encoder.described()).names == encoder.names
-    grown = TableEncoder()
-    grown.start({"age": [1, 2]})
-    grown.encode_many([{"age": f"w{n}"} for n in range(101)])
-    assert grown.width == 1 + 100 + 64
-    assert "100 words as categories, such as 'w0', and others" in grown.describe_columns()[0]
-
-
-def test_a_word_in_a_late_column_of_numbers_is_no_given_number():
-    encoder = TableEncoder({"size": "number"})
-    encoder.start({"x": [1, 2]})
-    assert encoder.encode({"x": 1, "size": "large"}).row.tolist() == [1.0, 0.0, 0.0, 1.0]
-    assert encoder.encode({"x": 1, "size": 3}).row.tolist() == [1.0, 3.0, 1.0, 0.0]
-    assert encoder.names == ["x", "size", "size is given", "size=large"]
-
-
-@pytest.mark.parametrize("kind", ["number", "boolean"])
-def test_a_late_column_that_starts_with_another_word_can_be_restored(kind):
-    encoder = TableEncoder({"late": kind})
-    encoder.start({"x": [1, 2]})
-    encoder.encode({"x": 1, "late": "unknown"})
-    twin = TableEncoder.restored(encoder.described())
-    assert twin.encode({"late": 1}).row.tolist()[1:] == [1.0, 1.0, 0.0]
-
-
-def test_a_column_that_was_left_out_can_be_given_a_kind_later():
-    encoder = TableEncoder()
-    encoder.start({"x": [1.0] * 60, "name": [f"n{n}" for n in MANY]})
-    assert encoder.encode({"x": 1, "name": "n1"}).new == 0
-    encoder.set_kind("name", "category")
-    assert encoder.encode({"x": 1, "name": "n1"})[1] == 1
-    assert encoder.names == ["x", "name=n1"]
-    encoder.set_kind("other", "ignore")
-    assert encoder.encode({"x": 1, "other": 5}).new == 0
+@pytest.mark.parametrize("n", range(len(ODD)))
+def test_what_may_be_no_number_is_never_read_together(n):
+    assert plain_numbers([ODD[n]]) is None
+    assert plain_numbers(["1", ODD[n], "", 2.0]) is None

@@ -10,6 +10,11 @@ from sklearn.datasets import load_wine
 from minout import Learner
 
 KINDS = ("barolo", "grignolino", "barbera")
+SETTINGS = {
+    **{"C": 3.0, "whiten": True, "lda_prior": True, "standardize": True},
+    **{"regions": 1, "expand": None},
+}
+"""All pinned, so that nothing has to be chosen."""
 
 
 @pytest.fixture(scope="session")
@@ -26,7 +31,7 @@ def original(tmp_path_factory, wine_data):
     """The model that `changed` is a copy of."""
     rows, labels, ids = wine_data
     folder = tmp_path_factory.mktemp("original") / "wines"
-    with Learner.open(folder, C=3.0) as learner:
+    with Learner.open(folder, **SETTINGS) as learner:
         learner.notes["cellar"] = "north"
         learner.teach_many(rows, labels, ids, weights=np.linspace(1.0, 2.0, len(rows)), at=7.0)
         learner.correct(ids[5], "barbera")

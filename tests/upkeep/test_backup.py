@@ -34,13 +34,6 @@ def test_the_copy_is_the_model(changed, tmp_path):
     assert {each.name for each in tmp_path.iterdir()} == {"wines", "copy", "a", "b"}
 
 
-def test_the_copy_can_be_taught_and_the_model_stays(changed, tmp_path):
-    backup(changed, tmp_path / "copy")
-    with Learner.open(tmp_path / "copy") as learner:
-        learner.teach(np.ones(13), "barolo", id="new")
-    assert "new" not in Learner.open(changed, read_only=True)
-
-
 def test_a_model_is_copied_while_another_process_teaches_it(tmp_path):
     with subprocess.Popen(
         [sys.executable, "-c", TEACHER, str(tmp_path / "m")], stdout=subprocess.PIPE
@@ -89,11 +82,6 @@ def test_nothing_is_overwritten(changed, tmp_path, what):
     with pytest.raises(UnwritableError, match="There is already a"):
         backup(changed, target)
     assert target.is_symlink() or target.exists()
-
-
-def test_the_parent_must_exist(changed, tmp_path):
-    with pytest.raises(UnwritableError, match="There is no folder"):
-        backup(changed, tmp_path / "no" / "copy")
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(28, "No space left on device")])

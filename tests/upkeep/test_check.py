@@ -45,13 +45,9 @@ def test_every_kind_of_damage_is_found(changed, name):
     assert not found.ok
     assert found.problems
     assert all(each.endswith(".") and "\n" not in each for each in found.problems)
-
-
-def test_the_sum_of_all_checksums_is_compared(changed):
-    connection = sqlite3.connect(changed / "model.sqlite", isolation_level=None)
-    connection.execute("UPDATE head SET total = total + 1")
-    connection.close()
-    assert "sum of all checksums" in check(changed).problems[0]
+    if name != "row of nobody":  # nothing of it is used
+        with pytest.raises(MissingDataError, match="is not a minout model"):
+            Learner.open(changed, read_only=True)
 
 
 def test_every_byte_of_a_row_is_checked(changed):
@@ -64,25 +60,9 @@ def test_every_byte_of_a_row_is_checked(changed):
         damaged = bytearray(held)
         damaged[place] ^= 1
         file.write_bytes(damaged)
-        assert "was changed" in " ".join(check(changed).problems)
+        assert "damaged or missing: 1 ('bottle-" in " ".join(check(changed).problems)
         hits += 1
     assert hits == 8
-
-
-def test_a_record_of_an_earlier_state_is_found(changed, wine_data):
-    columns = (
-        "place, version, id, label, region, position, weight, time, serial, digest, corrected, seal"
-    )
-    connection = sqlite3.connect(changed / "model.sqlite", isolation_level=None)
-    old = connection.execute(f"SELECT {columns} FROM examples WHERE place = 3").fetchone()
-    connection.close()
-    with Learner.open(changed) as learner:
-        learner.correct(learner.ids[3], "barolo" if old[3] != '"barolo"' else "barbera")
-    connection = sqlite3.connect(changed / "model.sqlite", isolation_level=None)
-    marks = ", ".join("?" * 12)
-    connection.execute(f"INSERT OR REPLACE INTO examples VALUES ({marks})", old)
-    connection.close()
-    assert not check(changed).ok
 
 
 def test_a_model_that_was_never_taught_is_sound(tmp_path):
@@ -91,11 +71,12 @@ def test_a_model_that_was_never_taught_is_sound(tmp_path):
     assert check(tmp_path / "m").ok
 
 
-def test_a_forgotten_model_is_sound(changed):
+@pytest.mark.parametrize("count", [5, 176], ids=["some", "all"])
+def test_a_row_that_is_forgotten_leaves_the_database_at_once(changed, count):
     with Learner.open(changed) as learner:
-        learner.forget(learner.ids)
-    assert check(changed).ok
-    assert check(changed).rows == 0
+        learner.forget(learner.ids[:count])
+    found = check(changed)
+    assert (found.ok, found.rows) == (True, 176 - count)
 
 
 @pytest.mark.parametrize("held", [b"", b"x" * 20_000])
@@ -121,13 +102,5 @@ def test_a_folder_without_a_model_is_refused(tmp_path):
     with pytest.raises(MissingDataError, match="There is no model"):
         check(tmp_path / "m")
     Learner().save(tmp_path / "model.minout")
-    with pytest.raises(MissingDataError, match="holds a model of an earlier version"):
+    with pytest.raises(MissingDataError, match="holds files, but no model"):
         check(tmp_path)
-
-
-def test_checking_goes_on_while_the_model_is_taught(changed, wine_data):
-    with Learner.open(changed) as learner:
-        learner.teach(wine_data[0][0] + 1.0, "barolo", id="new")
-        assert check(changed).rows == 176
-        learner.flush()
-        assert check(changed).rows == 177

@@ -6,7 +6,7 @@ import pytest
 
 from minout import InvalidInputError, Learner
 from minout.engine import draft
-from minout.errors import MissingDataError, NotConverged
+from minout.errors import NotConverged
 from minout.upkeep import read_log
 
 
@@ -38,22 +38,6 @@ def test_the_log_agrees_with_the_certificates(tmp_path, wine_data):
     assert [each.id for each in entries] == [id for id, _ in moved]
     assert [each.moved for each in entries] == [found.moved for _, found in moved]
     assert [each.details["checked"] for each in entries] == [found.checked for _, found in moved]
-
-
-def test_entries_after_a_number_are_read_alone(changed):
-    entries = read_log(changed)
-    middle = entries[len(entries) // 2].number
-    assert read_log(changed, middle) == [each for each in entries if each.number > middle]
-
-
-def test_a_log_that_was_changed_is_refused(changed):
-    import sqlite3
-
-    connection = sqlite3.connect(changed / "model.sqlite", isolation_level=None)
-    connection.execute("UPDATE log SET details = '[1' WHERE number = 1")
-    connection.close()
-    with pytest.raises(MissingDataError):
-        read_log(changed)
 
 
 @pytest.mark.parametrize("settings", [{}, {"keep": 30}], ids=["all", "window"])

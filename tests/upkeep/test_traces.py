@@ -1,12 +1,9 @@
 """After `forget` and `compact`, nothing of a forgotten example is left in any file."""
 
-import json
-import sqlite3
-
 import numpy as np
 import pytest
 
-from minout import DriftMonitor, Learner
+from minout import Learner
 from minout.upkeep import check, read_log
 
 RNG = np.random.default_rng(7)
@@ -39,13 +36,10 @@ def clusters(count, width=4):
     ]
 
 
-@pytest.fixture(params=["batch", "example"])
-def durability(request):
-    return request.param
-
-
 @pytest.mark.parametrize(
-    "settings", [{}, {"expand": 3}, {"regions": 2}], ids=["auto", "hats", "regions"]
+    ("durability", "settings"),
+    [("example", {}), ("batch", {"expand": 3}), ("batch", {"regions": 2})],
+    ids=["auto", "hats", "regions"],
 )
 def test_compacting_leaves_no_trace_of_forgotten_rows(tmp_path, durability, settings):
     rows, labels = clusters(60)
@@ -128,16 +122,6 @@ def test_the_log_keeps_forgotten_ids_if_asked(tmp_path):
     assert f'"{SECRET}-3"'.encode() not in held
 
 
-def test_the_lock_file_is_empty_and_no_other_file_is_left(tmp_path):
-    rows, labels = clusters(20)
-    with Learner.open(tmp_path / "m") as learner:
-        learner.teach_many(rows, labels)
-        learner.compact()
-        assert files(tmp_path / "m").get("model.sqlite-wal", b"") == b""
-    assert set(files(tmp_path / "m")) <= {"model.sqlite", ".lock"}
-    assert files(tmp_path / "m").get(".lock", b"") == b""
-
-
 def test_compacting_changes_nothing_in_a_consolidated_model(changed):
     with Learner.open(changed) as learner:
         learner.consolidate()
@@ -159,31 +143,3 @@ def test_compacting_makes_the_file_smaller(tmp_path):
     with Learner.open(tmp_path / "m") as learner:
         learner.compact()
     assert (tmp_path / "m" / "model.sqlite").stat().st_size < before / 2
-
-
-def test_compacting_a_model_that_was_never_taught_works(tmp_path):
-    with Learner.open(tmp_path / "m") as learner:
-        learner.notes["a"] = 1
-        learner.compact()
-    assert Learner.open(tmp_path / "m", read_only=True).notes == {"a": 1}
-
-
-def test_a_learner_in_ram_can_be_compacted():
-    learner = Learner()
-    learner.teach([1.0], "a")
-    learner.compact()
-    assert learner.is_consolidated
-
-
-def test_the_monitor_that_the_command_line_keeps_names_labels():
-    monitor = DriftMonitor()
-    monitor.update(f"{SECRET}-label", True)
-    assert SECRET in json.dumps(monitor.to_json())
-
-
-def test_sqlite_reads_the_compacted_file(changed):
-    with Learner.open(changed) as learner:
-        learner.compact()
-    connection = sqlite3.connect(changed / "model.sqlite")
-    assert connection.execute("PRAGMA freelist_count").fetchone() == (0,)
-    connection.close()

@@ -2,17 +2,19 @@
 
 import sys
 
-from minout.cli.stop import stop_at_once
+from minout.cli.stop import end_at_once, raise_interrupts
 
 __all__ = ["main"]
 
 
 def main() -> None:
     """Run the command line; Ctrl-C ends it with exit code 130 and no traceback."""
+    end_at_once()
     try:
-        with stop_at_once():
-            from minout.cli.app import main as run
+        from minout.cli.app import main as run
 
-            run()
+        run()
     except KeyboardInterrupt:  # after the command has ended
         sys.exit(130)
+    finally:
+        raise_interrupts()

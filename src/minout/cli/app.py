@@ -22,103 +22,23 @@ class Command(NamedTuple):
     help: str
 
 
-OWN_FILES = {
+COMMANDS = {
     "learn": Command(
-        "learn",
-        "learn",
-        "Teach a model the rows of a file, one by one; create the model if there is none.",
+        "learn", "learn", "Teach a model the rows of a file; create it if there is none."
     ),
-    "predict": Command(
-        "predict",
-        "predict",
-        "Predict a label for each row of a file, with its probability and the score of each class.",
-    ),
-    "score": Command(
-        "score", "score", "Measure the accuracy on the rows of a file, overall and per class."
-    ),
-    "what_if": Command(
-        "what_if", "what_if", "Show what teaching each row alone would disturb; teach nothing."
-    ),
-    "explain": Command(
-        "explain",
-        "explain",
-        "Explain a prediction: the separator that decides, the margin, and the support vectors.",
-    ),
-    "correct": Command("edit", "correct", "Change the label of a stored example, or of many."),
-    "update": Command(
-        "edit",
-        "update",
-        "Give a stored example other features; it keeps its label, weight and time.",
-    ),
-    "forget": Command(
-        "edit",
-        "forget",
-        "Remove stored examples; the consolidated model equals one that was never taught them.",
-    ),
+    "predict": Command("ask", "predict", "Predict a label for each row of a file."),
+    "score": Command("ask", "score", "Measure the accuracy on the rows of a file."),
+    "what-if": Command("ask", "what_if", "Show what teaching each row alone would disturb."),
+    "explain": Command("explain", "explain", "Explain a prediction."),
+    "list": Command("examples", "list_", "List the stored examples, or those that need a look."),
+    "correct": Command("examples", "correct", "Change the label of stored examples."),
+    "forget": Command("examples", "forget", "Remove stored examples."),
+    "info": Command("inspection", "info", "Show what a model holds, and how good it is."),
+    "audit": Command("inspection", "audit", "Check a model and its file; repair what is damaged."),
     "consolidate": Command(
-        "edit", "consolidate", "Compute a model again from its set of stored examples."
+        "upkeep", "consolidate", "Compute a model again from its stored examples."
     ),
-    "suspects": Command(
-        "inspect_model",
-        "suspects",
-        "List the stored examples that are most likely to have a wrong label.",
-    ),
-    "labels": Command(
-        "labels", "labels", "Write the labels of all stored examples, to check and edit."
-    ),
-    "list": Command(
-        "labels",
-        "list_",
-        "List the stored examples: id, label, weight, time, and whether they are misfits or "
-        "pending.",
-    ),
-    "audit": Command(
-        "inspect_model",
-        "audit",
-        "Check every record of a model, and all margins of all stored examples with plain NumPy.",
-    ),
-    "info": Command(
-        "inspect_model",
-        "info",
-        "Show the contents of a model: examples, classes, misfits, accuracy, columns and settings.",
-    ),
-    "export": Command(
-        "transfer",
-        "export",
-        "Write a model to one file, which `minout import` and `Learner.load` read.",
-    ),
-    "import": Command(
-        "transfer",
-        "import_",
-        "Make a model folder from a file that was exported, or saved by `Learner.save`.",
-    ),
-}
-UPKEEP = {
-    "repair": Command(
-        "upkeep", "repair", "Rebuild a damaged model from the examples that are intact."
-    ),
-    "compact": Command(
-        "upkeep",
-        "compact",
-        "Consolidate a model, and leave no trace of forgotten examples in any of its files.",
-    ),
-    "backup": Command(
-        "upkeep",
-        "backup",
-        "Copy a model to a new folder, also while another process teaches it.",
-    ),
-    "log": Command(
-        "upkeep", "log", "Show which change moved which separators, when, and by which example."
-    ),
-}
-SETUP = {
-    "warmup": Command(
-        "warmup",
-        "warmup",
-        "Compile everything that learning, predicting and the paper's learner use.",
-    ),
-}
-SHOWCASES = {
+    "copy": Command("upkeep", "copy", "Copy a model to a folder or to one file, and back."),
     "demo": Command(
         "demo",
         "demo",
@@ -129,8 +49,14 @@ SHOWCASES = {
         "reproduce",
         "Run the experiments of the paper and show its claims beside what was measured.",
     ),
+    "warmup": Command("upkeep", "warmup", "Compile everything now, such as for a container image."),
 }
-COMMANDS = {**OWN_FILES, **UPKEEP, **SHOWCASES, **SETUP}
+PANELS = {
+    "Models of your own files": ("learn", "predict", "score", "what-if", "explain"),
+    "Stored examples": ("list", "correct", "forget"),
+    "Upkeep of a model": ("info", "audit", "consolidate", "copy"),
+    "Demo, experiments and setup": ("demo", "reproduce", "warmup"),
+}
 
 
 class Group(TyperGroup):
@@ -173,15 +99,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
-PANELS = {
-    "Models of your own files": OWN_FILES,
-    "Upkeep of a model": UPKEEP,
-    "Demo and experiments": SHOWCASES,
-    "Setup": SETUP,
-}
-for panel, commands in PANELS.items():
-    for name, each in commands.items():  # for the list in the help; see `Group`
-        app.command(name, help=each.help, rich_help_panel=panel)(lambda: None)
+for panel, names in PANELS.items():
+    for name in names:  # for the list in the help; see `Group`
+        app.command(name, help=COMMANDS[name].help, rich_help_panel=panel)(lambda: None)
 
 
 @app.callback(invoke_without_command=True)

@@ -1,81 +1,49 @@
-"""The drift monitor in a model's notes: the next run of `minout learn` continues it."""
+"""The state of the drift monitor of `minout learn`, kept with the model in its notes."""
 
-from datetime import datetime
+import time
 from typing import Any, NamedTuple, Self
 
+from minout._typing import Label
 from minout.drift import Drift, DriftMonitor
 from minout.errors import InvalidInputError
 from minout.learner import Learner
 
-NOTES = "drift"
+KEY = "drift"
 """The key of this entry in a learner's notes."""
-LAST = "last_drift"
-"""The key of the last drift in this entry; there is none before the first drift."""
 
 
-class LastDrift(NamedTuple):
-    """The last drift that was found, when (in seconds since 1970), and at which row."""
+class DriftNote(NamedTuple):
+    """A monitor, and the last drift that it reported, with its time and its place in a file."""
 
-    drift: Drift
-    time: float
-    where: str
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as an object for JSON."""
-        return {**self.drift._asdict(), "time": self.time, "where": self.where}
-
-    @property
-    def text(self) -> str:
-        """It in words, in local time."""
-        when = datetime.fromtimestamp(self.time).strftime("%Y-%m-%d %H:%M:%S")
-        drift = self.drift
-        return (
-            f"{when}, at {self.where}: {drift.now:.1%} predicted correctly, {drift.before:.1%} "
-            f"before; most at {str(drift.label)!r}"
-        )
-
-
-class DriftNote:
-    """A drift monitor and the last drift that it found."""
-
-    def __init__(self, monitor: DriftMonitor | None = None, last: LastDrift | None = None) -> None:
-        self.monitor, self.last = monitor or DriftMonitor(), last
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the entry as values that JSON can hold."""
-        values = self.monitor.to_json()
-        return values if self.last is None else {**values, LAST: self.last.to_json()}
+    monitor: DriftMonitor
+    last: dict[str, Any] | None = None
 
     @classmethod
     def of(cls, learner: Learner) -> Self:
-        """Return the entry of a model's notes, or a new one; raise if another program wrote it."""
-        if NOTES not in learner.notes:
-            return cls()
-        values = learner.notes[NOTES]
+        """Return the note of a model; a new one if there is none, or if it is no such note."""
+        values: Any = learner.notes.get(KEY)
         try:
-            monitor = DriftMonitor.from_json(values)
-            return cls(monitor, _last(values.get(LAST)))
-        except (
-            InvalidInputError,
-            KeyError,
-            TypeError,
-            ValueError,
-            OverflowError,
-            OSError,
-        ) as error:
-            raise InvalidInputError(
-                f"The model's note {NOTES!r} was not written by `minout learn`; "
-                "remove it from `Learner.notes` and save the model again."
-            ) from error
+            return cls(DriftMonitor.from_json(values["monitor"]), values["last"])
+        except (InvalidInputError, KeyError, TypeError):
+            return cls(DriftMonitor())
+
+    def updated(
+        self, label: Label, was_right: bool | None, place: str
+    ) -> tuple[Self, Drift | None]:
+        """Count an example; return the note after it, and the drift that it shows."""
+        drift = self.monitor.update(label, was_right)
+        if drift is None:
+            return self, None
+        return self._replace(last={**drift._asdict(), "time": time.time(), "where": place}), drift
+
+    def store(self, learner: Learner) -> None:
+        """Write the note to the notes of a model."""
+        learner.notes[KEY] = {"monitor": self.monitor.to_json(), "last": self.last}
 
 
-def _last(values: Any) -> LastDrift | None:
-    if values is None:
-        return None
-    before, now, rows, label = (values[name] for name in Drift._fields)
-    if not isinstance(label, int | str):
-        raise TypeError(label)
-    drift = Drift(float(before), float(now), int(rows), label)
-    last = LastDrift(drift, float(values["time"]), str(values["where"]))
-    datetime.fromtimestamp(last.time)  # raises if there is no such time
-    return last
+def drop_old_labels(learner: Learner) -> None:
+    """Remove the note of a model if it names labels that the model no longer has."""
+    if KEY in learner.notes:
+        labels = DriftNote.of(learner).monitor.to_json()["labels"]
+        if not set(labels) <= set(learner.classes.tolist()):
+            del learner.notes[KEY]

@@ -8,55 +8,35 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 import typer
 
-from minout._typing import Floats, Id, Label
+from minout._typing import Id, Label
 from minout.cli import options
-from minout.cli.file_notes import FileOptions, find_id, open_reader, read_notes, require_id
-from minout.cli.named_map import named_map
-from minout.cli.output import command, print_facts, print_json, print_table
-from minout.cli.queries import load_model, require_features
-from minout.cli.table_rows import RowMaker, bad_row, stored_encoder
+from minout.cli.bad_rows import BadRows
+from minout.cli.models import (
+    FileOptions,
+    bad_row,
+    load_model,
+    open_file,
+    require_examples,
+    require_features,
+    require_id,
+)
+from minout.cli.output import Row, command, print_facts, print_json, print_rows
 from minout.engine import Explanation
 from minout.errors import InvalidInputError
 from minout.features import Identity
-from minout.features.scattering import SMALLEST
 from minout.learner import Learner
 from minout.store import atomic_write
-from minout.streams.files import BadRowError, Example
-from minout.tables import HASHED, is_missing
 
 PICTURES = (".png", ".pdf", ".svg")
-Row = Annotated[
-    int | None, typer.Option("--row", min=1, help="The number of the row, counted from 1.")
-]
-Line = Annotated[int | None, typer.Option("--line", min=1, help="The line of the row in the file.")]
-ById = Annotated[
-    str | None,
-    typer.Option(
-        "--id", metavar="ID", help="The id of the row; without a file, of a stored example."
-    ),
-]
-Count = Annotated[
-    int | None,
-    typer.Option(
-        "-n",
-        min=0,
-        help="How many support vectors and columns to list: 10 by default, all with --json.",
-    ),
-]
-PictureFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--picture", metavar="FILE", help="Draw the explanation to a PNG, PDF or SVG file."
-    ),
-]
 
 
-class _Row(NamedTuple):
+class _Found(NamedTuple):
+    """The row to explain: a record, an array, or the stored row of an example."""
+
     where: str
-    row: Any
+    x: Any
     id: Id | None
     label: Label | None = None
-    record: dict[str, Any] | None = None
 
 
 @command
@@ -66,233 +46,150 @@ def explain(
         str | None,
         typer.Argument(metavar="[DATA]", help="A file, as for predict.", show_default=False),
     ] = None,
-    row: Row = None,
-    line: Line = None,
-    id: ById = None,
-    count: Count = None,
-    picture: PictureFile = None,
-    ignore: options.Ignore = None,
-    encoding: options.Encoding = None,
-    features: options.Function = None,
+    row: Annotated[
+        int | None, typer.Option("--row", min=1, help="The number of the row, counted from 1.")
+    ] = None,
+    example: Annotated[
+        str | None,
+        typer.Option(
+            "--example", metavar="ID", help="The id of the row; without DATA, of a stored example."
+        ),
+    ] = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option("--picture", metavar="FILE", help="Draw it to a PNG, PDF or SVG file."),
+    ] = None,
+    count: options.Count = 10,
+    id: options.IdColumn = None,
+    features: options.Features = None,
+    encoding: options.Encoding = "utf-8",
+    decimal: options.Decimal = None,
     as_json: options.Json = False,
 ) -> None:
-    """Explain a prediction: the separator that decides, the margin, and the support vectors.
+    """Explain a prediction.
 
-    A separator is the linear function between two labels. The margin is its value at the row,
-    positive on the side of the predicted label; the target is 1. It is the sum of the prior (the
-    linear discriminant, or 0), the bias, and one weight for each support vector (a stored example).
-    Positive weights support the label, negative ones oppose it.
-
-    For a table, the columns are listed with their values and contributions. A contribution is how
-    much the margin changes because the value differs from the mean of the column: the margin of a
-    row of means (`at_mean` in JSON) and the contributions add up to the margin.
+    The margin against the runner-up is the value of the separator between the two labels. It is the
+    sum of the prior (the linear discriminant, or 0), the bias, and one weight for each support
+    vector, a stored example. For a table, contributions of columns are listed: how much the margin
+    changes because the value differs from the mean of the column.
 
     Example: minout explain wines new.csv --row 3 --picture why.png
     """
-    if sum(each is not None for each in (row, line, id)) != 1:
-        raise typer.BadParameter("Name one example: --row N, --line N or --id ID.")
-    own = named_map(features)
-    learner = load_model(model, own)
-    file = None
-    if data is not None:
-        # Bad rows before the one that is asked for do not matter, unless rows are counted.
-        skip = _skip if row is None else None
-        file = FileOptions(
-            data,
-            ignore=ignore,
-            on_bad_line=skip,
-            features=own,
-            encoding=encoding,
-            reads_labels=False,
-        )
-    found = _stored(learner, id) if file is None else _in_file(learner, file, row, line, id)
-    explanation = learner.explain(found.row)
-    if picture is not None:
-        _draw(learner, explanation, found, picture, file)
-    if as_json:
-        supports = [support._asdict() for support in explanation.supports[:count]]
-        columns = [each._asdict() for each in _columns(learner, found, explanation)[:count]]
-        separator = explanation.separator.tolist()
-        arrays = {"supports": supports, "separator": separator, "columns": columns}
-        about = {"where": found.where, "id": found.id, "stored_label": found.label}
-        print_json({**about, **explanation._asdict(), **arrays})
+    if (row is None) == (example is None):
+        raise typer.BadParameter("Name one row: --row N or --example ID.")
+    learner = require_examples(load_model(model, features))
+    if data is None:
+        found = _stored(learner, example)
     else:
-        _print(learner, found, explanation, 10 if count is None else count)
+        file = FileOptions(data, None, id, encoding, decimal, features)
+        found = _in_file(require_features(learner), file, row, example)
+    explanation = learner.explain(found.x)
+    columns = _columns(learner, found, explanation)
+    if picture is not None:
+        _draw(learner, found, explanation, columns, picture)
+    facts = _facts(found, explanation, columns)
+    if as_json:
+        print_json(facts)
+        return
+    lists = {name: facts.pop(name) for name in ("columns", "supports", "scores")}
+    print_facts({name: each for name, each in facts.items() if each is not None})
+    for name in ("columns", "supports"):
+        if lists[name]:
+            print()
+            print_rows(lists[name][:count], list(lists[name][0]), as_json=False)
 
 
-def _skip(error: BadRowError) -> None:
-    """Pass over a row that cannot be read."""
-
-
-def _stored(learner: Learner, id: str | None) -> _Row:
-    if id is None:
-        raise typer.BadParameter("--row and --line need a file.")
-    stored = require_id(learner, id)
+def _stored(learner: Learner, example: str | None) -> _Found:
+    if example is None:
+        raise typer.BadParameter("--row needs a file.")
     if not isinstance(learner.features, Identity):
         raise InvalidInputError(
-            f"The model stores the features of example {id!r}, not its row; name the file it is in."
+            f"The model stores the features of example {example!r}, not its row; name the file it "
+            "is in."
         )
-    row, label = learner.example(stored)[:2]
-    return _Row("stored", row, stored, label)
+    id = require_id(learner, example)
+    x, label = learner.example(id)
+    return _Found("stored", x, id, label)
 
 
 def _in_file(
-    learner: Learner, file: FileOptions, row: int | None, line: int | None, id: str | None
-) -> _Row:
-    with open_reader(require_features(learner), file) as reader:
-        if id is not None and reader.id is None and reader.columns is not None:
-            raise InvalidInputError(
-                f"{reader.source} has no id column that this model knows; use --row or --line."
-            )
-        rows = iter(reader)
+    learner: Learner, file: FileOptions, number: int | None, example: str | None
+) -> _Found:
+    with open_file(learner, file, BadRows(None, is_live=False)) as reader:
         count = 0
-        while True:
-            try:
-                example = next(rows, None)
-            except BadRowError as error:
-                raise InvalidInputError(f"{error} It comes before the row asked for.") from None
-            if example is None:
-                raise InvalidInputError(f"{reader.source} has no {_name(row, line, id)}.")
-            count += 1
-            if _matches(example, count, row, line, id):
-                record = example.row if isinstance(example.row, dict) else None
-                try:
-                    row_of_model = RowMaker(learner).row(example)
-                except InvalidInputError as error:
-                    raise bad_row(reader, example, error) from None
-                return _Row(example.where, row_of_model, example.id, record=record)
+        for batch in reader:
+            for place, id in enumerate(batch.ids):
+                count += 1
+                if count == number or (example is not None and id == example):
+                    x = batch.X[place]
+                    where = f"{reader.source}, {reader.unit} {batch.lines[place]}"
+                    try:
+                        learner.predict(batch.X[place : place + 1])
+                    except InvalidInputError as error:
+                        raise bad_row(reader, batch, place, error) from None
+                    return _Found(where, x, id, batch.labels[place])
+            if batch.error is not None:
+                raise InvalidInputError(f"{batch.error} It comes before the row asked for.")
+    wanted = f"row {number}" if example is None else f"example {example!r}"
+    raise InvalidInputError(f"{file.data} has no {wanted}.")
 
 
-def _matches(
-    example: Example, count: int, row: int | None, line: int | None, id: str | None
-) -> bool:
-    if row is not None:
-        return count == row
-    if line is not None:
-        return example.number == line
-    return example.id == id
+def _facts(found: _Found, explanation: Explanation, columns: list[Row]) -> Row:
+    return {
+        "where": found.where,
+        "id": found.id,
+        "label": found.label,
+        "predicted": explanation.label,
+        "runner_up": explanation.runner_up,
+        "regions": [explanation.region, explanation.runner_up_region],
+        "margin": explanation.margin,
+        "prior": explanation.prior,
+        "bias": explanation.bias,
+        "forgotten": explanation.forgotten,
+        "at_mean": explanation.at_mean,
+        "scores": explanation.scores,
+        "columns": sorted(columns, key=lambda each: -abs(each["contribution"])),
+        "supports": [each._asdict() for each in explanation.supports],
+    }
 
 
-def _name(row: int | None, line: int | None, id: str | None) -> str:
-    if row is not None:
-        return f"row {row}"
-    return f"row that starts on line {line}" if line is not None else f"example {id!r}"
-
-
-def _regions(learner: Learner, explanation: Explanation) -> dict[str, str]:
-    # The regions of the two labels, if a label has several.
-    if explanation.runner_up is None or learner.choice.regions == 1:
-        return {}
-    return {"regions": f"{explanation.region} and {explanation.runner_up_region}"}
-
-
-def _print(learner: Learner, found: _Row, explanation: Explanation, count: int) -> None:
-    name = found.where if found.id is None else f"{found.where}, {found.id}"
-    runner_up = explanation.runner_up
-    print_facts(
-        {
-            "example": name,
-            **({} if found.label is None else {"stored label": str(found.label)}),
-            "predicted": str(explanation.label),
-            "runner-up": "no other label" if runner_up is None else str(runner_up),
-            **_regions(learner, explanation),
-            "margin": explanation.margin,
-            "prior": explanation.prior,
-            "bias": explanation.bias,
-            "at mean": explanation.at_mean,
-            **({"forgotten": explanation.forgotten} if explanation.forgotten else {}),
-            "supports": len(explanation.supports),
-        }
-    )
-    columns = _columns(learner, found, explanation)
-    if columns and explanation.supports and count:
-        print()
-        print_table(list(_Column._fields), [list(each) for each in columns[:count]])
-    if explanation.supports and count:
-        print()
-        supports = [list(each) for each in explanation.supports[:count]]
-        print_table(["id", "label", "weight"], supports)
-
-
-class _Column(NamedTuple):
-    """A column of the row: its name and value, and what it contributes to the margin."""
-
-    column: str
-    value: float | str | None
-    contribution: float
-
-
-def _columns(learner: Learner, found: _Row, explanation: Explanation) -> list[_Column]:
-    # The columns of a table, the largest contribution first; none if columns have no names.
-    return sorted(
-        _in_file_order(learner, found, explanation), key=lambda each: -abs(each.contribution)
-    )
-
-
-def _in_file_order(learner: Learner, found: _Row, explanation: Explanation) -> list[_Column]:
-    parts = explanation.columns.tolist()
-    encoder = stored_encoder(learner)
-    if encoder is None:
-        names = read_notes(learner).columns
-        # What a feature map makes has no names.
-        if names is None or not isinstance(learner.features, Identity) or len(names) != len(parts):
+def _columns(learner: Learner, found: _Found, explanation: Explanation) -> list[Row]:
+    """Return the value of each column and its contribution; none if columns have no names."""
+    schema, parts, x = learner.schema, explanation.columns, found.x
+    record = x if isinstance(x, dict) else {}
+    if schema.encoder is None:
+        if not schema.names or not isinstance(learner.features, Identity):
             return []
-        return list(map(_Column, names, found.row.tolist(), parts))
-    sums = dict.fromkeys(encoder.sources, 0.0)
-    for source, part in zip(encoder.sources, parts, strict=True):
-        sums[source] += part
-    values = encoder.decode(found.row)
-    for name, value in (found.record or {}).items():
-        # A category that the model does not know, or a value of which it knows the hash only.
-        if name in sums and values[name] in (None, HASHED) and not is_missing(value):
-            values[name] = value
-    return [_Column(name, values[name], part) for name, part in sums.items()]
+        values = record or dict(zip(schema.names, x.tolist(), strict=True))
+        sums = dict(zip(schema.names, parts.tolist(), strict=True))
+    else:
+        sums = schema.encoder.sum_by_column(parts)
+        values = record or schema.encoder.decode(x)
+    return [
+        {"column": name, "value": values.get(name), "contribution": part}
+        for name, part in sums.items()
+    ]
 
 
 def _draw(
-    learner: Learner,
-    explanation: Explanation,
-    found: _Row,
-    picture: Path,
-    file: FileOptions | None,
+    learner: Learner, found: _Found, explanation: Explanation, columns: list[Row], picture: Path
 ) -> None:
     suffix = picture.suffix.lower()
     if suffix not in PICTURES:
         raise InvalidInputError(f"A picture is one of {', '.join(PICTURES)}, not {picture.name!r}.")
-    from minout.classifier import draw, draw_table
+    from minout.picture import draw, draw_table
 
-    row = found.row
-    if isinstance(row, str):
-        raise InvalidInputError("--picture is for models of images and tables, not of text.")
-    shape, columns = read_notes(learner).image_shape, _in_file_order(learner, found, explanation)
-    side = isqrt(len(row))
-    is_square = side * side == len(row) == len(columns or row)
-    if columns and shape is None and not (is_square and side >= SMALLEST):
-        names, values, parts = zip(*columns, strict=True)
-        summed = explanation._replace(columns=np.array(parts))
-        figure = draw_table(summed, values, names)
-    elif shape is None and not is_square:
-        raise InvalidInputError(
-            f"--picture needs an image or column names, but the model's rows are {len(row)} "
-            "numbers without names, which is no square image; leave it out."
-        )
+    shape = learner.schema.source.image_shape
+    if columns and shape is None:
+        names, values, parts = zip(*(row.values() for row in columns), strict=True)
+        figure = draw_table(explanation._replace(columns=np.array(parts)), values, names)
+    elif isinstance(found.x, np.ndarray) and (shape or isqrt(len(found.x)) ** 2 == len(found.x)):
+        images = {}
+        if isinstance(learner.features, Identity):
+            images = {each.id: learner.example(each.id)[0] for each in explanation.supports}
+        figure = draw(explanation, found.x, image_shape=shape, images=images)
     else:
-        images = _images(learner, explanation, file)
-        figure = draw(explanation, row, image_shape=shape, images=images)
+        raise InvalidInputError("--picture is for images and tables; leave it out.")
     content = io.BytesIO()
     figure.savefig(content, format=suffix[1:], dpi=150)
     atomic_write(picture, content.getvalue(), "The picture")
-
-
-def _images(
-    learner: Learner, explanation: Explanation, file: FileOptions | None
-) -> dict[Id, Floats]:
-    # The images of the supports: from the model, or from the file if the model stores features.
-    wanted = {support.id for support in explanation.supports}
-    if isinstance(learner.features, Identity):
-        return {each: learner.example(each)[0] for each in wanted}
-    if file is None:
-        return {}
-    with open_reader(learner, file) as reader:
-        rows = ((each.id and find_id(learner, each.id), each.row) for each in reader)
-        return {id: row for id, row in rows if id is not None and id in wanted}

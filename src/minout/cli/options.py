@@ -1,4 +1,4 @@
-"""The arguments and options that several commands share."""
+"""The arguments and options that several commands share; each means the same everywhere."""
 
 from pathlib import Path
 from typing import Annotated
@@ -14,43 +14,47 @@ Data = Annotated[
         metavar="DATA",
         help="A CSV with a header (.csv, .tsv, .txt), JSON lines (.jsonl, .ndjson) or an array of "
         "objects (.json), all also compressed (.gz, .bz2, .xz, .zst), Parquet, NPZ (arrays X, y, "
-        "ids), images as FOLDER/class/image.png, one image, or - for JSON lines on standard input.",
+        "ids), images as FOLDER/class/image.png, one image, or - for JSON lines or CSV on standard "
+        "input.",
         show_default=False,
     ),
 ]
 LabelColumn = Annotated[
     str | None,
     typer.Option(
-        "--label", metavar="COLUMN", help="The column of the labels; the model remembers it."
+        "--label",
+        metavar="COLUMN",
+        help="The column of the labels; by default the one that the model remembers.",
     ),
 ]
 IdColumn = Annotated[
     str | None,
-    typer.Option("--id", metavar="COLUMN", help="The column of the ids; the model remembers it."),
+    typer.Option(
+        "--id",
+        metavar="COLUMN",
+        help="The column of the ids; by default the one that the model remembers.",
+    ),
 ]
-Ignore = Annotated[
-    list[str] | None,
-    typer.Option("--ignore", metavar="COLUMN", help="A column to leave out; may be repeated."),
-]
-Function = Annotated[
+Features = Annotated[
     str | None,
     typer.Option(
         "--features",
-        metavar="FUNCTION",
-        help="The function that the model was taught with, package.module:function, if it is your "
-        "own; minout does not import it by itself.",
+        metavar="NAME",
+        help="The feature map of a new model: scattering or scattering:32x32 (images, resized), "
+        "projection (very many columns), text (one column of text), or package.module:function, a "
+        "function of your own, which every command that maps rows needs.",
     ),
 ]
-FromLine = Annotated[
-    int, typer.Option("--from-line", min=1, help="Start at this line (or row, or image).")
-]
 Encoding = Annotated[
+    str,
+    typer.Option("--encoding", metavar="NAME", help="The encoding of a text file, such as cp1252."),
+]
+Decimal = Annotated[
     str | None,
     typer.Option(
-        "--encoding",
-        metavar="NAME",
-        help="The encoding of a CSV or JSON lines file, such as cp1252; by default UTF-8.",
-        show_default=False,
+        "--decimal",
+        metavar=".|,",
+        help="The decimal mark of numbers; by default the one that the model remembers.",
     ),
 ]
 SkipBad = Annotated[
@@ -58,17 +62,9 @@ SkipBad = Annotated[
     typer.Option(
         "--skip-bad",
         metavar="FILE",
-        help="Skip rows that cannot be used, and write them to this CSV with their line and the "
-        "reason.",
+        help="Skip rows that cannot be used, and write them to this CSV with the reason.",
         show_default=False,
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, one object per line.")]
-Consolidate = Annotated[
-    bool,
-    typer.Option(
-        help="Solve the model again at the end, so that it depends on the stored examples alone, "
-        "not on their order; without it the command is quicker, and `minout consolidate` can do "
-        "it later."
-    ),
-]
+Count = Annotated[int | None, typer.Option("-n", "--count", min=0, help="Show at most so many.")]

@@ -1,4 +1,4 @@
-"""Print results: tables and text on a terminal, CSV and JSON for scripts."""
+"""Print results: rows as JSON, a table on a terminal, or CSV when piped; notes and errors."""
 
 import csv
 import functools
@@ -7,9 +7,11 @@ import math
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import chain
-from typing import Any, ParamSpec
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import chain, islice
+from threading import Timer
+from typing import Any, ParamSpec, TextIO
 
 import typer
 from rich.console import Console
@@ -19,7 +21,11 @@ from rich.text import Text
 from minout.errors import UnwritableError, system_reason
 
 P = ParamSpec("P")
-
+Row = dict[str, Any]
+SHOWN = 5
+"""The most ids, labels or problems that a sentence names."""
+SOON = 2.0
+"""Seconds after which a progress bar is shown."""
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 """Control characters, line separators, and characters that change the direction of writing."""
 
@@ -60,49 +66,46 @@ def _discard_pending_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def print_json(values: Mapping[str, Any]) -> None:
-    """Print one object on one line and flush; numbers that JSON cannot write are null."""
-    print(json.dumps(_plain(values), ensure_ascii=False), flush=True)
+def print_json(row: Row) -> None:
+    """Print one object on one line; numbers that JSON cannot write are null."""
+    print(json.dumps(plain(row), ensure_ascii=False), flush=True)
 
 
-def print_table(head: Sequence[str], lines: Sequence[Sequence[Any]]) -> None:
-    """Print a table: drawn on a terminal, CSV when piped."""
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        _print_csv([head, *lines])
-        return
-    table = Table(*head, show_edge=False, pad_edge=False)
-    for line in lines:
-        table.add_row(*(Text(_cell(each)) for each in line))
-    console.print(table)
+def print_rows(rows: Iterable[Row], columns: Sequence[str], as_json: bool) -> None:
+    """Print rows: an object per line, a table on a terminal, or CSV when piped.
 
-
-def print_rows(head: Sequence[str], batches: Iterable[Sequence[Sequence[Any]]]) -> None:
-    """Print a table batch by batch: in columns on a terminal, CSV when piped.
-
-    The first batch sets the widths of the columns; if it is refused, no header is printed either.
+    CSV and JSON are printed row by row, as they come. No header is printed if the first row raises
+    an error.
     """
-    is_terminal = Console(highlight=False).is_terminal
-    widths: list[int] = []
-    before: list[Sequence[Any]] = [head]
-    for batch in chain(batches, [[]]):
-        lines = [*before, *batch]
-        if is_terminal:
-            cells = [[_cell(each) for each in line] for line in lines]
-            widths = widths or [max(map(len, column)) for column in zip(*cells, strict=True)]
-            for line in cells:
-                print("  ".join(map(str.ljust, line, widths)).rstrip())
-        else:
-            _print_csv(lines)
-        sys.stdout.flush()
-        before = []
+    found = iter(rows)
+    found = chain(list(islice(found, 1)), found)
+    if as_json:
+        for row in found:
+            print_json(row)
+    elif Console().is_terminal:
+        table = Table(*columns, show_edge=False, pad_edge=False)
+        for row in found:
+            table.add_row(*(Text(cell(row.get(name))) for name in columns))
+        Console(highlight=False).print(table)
+    else:
+        write_csv(found, columns, sys.stdout)
+
+
+def write_csv(rows: Iterable[Row], columns: Sequence[str], file: TextIO) -> None:
+    """Write rows to a CSV, one by one as they come; numbers have all digits."""
+    writer = csv.DictWriter(file, columns, lineterminator="\n", extrasaction="ignore")
+    writer.writeheader()
+    for row in rows:
+        values = row.items()
+        writer.writerow({name: cell(v) if isinstance(v, bool) else v for name, v in values})
+        file.flush()
 
 
 def print_facts(facts: Mapping[str, Any]) -> None:
     """Print one fact per line, its name first."""
-    width = max(map(len, facts))
+    width = max(map(len, facts)) + 1
     for name, value in facts.items():
-        print(f"{name + ':':<{width + 1}} {_short(value)}")
+        print(f"{name.replace('_', ' ') + ':':<{width}} {cell(value)}")
 
 
 def print_text(text: str) -> None:
@@ -110,19 +113,49 @@ def print_text(text: str) -> None:
     print(escaped(text))
 
 
-def print_note(text: str, console: Console | None = None) -> None:
-    """Print a remark on standard error, where scripts do not read it.
+@functools.cache
+def errors() -> Console:
+    """Return the console of standard error."""
+    return Console(stderr=True, highlight=False)
 
-    While a progress bar is shown, `console` is that of the bar.
-    """
-    note = Text(escaped(text), style="dim")
-    (console or Console(stderr=True, highlight=False)).print(note, soft_wrap=True)
+
+def print_note(text: str) -> None:
+    """Print a remark on standard error, where scripts do not read it."""
+    errors().print(Text(escaped(text), style="dim"), soft_wrap=True)
 
 
 def print_error(error: Exception) -> None:
     """Print the message of an error on standard error."""
-    message = Text.assemble(("error:", "red"), f" {escaped(str(error))}")
-    Console(stderr=True, highlight=False).print(message, soft_wrap=True)
+    errors().print(Text.assemble(("error:", "red"), f" {escaped(str(error))}"), soft_wrap=True)
+
+
+@contextmanager
+def progress_bar(task: str) -> Iterator[Callable[[float | None, str], None]]:
+    """Show a progress bar on a terminal, if it takes more than two seconds.
+
+    Yields a function that is called with the fraction that is done, or None, and a text.
+    """
+    if not errors().is_terminal:
+        yield lambda _fraction, _text: None
+        return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(10), TextColumn("{task.fields[text]}"))
+    progress = Progress(*columns, TimeElapsedColumn(), console=errors(), transient=True)
+    shown = progress.add_task(task, total=None, text="")
+
+    def update(fraction: float | None, text: str) -> None:
+        total = None if fraction is None else 1.0
+        progress.update(shown, completed=fraction or 0.0, total=total, text=text)
+
+    timer = Timer(SOON, progress.start)
+    timer.start()
+    try:
+        yield update
+    finally:
+        timer.cancel()
+        timer.join()
+        progress.stop()
 
 
 def escaped(text: str) -> str:
@@ -144,42 +177,41 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{ending}"
 
 
-def keep_text(keep: str | int | Mapping[str, int]) -> str:
-    """Return a learner's setting `keep` in words.
+def some(names: Iterable[Any], in_all: int | None = None) -> str:
+    """Return the first names for a message, and the number of the others.
 
-    >>> keep_text("all"), keep_text(1000), keep_text({"per_label": 50}), keep_text("30d")
-    ('all', '1,000 examples', '50 examples per label', '30d')
+    >>> some("abcdefg")
+    'a, b, c, d, e and 2 more'
     """
-    if isinstance(keep, str):
-        return keep
-    return (
-        plural(keep, "example")
-        if isinstance(keep, int)
-        else (f"{plural(keep['per_label'], 'example')} per label")
-    )
+    listed = list(names)
+    more = (len(listed) if in_all is None else in_all) - len(listed[:SHOWN])
+    shown = ", ".join(map(str, listed[:SHOWN]))
+    return f"{shown} and {more:,} more" if more > 0 else shown
 
 
-def _print_csv(lines: Iterable[Sequence[Any]]) -> None:
-    csv.writer(sys.stdout, lineterminator="\n").writerows(lines)
+def cell(value: Any) -> str:
+    """Return a value as it is shown to people.
 
-
-def _cell(value: Any) -> str:
+    >>> cell(0.123456), cell(12345), cell(True), cell(None)
+    ('0.1235', '12,345', 'yes', '')
+    """
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, float):
-        return _short(value)
+        return f"{value + 0.0:.4g}"  # -0.0 is 0
+    if isinstance(value, int):
+        return f"{value:,}"
     return "" if value is None else escaped(str(value))
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """Return values that JSON can hold: a number that is not finite is None."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        value = value._asdict()
     if isinstance(value, Mapping):
-        return {str(name): _plain(each) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    return value
-
-
-def _short(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value + 0.0:.4g}"  # -0.0 is 0
-    return f"{value:,}" if isinstance(value, int) else escaped(str(value))
+        return {str(name): plain(each) for name, each in value.items()}
+    if hasattr(value, "tolist"):  # of NumPy, which `minout --help` does not import
+        return plain(value.tolist())
+    return [plain(each) for each in value] if isinstance(value, list | tuple) else value

@@ -1,24 +1,24 @@
-"""Record the signals that end a command, and act on them between two examples, or at the start."""
+"""Signals that end a command: noted between two batches, or at once while it waits."""
 
-import os
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from types import FrameType, TracebackType
+from pathlib import Path
+from types import FrameType
 from typing import Any, Self, TypeVar
 
 T = TypeVar("T")
 
 ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 """The signals that tell a process to end. SIGHUP: its terminal was closed."""
-SIGNALS = (signal.SIGINT, *ENDING)
-
-
-Handler = Callable[[int, FrameType | None], None]
+PATIENCE = 2.0
+"""Seconds to wait for another process before a note says so."""
 Handlers = dict[signal.Signals, Any]
 
 
-def replace_handlers(signals: Iterable[signal.Signals], handler: Handler) -> Handlers:
+def replace_handlers(
+    signals: Iterable[signal.Signals], handler: Callable[[int, FrameType | None], None]
+) -> Handlers:
     """Set the handler of signals that are not ignored; return those that they had."""
     taken = [each for each in signals if signal.getsignal(each) is not signal.SIG_IGN]
     return {each: signal.signal(each, handler) for each in taken}
@@ -30,43 +30,28 @@ def restore_handlers(before: Handlers) -> None:
         signal.signal(each, handler)
 
 
-@contextmanager
-def stop_at_once() -> Iterator[None]:
-    """End the process on Ctrl-C, with a line and no traceback, until `raise_interrupts` is called.
+def end_at_once() -> None:
+    """End the process on Ctrl-C without a word, until `raise_interrupts` is called.
 
     This is for the imports at the start. There an exception would be raised inside a library that
     is being imported, which may drop it or make another error of it; and nothing has been written
-    yet that must be cleaned up.
+    yet that must be cleaned up. A signal that is ignored, as under nohup, stays ignored.
     """
-    before = signal.getsignal(signal.SIGINT)
-    if before is signal.default_int_handler:  # not if the signal is ignored, as under nohup
-        signal.signal(signal.SIGINT, _stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def raise_interrupts() -> None:
     """Raise KeyboardInterrupt on Ctrl-C from now on, as Python does by default."""
-    if signal.getsignal(signal.SIGINT) is _stop:
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _stop(number: int, _frame: FrameType | None) -> None:
-    try:
-        os.write(2, b"Stopped.\n")
-    finally:  # also if standard error is closed
-        os._exit(128 + number)
-
-
 class Stop:
-    """Record SIGINT, SIGTERM and SIGHUP while the `with` block runs.
+    """Note SIGINT, SIGTERM and SIGHUP while the `with` block runs.
 
-    A signal that is ignored, as SIGHUP is under nohup, stays ignored.
-
-    Inside `interruptible`, such as while waiting for input, a signal raises KeyboardInterrupt at
-    once; elsewhere only `signal` is set.
+    A signal that is ignored, as SIGHUP is under nohup, stays ignored. Inside `interruptible`, such
+    as while waiting for input, a signal raises KeyboardInterrupt at once.
     """
 
     def __init__(self) -> None:
@@ -89,33 +74,43 @@ class Stop:
         finally:
             self._at_once = False
 
-    def each(self, items: Iterator[T]) -> Iterator[T]:
+    def each(self, items: Iterable[T]) -> Iterator[T]:
         """Yield items until they end or a signal comes.
 
         Waiting for the next item can be interrupted; work on an item cannot.
         """
-        nothing = object()
+        waiting = iter(items)
         while not self.signal:
             try:
                 with self.interruptible():
-                    item = next(items, nothing)
-            except KeyboardInterrupt:
-                self._at_once = False
+                    item = next(waiting)
+            except (StopIteration, KeyboardInterrupt):
                 return
-            if item is nothing:
-                return
-            yield item  # type: ignore[misc]
+            yield item
+
+    def on_wait(self, model: Path) -> Callable[[float], None]:
+        """Return the argument `on_wait` of `Learner.open`: say once that the command waits."""
+        has_said = False
+
+        def wait(seconds: float) -> None:
+            nonlocal has_said
+            if self.signal:
+                raise KeyboardInterrupt
+            if seconds > PATIENCE and not has_said:
+                from minout.cli.output import print_note
+
+                has_said = True
+                print_note(f"Waiting for another process to finish its change of {model} …")
+
+        return wait
 
     def __enter__(self) -> Self:
-        self._before = replace_handlers(SIGNALS, self._note)
+        """Begin to note signals."""
+        self._before = replace_handlers((signal.SIGINT, *ENDING), self._note)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
+        """Restore the handlers."""
         restore_handlers(self._before)
 
     def _note(self, number: int, _frame: FrameType | None) -> None:

@@ -1,242 +1,137 @@
-"""`minout repair`, `minout compact`, `minout backup` and `minout log`: the upkeep of a model."""
+"""`minout consolidate`, `minout copy` and `minout warmup`: the upkeep of a model."""
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import numpy as np
 import typer
 
 from minout.cli import options
-from minout.cli.drift_note import NOTES as DRIFT
-from minout.cli.output import command, plural, print_json, print_note, print_text
-from minout.cli.progress import ProgressBar
-from minout.cli.queries import open_model
-from minout.cli.table_rows import stored_encoder
+from minout.cli.drift_note import drop_old_labels
+from minout.cli.models import load_model, open_model, require_examples
+from minout.cli.output import command, plural, print_json, print_note, print_text, progress_bar
+from minout.cli.stop import Stop
+from minout.errors import InvalidInputError, UnwritableError
 from minout.features import UnknownMap
 from minout.learner import Learner
-from minout.tables import NOTE as TABLE
-from minout.upkeep import Entry, Repair, damaged_files, read_log, require_database
-from minout.upkeep import backup as make_backup
-from minout.upkeep import repair as make_repair
-
-POLL = 0.5
-"""Seconds between two checks for new entries of the log."""
-MOST_SHOWN = 10
-"""At most so many ids or pairs are shown on one line."""
-MOST_PROBLEMS = 20
-"""At most so many problems are printed by a repair, one per line."""
-
-Copy = Annotated[
-    Path, typer.Argument(metavar="COPY", help="The new folder to write.", show_default=False)
-]
+from minout.store import size_of_model
+from minout.upkeep import backup
 
 
 @command
-def repair(model: options.Model, as_json: options.Json = False) -> None:
-    """Rebuild a damaged model from the examples that are intact.
-
-    Every record has a checksum, and so has every row, so it is known which examples are intact.
-    Everything else is computed again from them. The settings, the feature map and the names of your
-    columns are kept if they are intact. What was lost is listed.
-
-    The damaged file is kept as model.sqlite.damaged. It may hold rows that were forgotten: delete
-    it when you no longer need it. A sound model is left as it is.
-
-    Example: minout repair wines
-    """
-    with shown_progress("reading") as progress:
-        done = make_repair(model, features=UnknownMap(), progress=progress)
-    if as_json:
-        kept = None if done.kept is None else str(done.kept)
-        print_json({**done._asdict(), "kept": kept, "was_sound": done.was_sound})
-        return
-    for line in _repair_lines(model, done):
-        print_text(line)
-
-
-def _repair_lines(model: Path, done: Repair) -> Iterator[str]:
-    examples = plural(done.examples, "example")
-    if done.was_sound:
-        yield f"{model} is sound: nothing to repair. It holds {examples}."
-        return
-    yield from done.problems[:MOST_PROBLEMS]
-    if len(done.problems) > MOST_PROBLEMS:
-        yield f"{plural(len(done.problems) - MOST_PROBLEMS, 'more problem')} (--json lists all)."
-    yield f"{model} was built again from {examples} and consolidated."
-    if done.lost:
-        named = _listed([repr(each) for each in done.lost_ids], done.lost)
-        known = f": {named}" if done.lost_ids else ", whose ids cannot be read"
-        yield f"{plural(done.lost, 'example')} could not be rescued{known}."
-    else:
-        yield "No example was lost."
-    if done.lost_parts:
-        yield f"Lost, and replaced by defaults: {', '.join(done.lost_parts)}."
-    yield (
-        f"The damaged file is kept as {done.kept}. It may still hold rows that were forgotten; "
-        "delete it when you no longer need it."
-    )
-
-
-@command
-def compact(model: options.Model, as_json: options.Json = False) -> None:
-    """Consolidate a model, and leave no trace of forgotten examples in any of its files.
-
-    `minout forget` removes examples from the model. But weights and sums may depend on them until
-    the model is consolidated, and the log of changes may still name their labels. This command
-    consolidates the model, removes such labels from the log, and writes the database anew, which
-    also makes it as small as possible.
-
-    Example: minout forget wines bottle-17, then minout compact wines
-    """
-    require_database(model)
-    before = _size(model)
-    with open_model(model) as learner:
-        _drop_old_labels(learner)
-        _drop_old_categories(learner)
-        with ProgressBar("compacting"):
-            learner.compact()
-        examples = len(learner)
-    after, damaged = _size(model), damaged_files(model)
-    if as_json:
-        names = [str(each) for each in damaged]
-        sizes = {"bytes_before": before, "bytes": after}
-        print_json({"examples": examples, **sizes, "damaged_files": names})
-        return
-    print_text(
-        f"{model} holds {plural(examples, 'example')} in {after:,} bytes ({before:,} before)."
-    )
-    for each in damaged:
-        print_note(f"{each} was kept by a repair and may hold forgotten rows; delete it yourself.")
-
-
-def _drop_old_categories(learner: Learner) -> None:
-    # The encoder of a table knows the names of categories, also those of forgotten examples.
-    with learner.turn():
-        encoder = stored_encoder(learner)
-        if encoder is None:
-            return
-        used = np.zeros(encoder.width, dtype=bool)
-        for each in learner.ids:
-            used |= learner.example(each)[0] != 0.0
-        encoder.forget_categories(used)
-        learner.notes[TABLE] = encoder.described()
-
-
-def _drop_old_labels(learner: Learner) -> None:
-    # The state of the drift monitor of `minout learn` names the labels that it counts.
-    note = learner.notes.get(DRIFT)
-    labels = note.get("labels") if isinstance(note, dict) else []
-    known = learner.classes.tolist()
-    if not isinstance(labels, list) or any(each not in known for each in labels):
-        del learner.notes[DRIFT]
-
-
-def _size(model: Path) -> int:
-    return sum(each.stat().st_size for each in model.glob("model.sqlite*") if _is_live(each))
-
-
-def _is_live(file: Path) -> bool:
-    return file.name in ("model.sqlite", "model.sqlite-wal")
-
-
-@command
-def backup(model: options.Model, to: Copy, as_json: options.Json = False) -> None:
-    """Copy a model to a new folder, also while another process teaches it.
-
-    The copy is a snapshot: the model as it was at one moment. It is checked before it gets its
-    name; if anything fails, no copy is left.
-
-    Example: minout backup wines wines-2026-11-17
-    """
-    with shown_progress("copying") as progress:
-        examples = make_backup(model, to, progress=progress)
-    if as_json:
-        print_json({"to": str(to), "examples": examples})
-        return
-    print_text(f"{to} is a copy of {model}, with {plural(examples, 'example')}.")
-
-
-@command
-def log(
+def consolidate(
     model: options.Model,
-    count: Annotated[
-        int | None, typer.Option("-n", "--count", min=0, help="Show the newest so many entries.")
-    ] = None,
-    follow: Annotated[
-        bool, typer.Option("--follow", help="Wait for new entries, until Ctrl-C.")
+    compact: Annotated[
+        bool,
+        typer.Option(
+            "--compact",
+            help="Also write the file anew, without any trace of forgotten examples.",
+        ),
     ] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Show which change moved which separators, when, and by which example.
+    """Compute a model again from its stored examples.
 
-    A separator is the linear function between two labels. The log has one line for each change that
-    moved a separator or changed the list of misfits, for each correction, and for each call that
-    forgot examples; the newest 10,000 are kept. Forgotten examples are not named, unless
-    `minout forget` was run with --log-ids.
+    The result does not depend on their order, nor on forgotten examples. `learn`, `correct` and
+    `forget` do this at their end, unless they are stopped. Ctrl-C leaves the model as it was.
 
-    Example: minout log wines -n 20, or minout log wines --follow
+    Example: minout consolidate wines
     """
-    found = read_log(model)
-    last = max((each.number for each in found), default=0)
-    _show(found if count is None else found[len(found) - min(count, len(found)) :], as_json)
-    while follow:
-        time.sleep(POLL)
-        found = read_log(model, last)
-        last = max((each.number for each in found), default=last)
-        _show(found, as_json)
-
-
-def _show(entries: list[Entry], as_json: bool) -> None:
-    for each in entries:
-        if as_json:
-            print_json(each._asdict())
-        else:
-            print_text(entry_line(each))
-
-
-def entry_line(entry: Entry) -> str:
-    """Return one line about an entry of the log, in local time.
-
-    >>> entry = Entry(1, 0.0, "teach", "b", (("cat", "dog"),), 1, {"checked": 7, "misfits": 2})
-    >>> entry_line(entry)[20:]
-    "teach 'b': moved cat|dog; 7 margins checked; 2 new misfits"
-    """
-    when = datetime.fromtimestamp(entry.time).strftime("%Y-%m-%d %H:%M:%S")
-    what = entry.action if entry.id is None else f"{entry.action} {entry.id!r}"
-    pairs = sorted("|".join(sorted(map(_label, pair))) for pair in entry.moved)
-    parts = [f"moved {_listed(pairs, entry.moved_in_all)}"] if pairs else []
-    parts += _counts(entry.details)
-    return f"{when} {what}: {'; '.join(parts)}" if parts else f"{when} {what}"
-
-
-def _counts(details: dict[str, Any]) -> list[str]:
-    sayings: dict[str, Callable[[Any], str]] = {
-        "checked": lambda n: f"{plural(n, 'margin')} checked",
-        "misfits": lambda n: f"{n:,} new misfit{'' if n == 1 else 's'}",
-        "cleared": lambda n: f"{n:,} no longer misfit{'' if n == 1 else 's'}",
-        "forgotten": lambda n: f"{plural(n, 'example')} forgotten",
-        "forgotten_ids": lambda ids: f"namely {_listed([repr(each) for each in ids], len(ids))}",
-        "refresh_seconds": lambda seconds: f"refresh in {seconds:.2g} s",
+    began, before = time.monotonic(), size_of_model(model)
+    stop = Stop()
+    with open_model(model, on_wait=stop.on_wait(model)) as learner, stop:
+        try:
+            with stop.interruptible(), progress_bar("consolidating"):
+                if compact:
+                    drop_old_labels(learner)
+                    learner.compact()
+                else:
+                    require_examples(learner).consolidate()
+        except KeyboardInterrupt:
+            print_note("Stopped; the model is as it was.")
+            raise typer.Exit(stop.exit_code) from None
+        facts = {
+            "examples": len(learner),
+            "misfits": learner.misfits,
+            "chosen": learner.choice._asdict() if len(learner) else None,
+        }
+    sizes = {
+        "seconds": time.monotonic() - began,
+        "bytes_before": before,
+        "bytes": size_of_model(model),
     }
-    return [say(details[name]) for name, say in sayings.items() if details.get(name)]
+    if as_json:
+        print_json({**facts, **sizes})
+        return
+    print_text(
+        f"{model} holds {plural(len(learner), 'example')}, consolidated; misfits: "
+        f"{len(learner.misfits):,}; {sizes['bytes']:,} bytes ({before:,} before)."
+    )
 
 
-def _label(label: object) -> str:
-    return "(forgotten)" if label is None else str(label)
+@command
+def copy(
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL|FILE", help="A model, or a file made of one.")
+    ],
+    to: Annotated[
+        Path,
+        typer.Argument(metavar="TARGET", help="A new folder, or a new file such as wines.minout."),
+    ],
+    as_json: options.Json = False,
+) -> None:
+    """Copy a model to a folder or to one file, and back.
+
+    A target that ends in .minout is one file, which `Learner.load` reads too. A copy of a folder is
+    the model as it was at one moment, also while another process teaches it; it is checked before
+    it gets its name.
+
+    Example: minout copy wines wines-backup, or minout copy wines wines.minout
+    """
+    if to.exists() and not (to.is_dir() and not any(to.iterdir())):
+        raise UnwritableError(f"There is already a {to}; name another file or folder.")
+    is_file = to.suffix == ".minout"
+    if model.is_dir() and not is_file:
+        with progress_bar("copying") as update:
+            examples = backup(model, to, progress=lambda share: update(share, f"{share:.0%}"))
+    elif model.is_dir():
+        learner = load_model(model)
+        learner.save(to)
+        examples = len(learner)
+    elif is_file:
+        raise InvalidInputError(f"{model} is a file, and so is {to}; copy files with cp.")
+    else:
+        learner = Learner.load(model, UnknownMap())
+        learner.store_in(to)
+        learner.close()
+        examples = len(learner)
+    if as_json:
+        print_json({"to": str(to), "examples": examples})
+    else:
+        print_text(f"{to} is a copy of {model}, with {plural(examples, 'example')}.")
 
 
-def _listed(names: list[str], in_all: int) -> str:
-    shown = ", ".join(names[:MOST_SHOWN])
-    more = in_all - min(len(names), MOST_SHOWN)
-    return f"{shown} and {more:,} more" if more > 0 else shown
+@command
+def warmup(as_json: options.Json = False) -> None:
+    """Compile everything now, such as for a container image.
 
+    Compiled code is kept on disk for this kind of processor; NUMBA_CACHE_DIR sets the folder.
 
-@contextmanager
-def shown_progress(task: str) -> Iterator[Callable[[float], None]]:
-    """Show a progress bar, and yield a function to be called with the fraction that is done."""
-    with ProgressBar(task) as bar:
-        yield lambda fraction: bar.update(lambda: fraction, lambda: f"{fraction:.0%}")
+    Example: minout warmup
+    """
+    from minout.kernels.warmup import cache_folder, warm_up
+
+    folder = cache_folder()
+    if folder is None:
+        raise UnwritableError(
+            "No folder for compiled code can be written; set NUMBA_CACHE_DIR to one that can."
+        )
+    began = time.monotonic()
+    with progress_bar("compiling") as update:
+        found = warm_up(lambda done, total: update(done / total, f"{done} of {total}"))
+    seconds = time.monotonic() - began
+    if as_json:
+        print_json({**found._asdict(), "seconds": seconds, "folder": str(folder)})
+    else:
+        when = f"are compiled ({seconds:.0f} s)" if found.compiled else "were compiled before"
+        print_text(f"{found.ready} kernels {when}: {folder}")

@@ -1,13 +1,16 @@
-"""The protocols of codecs: fixed functions from rows of numbers to a few bytes, and back."""
+"""What a codec is: a fixed function from rows of numbers to a few bytes, and one back."""
 
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from minout._typing import Floats
+from minout.errors import InvalidInputError
 
 Bytes = NDArray[np.uint8]
+
+LARGEST = 1e100
+"""The largest absolute value of a number in a decoded row."""
 
 
 @runtime_checkable
@@ -43,35 +46,39 @@ class Codec(Protocol):
         ...
 
 
-class ExactCodec(Protocol):
-    """A codec whose codes and rows do not depend on the other rows of a call.
+class Codes:
+    """Codes in place of rows: every method of a learner that takes rows takes them, too.
 
-    `width` is None if rows may have any width; `for_width` then returns a codec for one width.
+    A learner with a codec uses decode(encode(row)) for a row, and decode(code) for a code. So the
+    code of a stored example, from `Learner.code`, is used exactly as it is stored. The decoded row
+    is not, if the codec gives it another code, as an autoencoder does.
+
+    Parameters
+    ----------
+    codes : array-like of uint8, shape (bytes,) or (n, bytes)
+        One code, where a method takes one row, or several.
     """
 
-    @property
-    def width(self) -> int | None:
-        """How many numbers a row has; None for any."""
-        ...
+    def __init__(self, codes: Any) -> None:
+        array = np.array(codes)
+        if array.dtype != np.uint8 or array.ndim not in (1, 2):
+            raise InvalidInputError(
+                "Codes are an array of uint8, shape (bytes,) or (rows, bytes), not an array of "
+                f"{array.dtype} with shape {array.shape}."
+            )
+        self._codes: Bytes = array
 
-    @property
-    def bytes_per_row(self) -> int:
-        """How many bytes a code has; 0 without a width."""
-        ...
+    def __len__(self) -> int:
+        return len(self._codes)
 
-    @property
-    def fingerprint(self) -> str:
-        """The name, version and a hash of all settings that affect codes and rows."""
-        ...
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self._codes, dtype=dtype, copy=copy)
 
-    def for_width(self, width: int) -> Self:
-        """Return the codec for rows of a width; raise InvalidInputError if it is for another."""
-        ...
+    def __repr__(self) -> str:
+        return f"Codes({self._codes!r})"
 
-    def encode(self, rows: ArrayLike) -> Bytes:
-        """Return the codes (n, bytes_per_row) of rows (n, width)."""
-        ...
 
-    def decode(self, codes: ArrayLike, dtype: Any = np.float64) -> Floats:
-        """Return new rows (n, width) of codes, in a dtype."""
-        ...
+def check_width(own: int, width: int) -> None:
+    """Raise InvalidInputError if a codec for one width is used for rows of another."""
+    if own != width:
+        raise InvalidInputError(f"The codec is for rows of {own} numbers, but got {width}.")

@@ -3,12 +3,10 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from minout import kernels
 from minout._typing import Floats
-from minout.codecs._checks import LARGEST, check_codes, check_rows, check_width
-from minout.codecs.codec import Bytes, Codec
+from minout.codecs.codec import LARGEST, Bytes, Codec, check_width
 from minout.errors import InvalidInputError
 
 
@@ -31,45 +29,34 @@ class OwnCodec:
         check_width(self.width, width)
         return self
 
-    def encode(self, rows: ArrayLike) -> Bytes:
-        """Return the codes of rows."""
-        X = check_rows(rows, self.width)
+    def encode(self, rows: Any) -> Bytes:
+        """Return the codes of finite rows."""
+        X: Floats = np.asarray(rows, dtype=np.float64)
         out = np.empty((len(X), self.bytes_per_row), dtype=np.uint8)
         with kernels.one_blas_thread():
             for i in range(len(X)):
-                out[i] = self._checked(self.codec.encode(X[i : i + 1].copy()), "encode", out)
+                code = np.asarray(self.codec.encode(X[i : i + 1].copy()))
+                if code.dtype != np.uint8 or code.shape != (1, self.bytes_per_row):
+                    raise _refusal("encode", code, "uint8", self.bytes_per_row)
+                out[i] = code[0]
         return out
 
-    def decode(self, codes: ArrayLike, dtype: Any = np.float64) -> Floats:
+    def decode(self, codes: Bytes, dtype: Any = np.float64) -> Floats:
         """Return the rows of codes."""
-        found = check_codes(codes, self.bytes_per_row)
-        out: Floats = np.empty((len(found), self.width), dtype=dtype)
-        largest = min(LARGEST, 1e15 if out.dtype == np.float32 else LARGEST)
+        out: Floats = np.empty((len(codes), self.width), dtype=dtype)
+        largest = 1e15 if out.dtype == np.float32 else LARGEST
         with kernels.one_blas_thread():
-            for i in range(len(found)):
-                row = self._checked(self.codec.decode(found[i : i + 1].copy()), "decode", out)
+            for i in range(len(codes)):
+                row = np.asarray(self.codec.decode(codes[i : i + 1].copy()))
+                if row.dtype.kind != "f" or row.shape != (1, self.width):
+                    raise _refusal("decode", row, "float32 or float64", self.width)
                 if not (np.abs(row) <= largest).all():
                     raise InvalidInputError(
                         "The codec's `decode` returned a number that is not finite or beyond "
                         f"{largest:g}."
                     )
-                out[i] = row
+                out[i] = row[0]
         return out
-
-    def _checked(self, returned: Any, name: str, like: Any) -> Any:
-        array = np.asarray(returned)
-        kinds = "u" if name == "encode" else "f"
-        wanted = "uint8" if name == "encode" else "float32 or float64"
-        if (
-            array.shape != (1, like.shape[1])
-            or array.dtype.kind not in kinds
-            or (name == "encode" and array.dtype != np.uint8)
-        ):
-            raise InvalidInputError(
-                f"The codec's `{name}` returned an array of {array.dtype} with shape "
-                f"{array.shape} for one row; make it return {wanted}, shape (1, {like.shape[1]})."
-            )
-        return array[0]
 
 
 def _size(codec: Codec, name: str) -> int:
@@ -77,3 +64,10 @@ def _size(codec: Codec, name: str) -> int:
     if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
         raise InvalidInputError(f"The codec's `{name}` is {size!r}; it is a whole number from 1.")
     return int(size)
+
+
+def _refusal(name: str, returned: Any, wanted: str, size: int) -> InvalidInputError:
+    return InvalidInputError(
+        f"The codec's `{name}` returned an array of {returned.dtype} with shape {returned.shape} "
+        f"for one row; make it return {wanted}, shape (1, {size})."
+    )

@@ -26,8 +26,8 @@ from minout.engine.label_errors import (
     ClassErrors,
     LabelErrors,
     label_errors,
+    label_probabilities,
     left_out_probabilities,
-    true_labels,
 )
 from minout.engine.packing import (
     SHARED,
@@ -54,7 +54,7 @@ from minout.engine.state import Delta, State, Widths, apply, make_room
 from minout.engine.step import forget, relabel, rewindow, settle_pending, teach, update
 from minout.engine.suspects import Suspect, suspects
 from minout.engine.validation import MalformedError, coded_with
-from minout.engine.widening import widened
+from minout.engine.widening import widened, with_rows
 
 __all__ = [
     "LARGEST_WEIGHT",
@@ -103,6 +103,7 @@ __all__ = [
     "gathered",
     "inspect",
     "label_errors",
+    "label_probabilities",
     "left_out_probabilities",
     "make_room",
     "numbered",
@@ -122,10 +123,10 @@ __all__ = [
     "suspects",
     "teach",
     "trim_heap",
-    "true_labels",
     "unpacked",
     "update",
     "what_if",
     "widened",
     "winners",
+    "with_rows",
 ]

@@ -7,9 +7,7 @@ import numpy as np
 from minout import kernels
 from minout._typing import Floats, Ints
 from minout.engine.pool import Pool, Problem
-from minout.engine.reference import WORTH_DIVIDING, Reference, parts
 from minout.engine.regions import among
-from minout.engine.sketch import Sketch
 from minout.engine.table import activations
 from minout.errors import NotConverged
 
@@ -17,17 +15,15 @@ WORST = 24
 """At most this many examples, or half the size of the pool if larger, are added per round."""
 MARGIN_TOLERANCE = 1e-3
 """The tolerance for the margins of the members of a solved pool."""
-FEW_PRODUCTS = 100_000
-"""Margins that take fewer multiplications are not divided between threads."""
-MANY = 2_000
-"""The number of examples from which bounding margins first is faster."""
+FEW_ROWS, FEW_PRODUCTS = 500, 100_000
+"""Margins of fewer rows, or of fewer multiplications, are not divided between threads."""
 
 
 class CheckResult(NamedTuple):
     """The result of a check.
 
     `places` and `signs` are the examples to add to the pool; `misfits` the places at a margin of 0
-    or less; `least` bounds the margins of all other examples from below.
+    or less; `least` is the least margin of all other examples.
     """
 
     places: Ints
@@ -44,25 +40,13 @@ def check(
     pool: Pool,
     problem: Problem,
     bound: float,
-    reference: Reference,
-    sketch: Sketch | None,
 ) -> CheckResult:
     """Find the examples below the bound, and the worst of them that are not pooled yet.
 
     Members of the pool below the bound must have a slack that covers the difference; otherwise the
-    pool was not solved, and NotConverged is raised. The result is the same with and without the
-    sketch, which only excludes examples whose margin need not be computed.
+    pool was not solved, and NotConverged is raised.
     """
-    total = len(sides[0]) + len(sides[1])
-    if sketch is None or total < MANY:
-        return judge(w, b, sides, _margins(w, b, sides, problem), pool, problem, bound)
-    first, second = reference.doubtful(w, b, sides, bound, sketch)
-    doubtful = sides[0][first], sides[1][second]
-    margins = _margins(w, b, doubtful, problem)
-    reference.note(w, b, 0, first, margins[: len(first)])
-    reference.note(w, b, 1, second, -margins[len(first) :])
-    found = judge(w, b, doubtful, margins, pool, problem, bound)
-    return found._replace(least=min(found.least, bound), checked=total)
+    return judge(w, b, sides, _margins(w, b, sides, problem), pool, problem, bound)
 
 
 def judge(
@@ -107,10 +91,12 @@ def _margins(w: Floats, b: float, sides: tuple[Ints, Ints], problem: Problem) ->
     places = np.concatenate(sides)
     margins = np.empty(len(places))
     table, origin = problem.table, problem.geometry.origin
-    few = max(WORTH_DIVIDING, FEW_PRODUCTS // len(w))
+    n = len(places)
+    parts = [slice(0, n)]
+    if n >= max(FEW_ROWS, FEW_PRODUCTS // len(w)):
+        parts = [slice(0, n // 2), slice(n // 2, n)]
     kernels.in_threads(
-        lambda part: activations(w, b, table, places[part], origin, margins[part]),
-        parts(len(places), few),
+        lambda part: activations(w, b, table, places[part], origin, margins[part]), parts
     )
     margins *= _signs(sides)
     return margins

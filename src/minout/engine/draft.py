@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from minout import kernels
-from minout._typing import Bools, Floats, Id, Ints, Label, Words
+from minout._typing import Floats, Id, Ints, Label, Words
 from minout.engine.examples import About, Examples
 from minout.engine.far import NO_SUPPORT, ClassRow, FarPairs, pool_of, support_of
 from minout.engine.frame import FIRST_PRIORS, Frame, Rows
 from minout.engine.images import Images
+from minout.engine.misfits import counts_after, misfit_changes
 from minout.engine.moments import RunningMoments
 from minout.engine.pool import Pool, Problem
-from minout.engine.reference import Reference
 from minout.engine.regions import Members, Regions, among, order_of, without
 from minout.engine.reports import Certificate, Refresh
 from minout.engine.separators import (
@@ -28,8 +28,7 @@ from minout.engine.separators import (
     regions_of,
 )
 from minout.engine.settle import Job, settle
-from minout.engine.shortfall import Low, OwnScores, low_anywhere, low_around
-from minout.engine.shortfall import Rows as LowRows
+from minout.engine.shortfall import Low, low_anywhere, low_around
 from minout.engine.state import Delta, Move, Reduced, State
 from minout.engine.table import blocks, rows_at
 from minout.errors import NotConverged
@@ -75,7 +74,6 @@ class Draft:
         self._base = separators.only(list(self._kept)) if self._dropped else separators
         self.far = self._base.far
         self._row: ClassRow | None = None
-        self._own_scores: OwnScores | None = None
         self._replaces_all = False
         self._members: dict[int, Members] = {}
         self._separators: dict[int, Separator] = {}
@@ -299,46 +297,30 @@ class Draft:
         if not (np.isfinite(row.V).all() and np.isfinite([row.square, row.half, row.reach]).all()):
             raise NotConverged("a discriminant overflowed")
         self._row = row
-        for o in self.others(c):
-            pair = pair_number(c, o)
-            self._moved[pair] = self._labels_of(pair)
-        return self._row
+        pairs = (pair_number(c, o) for o in self.others(c))
+        self._moved |= {pair: self._labels_of(pair) for pair in pairs}
+        return row
 
     def low_around(self, bound: float) -> Low:
         """Find low margins in the far pairs without support of the region that was renewed."""
         far, row, geometry = self.far, self._row, self.frame.geometry
         assert far is not None
         assert row is not None
-        plain = ~row.near & (self.owner != self.owner[row.c])
-        known = min(far.count, len(plain))
-        if row.c < known:
-            plain[:known] &= far.index[row.c, :known] < 0
-        stored = self.rows()
-        rows = LowRows(stored.table, stored.order, stored.regions)
-        scores = self._base.own_scores
-        low, self._own_scores = low_around(far, row, plain, scores, geometry, rows, bound)
-        own = np.count_nonzero(rows.classes == row.c) * np.count_nonzero(plain)
-        self._note_checked(int(own + np.count_nonzero(plain[rows.classes])), bound)
-        return low
-
-    def supported(self, c: int) -> Bools:
-        """Return for each region whether something is stored for its pair with region c."""
-        assert self.far is not None
-        found = np.zeros(max(self.far.count, c + 1), dtype=bool)
-        if c < self.far.count:
-            found[: self.far.count] = self.far.index[c, : self.far.count] >= 0
-        return found
+        plain = ~row.near & (self.owner != self.owner[row.c]) & ~far.supported(row.c)
+        rows = self.rows()
+        own = np.count_nonzero(rows.regions == row.c) * np.count_nonzero(plain)
+        self._note_checked(int(own + np.count_nonzero(plain[rows.regions])), bound)
+        return low_around(far, row, plain, geometry, rows, bound)
 
     def low_anywhere(self, settled: set[int], bound: float) -> Low:
         """Find low margins in all far pairs, except those that are settled in any case."""
-        far, geometry, stored = self.far, self.frame.geometry, self.rows()
+        far, geometry, rows = self.far, self.frame.geometry, self.rows()
         assert far is not None
         plain = ~far.near[: far.count, : far.count]
         plain &= self.owner[:, None] != self.owner
         for low, high in map(regions_of, settled):
             plain[low, high] = plain[high, low] = False
-        rows = LowRows(stored.table, stored.order, stored.regions)
-        self._note_checked(int(plain.sum(axis=1)[rows.classes].sum()), bound)
+        self._note_checked(int(plain.sum(axis=1)[rows.regions].sum()), bound)
         return low_anywhere(far, plain, geometry, rows, bound)
 
     def _note_checked(self, margins: int, least: float) -> None:
@@ -418,11 +400,11 @@ class Draft:
             moments = moments.with_rows(table, weights, late, self._regions_at(late))
         self.frame = self.frame._replace(moments=moments.seen_to(self.taught))
 
-    def job(self, pair: int, pool: Pool, reference: Reference) -> Job:
-        """Return the work of settling one separator with a pool and a reference of its own."""
+    def job(self, pair: int, pool: Pool) -> Job:
+        """Return the work of settling one separator with a pool of its own."""
         low, high = regions_of(pair)
         sides = (self.members(low).places, self.members(high).places)
-        return Job(pair, low, high, pool, sides, reference)
+        return Job(pair, low, high, pool, sides)
 
     def job_from(self, pair: int, old: Separator) -> Job:
         """Return the work of settling a separator from its pool and its pending examples."""
@@ -430,7 +412,7 @@ class Draft:
             pool = pool_of(old.support, self.starts()(*regions_of(pair)))
         else:
             pool = old.pool.fork()
-        job, pending = self.job(pair, pool, old.reference.fork()), old.pending
+        job, pending = self.job(pair, pool), old.pending
         if len(pending):
             of_low = self._regions_at(pending) == job.low
             pool.join(pending, np.where(of_low, 1.0, -1.0))
@@ -449,16 +431,12 @@ class Draft:
         """Settle some separators and store the results in the draft."""
         if not jobs:
             return
-        frame, examples = self.frame, self.examples
-        sketch = frame.sketch
-        if sketch is not None:
-            sketch = sketch.followed(examples.table, examples.digests[: examples.end])
-        images = frame.images.fork()
+        images = self.frame.images.fork()
         problem = self._problem(images)
-        for job, w, b, found in settle(jobs, problem, bound, sketch):
+        for job, w, b, found in settle(jobs, problem, bound):
             if not (np.isfinite(b) and np.isfinite(w).all()):
                 raise NotConverged("a separator overflowed")
-            separator = Separator(w, b, job.pool, found.misfits, job.reference)
+            separator = Separator(w, b, job.pool, found.misfits)
             least = found.least
             if self.is_far(job.low, job.high):
                 support = support_of(job.pool, problem)
@@ -466,7 +444,7 @@ class Draft:
             self._separators[job.pair] = separator
             self._moved[job.pair] = self.labels[job.low], self.labels[job.high]
             self._note_checked(found.checked, least)
-        self.frame = frame._replace(images=images, sketch=sketch)
+        self.frame = self.frame._replace(images=images)
 
     def _problem(self, images: Images) -> Problem:
         pairs = pair_count(len(self.labels)) if self.far is None else self.far.near_count
@@ -491,7 +469,10 @@ class Draft:
 
     def delta(self, refresh: Refresh | None = None) -> Delta:
         """Return the change."""
-        violations, listed, appeared, cleared = self._misfit_changes()
+        added = None if self._added is None else (self.examples.added, self._added)
+        violations, listed, appeared, cleared = misfit_changes(
+            self.state, self.examples, *self._violations(), added=added, removed=self._removed
+        )
         return Delta(
             certificate=Certificate(
                 tuple(dict.fromkeys(self._moved.values())),
@@ -514,7 +495,6 @@ class Draft:
             separators={} if self._replaces_all else self._separators,
             all_separators=self._all_separators(),
             discriminants=() if self._row is None else (self._row,),
-            own_scores=self._own_scores,
             frame=None if self.frame is self.state.frame else self.frame,
             violations=violations,
             listed=listed,
@@ -596,47 +576,8 @@ class Draft:
                 supports[pair] = separators.far.support(*regions_of(pair)).copy()
             if row is not None:
                 row = separators.far.class_row(row.c) if row.c < separators.far.count else None
-        return Move(
-            weights,
-            supports,
-            row,
-            len(state.regions),
-            self.examples.added,
-            state.frame.geometry.origin,
-        )
-
-    def _misfit_changes(
-        self,
-    ) -> tuple[dict[int, int], dict[int, int], tuple[Id, ...], tuple[Id, ...]]:
-        # Violation counts and listed digests that change; the ids of new and of former misfits.
-        places, counts = self._violations()
-        before, end = self.state.separators, self.state.examples.end
-        were = np.zeros(len(places), dtype=np.int64)
-        were[places < end] = before.violations[places[places < end]]
-        turned = (were > 0) != (counts > 0)
-        listed: dict[int, int] = {}
-        for digest, is_misfit in zip(
-            self.examples.digests[places[turned]].tolist(), counts[turned] > 0, strict=True
-        ):
-            known = listed.get(digest, before.listed.get(digest, 0))
-            listed[digest] = known + (1 if is_misfit else -1)
-        violations = dict(zip(places.tolist(), counts.tolist(), strict=True))
-        if not before.listed and not listed:
-            return violations, listed, (), ()
-        added = self.examples.added if self._added is not None else -1
-        candidates = self.examples.equal_to(places[turned])
-        candidates = np.concatenate([candidates, [added] if added >= 0 else [], self._removed])
-        candidates = np.unique(candidates.astype(np.int64))
-        gone = set(self._removed.tolist())
-        appeared: list[Id] = []
-        cleared: list[Id] = []
-        for place in candidates.tolist():
-            digest = int(self.examples.digests[place])
-            was = place != added and before.listed.get(digest, 0) > 0
-            is_now = place not in gone and listed.get(digest, before.listed.get(digest, 0)) > 0
-            if is_now != was:
-                (appeared if is_now else cleared).append(self._id_at(place))
-        return violations, listed, tuple(appeared), tuple(cleared)
+        origin = state.frame.geometry.origin
+        return Move(weights, supports, row, len(state.regions), self.examples.added, origin)
 
     def _violations(self) -> tuple[Ints, Ints]:
         # The places whose violation count changes, and the new counts. In separators that were not
@@ -656,18 +597,4 @@ class Draft:
         new = [self._separators[pair].misfits for pair in settled]
         added = np.array([self.examples.added])  # a postponed example is a new one
         new += [added for is_misfit in self._postponed.values() if is_misfit]
-        less, more = np.concatenate([NO_PLACES, *old]), np.concatenate([NO_PLACES, *new])
-        if not len(less) and not len(more):
-            return NO_PLACES, NO_PLACES
-        places, which = np.unique(np.concatenate([less, more]), return_inverse=True)
-        change = np.zeros(len(places), dtype=np.int64)
-        np.add.at(change, which, np.repeat([-1, 1], [len(less), len(more)]))
-        places, change = places[change != 0], change[change != 0]
-        stored = places < self.state.examples.end
-        change[stored] += self.state.separators.violations[places[stored]]
-        return places, change
-
-    def _id_at(self, place: int) -> Id:
-        if self._added is not None and place == self.examples.added:
-            return self._added
-        return self.state.ids[place]
+        return counts_after(self.state, old, new)

@@ -9,7 +9,7 @@ import numpy as np
 
 from minout import kernels
 from minout._typing import Bools, Floats, Label
-from minout.engine.left_out import left_out_margins
+from minout.engine.left_out import doubt, left_out_margins, left_out_scores
 from minout.engine.state import State
 from minout.metrics import wilson_interval
 
@@ -45,29 +45,40 @@ class ExpectedAccuracy(NamedTuple):
         A 95 % interval (Wilson's) for the accuracy on new rows. It covers the chance in which rows
         were stored; it does not cover that settings, metric and discriminants were computed with
         all rows.
-    examples : int
-        The number of stored examples.
     per_class : dict of label to ClassAccuracy
         The same for the examples of each label, in the order of the labels.
+    reliable : bool
+        Whether the estimate can be trusted. If not, the three numbers are NaN and `per_class` is
+        empty: with `whiten` or `lda_prior` there must be 20 examples per feature.
+    reason : str
+        Why it cannot be trusted; "" if it can.
+    examples : int
+        The number of stored examples.
     """
 
     accuracy: float
     low: float
     high: float
-    examples: int
     per_class: dict[Label, ClassAccuracy]
+    reliable: bool
+    reason: str
+    examples: int
 
 
 @kernels.one_blas_thread()
 def expected_accuracy(state: State) -> ExpectedAccuracy:
     """Return the expected accuracy on new rows; there must be an example."""
-    is_right, weights, regions = _right_if_left_out(state), state.examples.weights, state.regions
+    places, weights, regions = state.examples.places(), state.examples.weights, state.regions
+    reason = doubt(state)
+    if reason:
+        return ExpectedAccuracy(np.nan, np.nan, np.nan, {}, False, reason, len(places))
+    is_right = _right_if_left_out(state)
     of_class = {label: regions.places_of(label) for label in sorted(regions.names)}
-    places = state.examples.places()
-    return ExpectedAccuracy(
-        *_accuracy(is_right[places], weights[places]),
-        {label: _accuracy(is_right[each], weights[each]) for label, each in of_class.items()},
-    )
+    accuracy, low, high, examples = _accuracy(is_right[places], weights[places])
+    per_class = {
+        label: _accuracy(is_right[each], weights[each]) for label, each in of_class.items()
+    }
+    return ExpectedAccuracy(accuracy, low, high, per_class, True, "", examples)
 
 
 def _accuracy(is_right: Bools, weights: Floats) -> ClassAccuracy:
@@ -80,44 +91,17 @@ def _accuracy(is_right: Bools, weights: Floats) -> ClassAccuracy:
 
 def _right_if_left_out(state: State) -> Bools:
     # By place. If all margins of an example are positive without it, it is right; otherwise the
-    # scores of the other regions decide. The only example of a label takes the label with it.
-    left_out = left_out_margins(state)
+    # scores decide, of equal ones the first. The only example of a label takes the label with it.
+    left_out, regions = left_out_margins(state), state.regions
     doubtful = state.separators.violations[: state.examples.end] > 0
     doubtful[left_out.places[left_out.margins <= 0.0]] = True
-    for members in state.regions.members:
+    for members in regions.members:
         if members.count == 1:
             doubtful[members.places] = True
-    is_right = ~doubtful
-    for place in np.flatnonzero(doubtful).tolist():
-        is_right[place] = _wins(state, place, left_out.of(place, len(state.regions)))
-    for label in state.regions.names:
-        places = state.regions.places_of(label)
-        if len(places) == 1:
-            is_right[places] = False
+    is_right, places = ~doubtful, np.flatnonzero(doubtful)
+    winners = left_out_scores(state, places, left_out).argmax(axis=1)
+    is_right[places] = winners == regions.order.owner[state.examples.regions[places]]
+    for label in regions.names:
+        if regions.size(label) == 1:
+            is_right[regions.places_of(label)] = False
     return is_right
-
-
-def _wins(state: State, place: int, left_out: Floats) -> bool:
-    # Whether the label of an example has the highest score without it. `left_out` are its margins
-    # at the separators that change; they are lower than before, and higher for the other region.
-    x, own, regions = state.examples.table[place], int(state.examples.regions[place]), state.regions
-    owner, is_alone = regions.order.owner, regions.members[own].count == 1
-    best, bounds = -np.inf, np.full(len(regions), np.inf)
-    for c in regions.of(regions.labels[own]):
-        if c != own or not is_alone:  # the only example of a region takes the region with it
-            ours = np.minimum(state.margins(x, c), left_out if c == own else np.inf)
-            best = max(best, float(ours.min()))
-            bounds = np.minimum(bounds, -ours)
-    bounds[owner == owner[own]] = -np.inf
-    while True:
-        could = np.flatnonzero((bounds > best) | ((bounds == best) & (owner < owner[own])))
-        if not len(could):
-            return True
-        other = int(could[bounds[could].argmax()])
-        theirs = state.margins(x, other)
-        theirs[own] = np.inf if is_alone else max(theirs[own], -left_out[other])
-        score = float(theirs.min())
-        if score > best or (score == best and owner[other] < owner[own]):
-            return False
-        bounds = np.where(owner == owner[other], bounds, np.minimum(bounds, -theirs))
-        bounds[other] = -np.inf

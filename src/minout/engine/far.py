@@ -174,6 +174,12 @@ class FarPairs:
         excess[:known] = self.within * (1.0 / count + 1.0 / self.counts[:known])
         return _Apart(squares, sizes, excess)
 
+    def supported(self, c: int) -> Bools:
+        """Return for each class whether something is stored for its pair with class c."""
+        if c < self.count:
+            return self.index[c, : self.count] >= 0
+        return np.zeros(c + 1, dtype=bool)
+
     def is_near(self, a: int, b: int) -> bool:
         """Return whether the pair of two classes is near."""
         return bool(self.near[a, b])
@@ -312,17 +318,11 @@ class FarPairs:
                 twin.put_support(number[low], number[high], self.support(low, high))
         return twin
 
-    def for_kernels(
-        self, images: Images, owner: Ints
-    ) -> tuple[kernels.ClassScores, kernels.Corrections]:
+    def for_kernels(self, images: Images, owner: Ints, W: Floats, b: Floats) -> kernels.Far:
         """Return the arrays that the kernels take; all supports must have images."""
-        classes = kernels.ClassScores(
-            self.V, self.half, owner, self.near, self.scale, self.index, self.floor, self.norm
-        )
-        pictures, slot = images.all_slots()
-        log = self._log
-        corrections = kernels.Corrections(log.start, log.size, log.coef, log.places, pictures, slot)
-        return classes, corrections
+        pairs = self.near, self.scale, self.index, self.floor, self.norm
+        log = self._log.start, self._log.size, self._log.coef, self._log.places
+        return kernels.Far(self.V, self.half, owner, *pairs, *log, *images.all_slots(), W, b)
 
     def _score(self, c: int, row: ClassRow | None) -> "_Score":
         if row is not None and row.c == c:

@@ -1,7 +1,7 @@
 """The frame: everything that all separators share and that is recomputed together.
 
 It holds the chosen settings, the origin and metric, the sums they are computed from, the schedule
-of the next refresh, and caches for that origin and metric (images, a sketch).
+of the next refresh, and the images for that origin and metric.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,6 @@ import numpy as np
 
 from minout import maths
 from minout._typing import Floats, Ints, Words
-from minout.engine.check import MANY
 from minout.engine.choice import (
     MORE_ROWS,
     ROWS,
@@ -28,7 +27,6 @@ from minout.engine.images import Images
 from minout.engine.moments import RunningMoments
 from minout.engine.regions import region_count
 from minout.engine.settings import Settings
-from minout.engine.sketch import BYTES, DIRECTIONS, LARGEST, Sketch
 from minout.engine.table import RowTable, columns
 from minout.errors import NotConverged
 from minout.maths import NO_EXPANSION, Expansion, Geometry, Prior
@@ -120,7 +118,6 @@ class Frame(NamedTuple):
     moments: RunningMoments
     schedule: Schedule
     images: Images
-    sketch: Sketch | None
 
     @classmethod
     def first(cls, settings: Settings, x: Floats, taught: int) -> "Frame":
@@ -128,7 +125,7 @@ class Frame(NamedTuple):
         moments, ones = RunningMoments.about(x, seen=taught), np.ones(len(x))
         geometry = Geometry(moments.shift, ones, ones)
         images = Images(geometry, x.dtype)
-        return cls(settings.first_choice(), geometry, moments, Schedule(), images, None)
+        return cls(settings.first_choice(), geometry, moments, Schedule(), images)
 
     def starts(self) -> Callable[[int, int], Prior]:
         """Return a function that returns the prior of the separator of two regions."""
@@ -244,7 +241,7 @@ def _roots(geometry: Geometry) -> Callable[[Floats], Floats]:
 
 
 def measured(frame: Frame, settings: Settings, rows: Rows, owner: Ints) -> Frame:
-    """Return the frame with origin and metric computed from its sums, and empty caches.
+    """Return the frame with origin and metric computed from its sums, and no images.
 
     Within-class covariance is that within labels, however many regions they have.
     """
@@ -269,25 +266,8 @@ def measured(frame: Frame, settings: Settings, rows: Rows, owner: Ints) -> Frame
             geometry = maths.metric(sums, n, columns=standardize, blocks=blocks)
     except np.linalg.LinAlgError as error:
         raise NotConverged("the metric cannot be computed") from error
-    sketch = sketched(geometry, rows.table, rows.order, rows.digests)
     images = Images(geometry, rows.table.dtype)
-    return frame._replace(geometry=geometry, moments=moments, images=images, sketch=sketch)
-
-
-def sketched(geometry: Geometry, table: RowTable, order: Ints, digests: Words) -> Sketch | None:
-    """Return a sketch along the directions of largest variance; None if it would not pay.
-
-    It does not if a row takes more memory in it than its code.
-    """
-    if len(order) < MANY or table.shape[1] <= 2 * DIRECTIONS:
-        return None
-    if not isinstance(table, np.ndarray) and table.bytes_per_row < BYTES:
-        return None
-    by_digest = np.argsort(digests, kind="stable")
-    sample = table[order[by_digest[:MANY]]]
-    if np.abs(sample).max() > LARGEST:
-        return None
-    return Sketch(geometry.origin, sample)
+    return frame._replace(geometry=geometry, moments=moments, images=images)
 
 
 def _allowed(shapes: tuple[Shape, ...], width: int) -> tuple[Shape, ...]:

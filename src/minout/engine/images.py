@@ -118,12 +118,15 @@ class Images:
 
     def _only(self, slots: Ints) -> None:
         # Keep only some images, in new arrays.
-        self.generation += 1
-        places = self._place[slots]
-        images, self._place = self._images[slots], places
-        self._slot = np.full(len(self._slot), -1, dtype=np.int64)
-        self._slot[places] = np.arange(len(slots))
-        self._images, self.count = images, len(slots)
+        places, slot = self._place[slots], np.full(len(self._slot), -1, dtype=np.int64)
+        slot[places] = np.arange(len(slots))
+        vars(self).update(  # at once: an interruption between two of them would remain
+            generation=self.generation + 1,
+            _images=self._images[slots],
+            _place=places,
+            _slot=slot,
+            count=len(slots),
+        )
 
     def _slot_of(self, place: int) -> int | None:
         # The index of the image of a place; None if it has none.
@@ -152,7 +155,8 @@ class Images:
     def _make_room(self, end: int) -> None:
         if end > len(self._images):
             size = 2 * end  # memory that is not written to takes no room; a copy would
-            self._images, self._place = _longer(self._images, size), _longer(self._place, size)
+            images, places = _longer(self._images, size), _longer(self._place, size)
+            vars(self).update(_images=images, _place=places)  # at once, as in `_only`
 
     def _multiply(self, Z: Floats, out: Floats) -> None:
         K = self._K

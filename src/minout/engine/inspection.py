@@ -66,7 +66,6 @@ class Inspection(NamedTuple):
     violations: dict[Id, int]
     schedule: Schedule
     counts: Floats
-    sketched: bool
     images: int
     places: dict[Id, int]
     serials: dict[Id, int]
@@ -101,7 +100,6 @@ def inspect(state: State) -> Inspection:
         dict(zip(state.names(stored), counts.tolist(), strict=True)),
         frame.schedule,
         moments.counts.copy(),
-        frame.sketch is not None,
         frame.images.count,
         dict(state.place_of),
         {name: int(state.examples.serials[place]) for name, place in state.place_of.items()},
@@ -110,7 +108,7 @@ def inspect(state: State) -> Inspection:
 
 
 def _separator(state: State, pair: int) -> SeparatorView:
-    _, _, pool, misfits, _, pending, *_ = state.separators[pair]
+    _, _, pool, misfits, pending, *_ = state.separators[pair]
     w, b = state.weights(pair)
     return SeparatorView(
         w.copy(),

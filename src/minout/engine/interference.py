@@ -150,7 +150,7 @@ def _disturbed(
         places, clipped = _clipped(state, unit, sorted(others))
         at = {o: n for n, o in enumerate(_others(state, unit, len(labels)))}
         everybody.append(places[interfered_by(clipped, [at[o] for o in others])])
-        for other in {labels[o] for o in others}:
+        for other in sorted({labels[o] for o in others}):
             theirs = [at[o] for o in others if labels[o] == other]
             alone = places[interfered_by(clipped, theirs)]
             neurons.setdefault((labels[unit], other), []).append(alone)

@@ -8,7 +8,7 @@ import numpy as np
 from minout import kernels, maths
 from minout._typing import Floats, Ints, Label
 from minout.engine.folds import softmax
-from minout.engine.left_out import left_out_scores
+from minout.engine.left_out import doubt, left_out_margins, left_out_scores
 from minout.engine.state import State
 
 LIKELY = 0.5
@@ -43,21 +43,28 @@ class LabelErrors(NamedTuple):
         How many stored examples are expected to have a wrong label: the sum of the probabilities
         in `suspects`.
     low, high : int
-        A 95 % interval of this number, if the model of wrong labels is right (docs/engine.md).
+        A 95 % interval of this number, if the model of wrong labels is right (docs/theory.md).
+    per_class : dict of label to ClassErrors
+        The same for the examples of each label, in the order of the labels.
+    reliable : bool
+        Whether the estimate can be trusted. If not, all counts but `examples` are NaN and
+        `per_class` is empty: with `whiten` or `lda_prior` there must be 20 examples per feature.
+    reason : str
+        Why it cannot be trusted; "" if it can.
     examples : int
         The number of stored examples.
     likely : int
         How many have a wrong label with a probability of 0.5 or more.
-    per_class : dict of label to ClassErrors
-        The same for the examples of each label, in the order of the labels.
     """
 
     wrong: float
-    low: int
-    high: int
-    examples: int
-    likely: int
+    low: float
+    high: float
     per_class: dict[Label, ClassErrors]
+    reliable: bool
+    reason: str
+    examples: int
+    likely: float
 
 
 class TrueLabels(NamedTuple):
@@ -86,7 +93,8 @@ class TrueLabels(NamedTuple):
 
 def left_out_probabilities(state: State) -> tuple[Ints, Floats]:
     """Return the places of all examples, ascending, and the label probabilities without them."""
-    places, scores = left_out_scores(state)
+    places = state.examples.places()
+    scores = left_out_scores(state, places, left_out_margins(state))
     if scores.shape[1] == 1:
         return places, np.ones_like(scores)
     return places, softmax(state.choice.sharpness * scores)
@@ -95,7 +103,8 @@ def left_out_probabilities(state: State) -> tuple[Ints, Floats]:
 @kernels.one_blas_thread()
 def true_labels(state: State) -> TrueLabels:
     """Return what the noise model says of all labels; there must be an example."""
-    places, scores = left_out_scores(state)
+    places = state.examples.places()
+    scores = left_out_scores(state, places, left_out_margins(state))
     names, given = sorted(state.regions.names), state.regions.order.owner
     labels = given[state.examples.regions[places]]
     if len(names) == 1:  # nothing speaks against it
@@ -105,8 +114,24 @@ def true_labels(state: State) -> TrueLabels:
     return TrueLabels(places, labels, names, noise)
 
 
+def label_probabilities(state: State) -> tuple[Ints, Floats]:
+    """Return the places of all examples, ascending, and how probable each label is to be true.
+
+    NaN where the estimate cannot be trusted, see `LabelErrors.reliable`.
+    """
+    if doubt(state):
+        places = state.examples.places()
+        return places, np.full((len(places), len(state.labels)), np.nan)
+    found = true_labels(state)
+    return found.places, found.noise.posterior
+
+
 def label_errors(state: State) -> LabelErrors:
     """Return the estimated number of wrong labels; there must be an example."""
+    reason = doubt(state)
+    if reason:
+        nan, examples = np.nan, len(state.place_of)
+        return LabelErrors(nan, nan, nan, {}, False, reason, examples, nan)
     found = true_labels(state)
     wrong, m = found.wrong, len(found.names)
     counts = np.bincount(found.given, wrong, m)
@@ -117,6 +142,5 @@ def label_errors(state: State) -> LabelErrors:
         for k, label in enumerate(found.names)
     }
     likely = int(np.count_nonzero(wrong >= LIKELY))
-    return LabelErrors(
-        float(wrong.sum()), math.floor(low[m]), math.ceil(high[m]), len(wrong), likely, per_class
-    )
+    interval = math.floor(low[m]), math.ceil(high[m])
+    return LabelErrors(float(wrong.sum()), *interval, per_class, True, "", len(wrong), likely)

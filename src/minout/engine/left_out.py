@@ -19,6 +19,23 @@ PAIRS = 64
 """So many separators are one piece of work for a thread, or fewer: there are eight pieces."""
 BLOCK = 1_024
 """The scores of so many rows are computed at a time."""
+ROWS_PER_FEATURE = 20
+"""With fewer, a metric or prior that was made with a row tells its label; see `doubt`."""
+
+
+def doubt(state: State) -> str:
+    """Return why estimates from left-out examples cannot be trusted; "" if they can.
+
+    Metric and priors are made with the example that is left out. With few examples for each
+    feature they fit it, and it seems easier to classify than a new row.
+    """
+    choice, examples, width = state.frame.choice, len(state.place_of), state.examples.width
+    if not (choice.whiten or choice.lda_prior) or examples >= ROWS_PER_FEATURE * width:
+        return ""
+    return (
+        f"With whiten or lda_prior an estimate needs {ROWS_PER_FEATURE} examples per feature, and "
+        f"there are {examples:,} examples of {width:,} features."
+    )
 
 
 class LeftOut(NamedTuple):
@@ -34,13 +51,6 @@ class LeftOut(NamedTuple):
     def only(self, which: Any) -> "LeftOut":
         """Return some of the margins."""
         return LeftOut(self.places[which], self.others[which], self.margins[which])
-
-    def of(self, place: int, regions: int) -> Floats:
-        """Return the margins of a place against all regions; inf where it is no support vector."""
-        first, last = np.searchsorted(self.places, [place, place + 1])
-        out = np.full(regions, np.inf)
-        out[self.others[first:last]] = self.margins[first:last]
-        return out
 
 
 NONE = LeftOut(NO_PLACES, NO_PLACES, np.empty(0))
@@ -88,19 +98,19 @@ def _margins(state: State, pool: Pool, used: Ints) -> Floats:
 
 
 @kernels.one_blas_thread()
-def left_out_scores(state: State) -> tuple[Ints, Floats]:
-    """Return the places of all examples, ascending, and their scores for each label, without them.
+def left_out_scores(state: State, places: Ints, left_out: LeftOut) -> Floats:
+    """Return the scores of examples, at ascending places, for each label, without them.
 
-    The scores (n, labels) are in the order of the labels. The only example of a label keeps its
-    scores: without it there is no such label. With a single label, all scores are infinite.
+    `left_out` are the margins of all support vectors. The scores (n, labels) are in the order of
+    the labels. The only example of a label keeps its scores: without it there is no such label.
+    With a single label, all scores are infinite.
     """
-    places, regions = state.examples.places(), state.regions
-    left_out = _joined([left_out_margins(state), *_without_their_regions(state)])
-    scores = np.empty((len(places), len(regions.names)))
+    left_out = _joined([left_out, *_without_their_regions(state)])
+    scores = np.empty((len(places), len(state.regions.names)))
     for start in range(0, len(places), BLOCK):
         rows = slice(start, start + BLOCK)
         scores[rows] = _scores(state, places[rows], left_out)
-    return places, scores
+    return scores
 
 
 def _without_their_regions(state: State) -> list[LeftOut]:
@@ -118,8 +128,7 @@ def _without_their_regions(state: State) -> list[LeftOut]:
 def _scores(state: State, places: Ints, left_out: LeftOut) -> Floats:
     # Without an example its margins are lower, so its own region's score is the lower of the two;
     # a region on the other side may get a higher score if that margin decided it.
-    first, last = np.searchsorted(left_out.places, [places[0], places[-1] + 1])
-    mine = left_out.only(slice(first, last))
+    mine = left_out.only(np.isin(left_out.places, places))
     row, own = np.searchsorted(places, mine.places), state.examples.regions[places]
     X, regions = state.examples.table[places], state.regions
     scores = state.region_scores(X)

@@ -1,7 +1,6 @@
 """Convert a state to named arrays and JSON, and back, without losing a bit.
 
-Caches that can be computed again bit for bit (inner products, sketches, references) are left out.
-docs/format.md describes the file.
+Caches that can be computed again bit for bit (inner products) are left out.
 """
 
 from collections.abc import Sequence
@@ -17,11 +16,10 @@ from minout.codecs import ExactCodec, described
 from minout.engine.choice import Choice
 from minout.engine.examples import Examples
 from minout.engine.far import FarPairs, Support
-from minout.engine.frame import NEVER, Frame, Schedule, sketched
+from minout.engine.frame import Frame, Schedule
 from minout.engine.images import Images
 from minout.engine.moments import RunningMoments
 from minout.engine.pool import Pool
-from minout.engine.reference import Reference
 from minout.engine.regions import Members, Regions
 from minout.engine.separators import (
     NO_PLACES,
@@ -84,33 +82,20 @@ def summary(state: State) -> dict[str, Any]:
     if codec is not None:
         memory = {"memory": {**described(codec)[0], "dtype": state.examples.dtype.name}}
     return {
-        "settings": _settings(state.settings),
+        "settings": asdict(state.settings),
         "widths": list(state.widths),
         "next_id": state.next_id,
         "taught": state.taught,
         "labels": list(state.regions.labels),
         "choice": frame.choice._asdict(),
-        "schedule": {
-            "refresh_at": list(schedule.refresh_at),
-            "chosen_at": list(schedule.chosen_at),
-            "prior_at": list(schedule.prior_at),
-            "choose_at": schedule.choose_at,
-        },
+        "schedule": schedule._asdict(),
         "seen": moments.seen,
         "scattered": moments.scattered,
         "exact_sums": moments.exact,
         "stale_sums": moments.stale,
-        "sketched": frame.sketch is not None,
         "consolidated": state.consolidated,
         **memory,
     }
-
-
-def _settings(settings: Settings) -> dict[str, Any]:
-    # Without blocks, earlier versions can read them, too.
-    found = asdict(settings)
-    blocks = found.pop("blocks")
-    return {**found, "blocks": [list(each) for each in blocks]} if blocks else found
 
 
 SHARED = ("sums", "scatter", "metric", "hats", "far", "memory")
@@ -208,9 +193,9 @@ def unpacked(about: Any, arrays: Arrays, codec: ExactCodec | None = None) -> Sta
         arrays["class"],
         arrays["digest"],
         arrays["stored"],
-        weights=arrays.get("weight", np.ones(n)),  # earlier files have none of these
-        times=arrays.get("time", np.zeros(n)),
-        serials=arrays.get("serial", np.arange(n)),
+        weights=arrays.get("weight", np.ones(n)),
+        times=arrays["time"],
+        serials=arrays["serial"],
         codec=codec,
         dtype=dtype,
     )
@@ -227,17 +212,17 @@ def unpacked(about: Any, arrays: Arrays, codec: ExactCodec | None = None) -> Sta
     state.examples, state.ids, state.notes = examples, about["ids"], about["notes"]
     state.place_of = {state.ids[place]: place for place in examples.in_order().tolist()}
     state.widths, state.next_id = Widths(given, row), about["next_id"]
-    state.taught = about.get("taught", n)
+    state.taught = about["taught"]
     state.corrected = {example_id: tuple(labels) for example_id, labels in about["corrected"]}
     state.consolidated = about["consolidated"]
     members = [Members(places) for places in _parted("members", arrays)]
     state.regions = Regions(about["labels"], members)
-    state.frame = _frame(about, arrays, examples)
+    state.frame = _frame(about, arrays)
     state.separators = _separators(arrays, examples, state.regions.order.owner)
     return state
 
 
-def _frame(about: dict[str, Any], arrays: Arrays, examples: Examples) -> Frame:
+def _frame(about: dict[str, Any], arrays: Arrays) -> Frame:
     moments = RunningMoments(
         arrays["sums.shift"],
         arrays["sums.counts"],
@@ -247,7 +232,7 @@ def _frame(about: dict[str, Any], arrays: Arrays, examples: Examples) -> Frame:
         about["seen"],
         about["scattered"],
         about["exact_sums"],
-        about.get("stale_sums", False),
+        about["stale_sums"],
     )
     K = squared("K", arrays)
     assert K is not None
@@ -255,16 +240,9 @@ def _frame(about: dict[str, Any], arrays: Arrays, examples: Examples) -> Frame:
     images = Images(geometry, arrays["images"].dtype)
     images.restore(arrays["images"], arrays["images.of"])
     at = about["schedule"]
-    schedule = Schedule(
-        tuple(at["refresh_at"]),
-        tuple(at["chosen_at"]),
-        tuple(at["prior_at"]),
-        at.get("choose_at", NEVER),
-    )
-    sketch, places = None, examples.places()
-    if about["sketched"]:
-        sketch = sketched(geometry, examples.table, places, examples.digests[places])
-    return Frame(Choice(**about["choice"]), geometry, moments, schedule, images, sketch)
+    refresh_at, chosen_at, prior_at = at["refresh_at"], at["chosen_at"], at["prior_at"]
+    schedule = Schedule(tuple(refresh_at), tuple(chosen_at), tuple(prior_at), at["choose_at"])
+    return Frame(Choice(**about["choice"]), geometry, moments, schedule, images)
 
 
 def _separators(arrays: Arrays, examples: Examples, owner: Ints) -> Separators:
@@ -279,7 +257,7 @@ def _separators(arrays: Arrays, examples: Examples, owner: Ints) -> Separators:
     for n, pair in enumerate(pairs):
         w, b = arrays["W"][n], float(arrays["b"][n])
         left = int(arrays["left"][n]) if "left" in arrays else 0
-        new = Separator(w, b, pools[n], misfits[n], Reference(), pending[n], left=left)
+        new = Separator(w, b, pools[n], misfits[n], pending[n], left=left)
         separators.put(pair, new)
     if far is not None:
         for pair, places in zip(

@@ -65,10 +65,10 @@ def winners(state: State, X: Floats) -> Winners:
         return number
 
     if len(X) < MANY:
-        kernels.proposals(V, v, W, b, X, origin, order.owner, start)
+        kernels.proposals(V, v, X, origin, start)
         return Winners(found, clipped, decide(np.arange(len(X)), 1))
     with kernels.one_blas_thread():
-        _propose(V, v, W, b, X, origin, order.owner, start)
+        _propose(V, v, X, origin, start)
         # Rows with the same proposal follow each other and are compared together; few pieces divide
         # few of these groups.
         rows = np.argsort(start, kind="stable")
@@ -88,13 +88,13 @@ def _winners_of_all(state: State, X: Floats) -> Winners:
 
 def _far_winners(state: State, X: Floats) -> Winners:
     # With far pairs, the discriminants are the proposal.
-    parts, order, geometry = state.far_parts(), state.regions.order, state.frame.geometry
+    far, order, geometry = state.far(), state.regions.order, state.frame.geometry
     regions = len(state.regions)
     found, scores = np.empty(len(X), dtype=np.int64), np.empty(len(X))
 
     def decide(rows: slice) -> int:
         norms, into = lengths(geometry, X[rows]), (found[rows], scores[rows])
-        number: int = kernels.far_winners(*parts, X[rows], geometry.origin, norms, order, *into)
+        number: int = kernels.far_winners(far, X[rows], geometry.origin, norms, order, *into)
         return number
 
     with kernels.one_blas_thread():
@@ -102,9 +102,7 @@ def _far_winners(state: State, X: Floats) -> Winners:
     return Winners(found, scores <= 0.0, sum(tried) * (regions - 1))
 
 
-def _propose(
-    V: Singles, v: Singles, W: Floats, b: Floats, X: Floats, origin: Floats, owner: Ints, out: Ints
-) -> None:
+def _propose(V: Singles, v: Singles, X: Floats, origin: Floats, out: Ints) -> None:
     # `kernels.proposals`, by BLAS.
     is_single = X.dtype == np.float32
     with np.errstate(all="ignore"):
@@ -113,8 +111,7 @@ def _propose(
     def propose(rows: slice) -> None:
         with np.errstate(all="ignore"):
             Z = X[rows] if is_single else (X[rows] - origin).astype(np.float32)
-            guesses = np.asarray(Z @ V.T + shift, dtype=np.float32)
-        kernels.play_offs(W, b, X[rows], origin, owner, guesses, out[rows])
+            out[rows] = np.argmax(Z @ V.T + shift, axis=1)
 
     size = max(min(BLOCK // X.shape[1], 4 * MANY), MANY)
     kernels.in_threads(propose, [slice(i, i + size) for i in range(0, len(X), size)])

@@ -4,7 +4,6 @@ from minout._typing import Id, Label
 from minout.engine.far import ClassRow
 from minout.engine.regions import Members, Regions
 from minout.engine.separators import Separator, Separators, pair_count
-from minout.engine.shortfall import OwnScores
 from minout.engine.state import Delta, Restored, State
 
 
@@ -86,7 +85,6 @@ class Rollback:
             all_separators=self._separators_then,
             all_regions=self._regions_then,
             discriminants=tuple(reversed(self._discriminants.values())),  # the oldest last
-            own_scores=OwnScores.none(),
             violations=self._violations,
             listed=self._listed,
             restored=self._restored,

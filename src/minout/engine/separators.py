@@ -14,9 +14,7 @@ from numpy.typing import NDArray
 from minout._typing import Floats, Ints
 from minout.engine.far import NO_SUPPORT, NO_WEIGHTS, FarPairs, Support, pool_of
 from minout.engine.pool import Pool
-from minout.engine.reference import Reference
 from minout.engine.regions import overlap
-from minout.engine.shortfall import OwnScores
 from minout.maths import Prior
 
 NO_PLACES: Ints = np.empty(0, dtype=np.int64)
@@ -45,7 +43,6 @@ class Separator(NamedTuple):
     b: float
     pool: Pool
     misfits: Ints
-    reference: Reference
     pending: Ints = NO_PLACES
     support: Support = NO_SUPPORT
     left: int = 0
@@ -108,11 +105,11 @@ class Separator(NamedTuple):
     def new(cls, width: int) -> "Separator":
         """Return a separator that has not been solved yet."""
         nowhere = np.zeros(width)
-        return cls(nowhere, 0.0, Pool(Prior(nowhere, 0.0)), NO_PLACES, Reference())
+        return cls(nowhere, 0.0, Pool(Prior(nowhere, 0.0)), NO_PLACES)
 
 
 NO_PRIOR = Prior(NO_WEIGHTS, 0.0)
-FAR = Separator(NO_WEIGHTS, 0.0, Pool(NO_PRIOR), NO_PLACES, Reference())
+FAR = Separator(NO_WEIGHTS, 0.0, Pool(NO_PRIOR), NO_PLACES)
 """A far pair without support."""
 
 
@@ -178,7 +175,7 @@ class Separators:
     `left` has an entry for separators from which support vectors have fallen out of the window.
 
     `moves` counts how often a separator was replaced. `proposal` is a cache for predictions, None
-    if there is none (`engine/prediction.py`), and `own_scores` one for new discriminants.
+    if there is none (`engine/prediction.py`).
     """
 
     def __init__(self, width: int, far: FarPairs | None = None) -> None:
@@ -186,7 +183,6 @@ class Separators:
         self.b: Floats = np.zeros(1)
         self.pools: dict[int, Pool] = {}
         self.misfits: dict[int, Ints] = {}
-        self.references: dict[int, Reference] = {}
         self.pending: dict[int, Ints] = {}
         self.left: dict[int, int] = {}
         self.violations: Ints = np.zeros(8, dtype=np.int64)
@@ -195,7 +191,6 @@ class Separators:
         self.proposal: Proposal | None = None
         self.far = far
         self._in_use: tuple[int, dict[int, Ints]] = (0, {})
-        self.own_scores = OwnScores.none()
         self._slots: dict[int, int] = {}
         self._free: list[int] = []
         self._used = 0
@@ -216,7 +211,6 @@ class Separators:
             float(self.b[slot]),
             pool,
             self.misfits[pair],
-            self.references[pair],
             self.pending[pair],
             left=self.left.get(pair, 0),
         )
@@ -297,7 +291,6 @@ class Separators:
         pool = separator.pool
         self.pools[pair] = pool if self.far is None else pool.with_prior(NO_PRIOR)
         self.misfits[pair] = separator.misfits
-        self.references[pair] = separator.reference
         self.pending[pair] = separator.pending
         self._put_left(pair, separator.left)
 
@@ -307,18 +300,12 @@ class Separators:
         else:
             self.left.pop(pair, None)
 
-    def forget_places(self, places: Ints) -> None:
-        """Drop what is known of rows that were forgotten, in place."""
-        self.violations[places] = 0
-        scored = self.own_scores.of
-        scored[places[places < len(scored)]] = -1
-
     def keep_first(self, regions: int) -> None:
         """Drop what belongs to later regions, in place."""
         if self.far is None:
             return
         self.far.count = min(self.far.count, regions)
-        parts = (self.pools, self.misfits, self.references, self.pending, self.left, self._slots)
+        parts = (self.pools, self.misfits, self.pending, self.left, self._slots)
         for each in parts:
             for pair in [pair for pair in each if pair >= pair_count(regions)]:
                 del each[pair]
@@ -340,7 +327,7 @@ class Separators:
             for pair in () if put_all else range(self._known, pairs):
                 new = Separator.new(self.W.shape[1])
                 self.pools[pair], self.misfits[pair] = new.pool, new.misfits
-                self.pending[pair], self.references[pair] = new.pending, new.reference
+                self.pending[pair] = new.pending
             self._known = max(self._known, pairs)
         if places > len(self.violations):
             more = np.zeros(max(places - len(self.violations), len(self.violations)), np.int64)
@@ -385,7 +372,7 @@ class Separators:
         assert self.far is not None
         if pair in self._slots:
             self._free.append(self._slots.pop(pair))
-        for each in (self.references, self.pending, self.left, self.pools):
+        for each in (self.pending, self.left, self.pools):
             each.pop(pair, None)
         self.far.put_support(*regions_of(pair), separator.support)
         if len(separator.misfits):

@@ -8,10 +8,8 @@ import numpy as np
 from minout import kernels
 from minout._typing import Floats, Ints
 from minout.engine.batch import solve_and_measure
-from minout.engine.check import MANY, MARGIN_TOLERANCE, CheckResult, check, judge
+from minout.engine.check import MARGIN_TOLERANCE, CheckResult, check, judge
 from minout.engine.pool import Pool, Problem
-from minout.engine.reference import Reference
-from minout.engine.sketch import Sketch
 from minout.errors import NotConverged
 
 WORTH_DIVIDING = 1_000_000
@@ -27,7 +25,7 @@ NO_SIGNS: Floats = np.empty(0)
 class Job(NamedTuple):
     """A separator to settle: its number, its classes, their examples, and a pool of its own.
 
-    The pool and the reference belong to the job: settling changes them.
+    The pool belongs to the job: settling changes it.
     """
 
     pair: int
@@ -35,7 +33,6 @@ class Job(NamedTuple):
     high: int
     pool: Pool
     sides: tuple[Ints, Ints]
-    reference: Reference
 
 
 class Settled(NamedTuple):
@@ -47,28 +44,24 @@ class Settled(NamedTuple):
     found: CheckResult
 
 
-def settle(
-    jobs: Sequence[Job], problem: Problem, bound: float, sketch: Sketch | None
-) -> list[Settled]:
+def settle(jobs: Sequence[Job], problem: Problem, bound: float) -> list[Settled]:
     """Settle all jobs: small ones in batches, large ones in threads.
 
     The results do not depend on the batches or on the number of threads.
     """
-    small = [job for job in jobs if _is_small(job, problem, sketch)]
+    small = [job for job in jobs if _is_small(job, problem)]
     settled: dict[int, Settled] = {}
     for batch in _batches(small, problem):
         _settle_small(batch, problem, bound, settled)
     large = [job for job in jobs if job.pair not in settled]
-    for each in _settle_large(large, problem, bound, sketch):
+    for each in _settle_large(large, problem, bound):
         settled[each.job.pair] = each
     return [settled[job.pair] for job in jobs]
 
 
-def _is_small(job: Job, problem: Problem, sketch: Sketch | None) -> bool:
+def _is_small(job: Job, problem: Problem) -> bool:
     n = len(job.sides[0]) + len(job.sides[1])
-    unbounded = sketch is None or n < MANY
-    few = n * problem.table.shape[1] < WORTH_DIVIDING
-    return unbounded and few and job.pool.is_small(problem)
+    return n * problem.table.shape[1] < WORTH_DIVIDING and job.pool.is_small(problem)
 
 
 def _batches(jobs: Sequence[Job], problem: Problem) -> list[Sequence[Job]]:
@@ -107,15 +100,13 @@ def _settle_small(
         jobs = unsettled
 
 
-def _settle_large(
-    jobs: Sequence[Job], problem: Problem, bound: float, sketch: Sketch | None
-) -> list[Settled]:
+def _settle_large(jobs: Sequence[Job], problem: Problem, bound: float) -> list[Settled]:
     # In rounds. Images are computed between them, because BLAS rounds differently when other rows
     # are multiplied in the same call: results would depend on the timing of the threads.
     def solve_and_check(job: Job) -> Settled:
         job.pool.solve(problem)
         w, b = job.pool.weights(problem)
-        found = check(w, b, job.sides, job.pool, problem, bound, job.reference, sketch)
+        found = check(w, b, job.sides, job.pool, problem, bound)
         return Settled(job, w, b, found)
 
     settled: list[Settled] = []

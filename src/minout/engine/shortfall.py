@@ -4,7 +4,7 @@ Their margins are differences of class scores. Matrix products of rows and discr
 bound on their rounding, exclude nearly all of them; the rest is computed in the kernels' order.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,59 +13,22 @@ from minout import kernels
 from minout._typing import Bools, Floats, Ints
 from minout.engine.check import WORST
 from minout.engine.far import ClassRow, FarPairs
+from minout.engine.frame import Rows
 from minout.engine.table import RowTable, blocks, rows_at
 from minout.maths import Geometry
 
 BLOCK = 1_024
 """The number of rows that are multiplied at a time."""
 ROUNDING = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-12}
-"""Tolerance for a product, relative to the lengths of the vectors; see `engine/sketch.py`."""
+"""Tolerance for a product, relative to the lengths of the vectors.
+
+Sums of products in float32 are off by at most their depth times 2⁻²⁴ of Σ|v_i x_i|: BLAS sums rows
+in blocks less than 100 deep, which is 6e-6; vectors rounded to float32 add 2·6e-8.
+"""
 LARGEST = 1e18
 """Discriminants with larger weights are multiplied in double precision."""
 Low = dict[int, tuple[Ints, Floats]]
 """For each pair of classes, by number: places with a low margin, and their signs."""
-
-
-class Rows(NamedTuple):
-    """The table of rows, the places to look at, and their classes."""
-
-    table: RowTable
-    places: Ints
-    classes: Ints
-
-
-class OwnScores(NamedTuple):
-    """The score of each place in its own class, the class it was computed for, and the row's norm.
-
-    A cache: `scores` are those of the present discriminants wherever `of` is the present class.
-    """
-
-    scores: Floats
-    of: Ints
-    lengths: Floats
-
-    @classmethod
-    def none(cls) -> "OwnScores":
-        """Return the scores of no place."""
-        return cls(np.empty(0), np.empty(0, dtype=np.int64), np.empty(0))
-
-    def brought_up(
-        self, V: Floats, half: Floats, renewed: int, origin: Floats, rows: Rows, end: int
-    ) -> "OwnScores":
-        """Return the scores of all places after class `renewed` got a new discriminant."""
-        more = max(end - len(self.of), 0)
-        scores = np.concatenate([self.scores, np.zeros(more)])
-        of = np.concatenate([self.of, np.full(more, -1)])
-        lengths = np.concatenate([self.lengths, np.zeros(more)])
-        stale = (of[rows.places] != rows.classes) | (rows.classes == renewed)
-        places, classes = rows.places[stale], rows.classes[stale]
-        for start in range(0, len(places), BLOCK):
-            mine, c = places[start : start + BLOCK], classes[start : start + BLOCK]
-            X = rows.table[mine].astype(np.float64)
-            scores[mine] = np.einsum("ij,ij->i", X - origin, V[c]) - half[c]
-            lengths[mine] = np.linalg.norm(X, axis=1)
-            of[mine] = c
-        return OwnScores(scores, of, lengths)
 
 
 def _with_row(far: FarPairs, row: ClassRow) -> tuple[Floats, Floats]:
@@ -78,45 +41,41 @@ def _with_row(far: FarPairs, row: ClassRow) -> tuple[Floats, Floats]:
 
 
 def low_around(
-    far: FarPairs,
-    row: ClassRow,
-    plain: Bools,
-    known: OwnScores,
-    geometry: Geometry,
-    rows: Rows,
-    bound: float,
-) -> tuple[Low, OwnScores]:
+    far: FarPairs, row: ClassRow, plain: Bools, geometry: Geometry, rows: Rows, bound: float
+) -> Low:
     """Find low margins in the pairs of one class, whose discriminant is new.
 
-    plain (m,) tells the far pairs without support; `known` are earlier scores, which are returned
-    brought up to date.
+    plain (m,) tells the far pairs without support.
     """
-    c, origin = row.c, geometry.origin
+    c, table, origin = row.c, rows.table, geometry.origin
     V, half = _with_row(far, row)
-    end = int(rows.places[-1]) + 1
-    own = known.brought_up(V, half, c, origin, rows, end)
-    ours = rows.classes == c
-    theirs = np.flatnonzero(~ours & plain[rows.classes])
-    places, classes = rows.places[theirs], rows.classes[theirs]
-    # Members of other classes against this one …
-    products = _products(rows.table, places, row.V)
-    longest = float(np.linalg.norm(V, axis=1).max())
-    tolerance = _tolerance(own.lengths[places], longest, _precision(rows.table, row.V), origin)
-    margins = own.scores[places] - (products - float(row.V @ origin) - row.half)
-    margins[~np.isfinite(products)] = np.nan  # not known
-    scale = row.scale[classes]
-    low = ~(scale * (margins - tolerance) >= bound)
-    found = [(places[low], classes[low], np.full(np.count_nonzero(low), c))]
-    # … and members of this class against the others.
-    members = rows.places[ours]
-    for start in range(0, len(members), BLOCK):
-        mine = members[start : start + BLOCK]
-        G = (rows.table[mine].astype(np.float64) - origin) @ V.T - half
-        tolerance = 1e-9 * (1.0 + np.abs(G).max())
-        low = ~(row.scale * (G[:, [c]] - G - tolerance) >= bound) & plain
-        which, others = np.nonzero(low)
-        found.append((mine[which], np.full(len(which), c), others))
-    return _decided(V, half, row.scale, found, geometry, rows.table, bound, c), own
+    longest, exact = float(np.linalg.norm(V, axis=1).max()), np.dtype(np.float64)
+    theirs = np.flatnonzero((rows.regions != c) & plain[rows.regions])
+    ours = rows.order[rows.regions == c]
+
+    def look_at_theirs(start: int) -> tuple[Ints, Ints, Ints]:
+        # Members of other classes against this one.
+        some = theirs[start : start + BLOCK]
+        places, own = rows.order[some], rows.regions[some]
+        X = table[places].astype(np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):  # then it is not known
+            margins = np.einsum("ij,ij->i", X - origin, V[own] - row.V) - (half[own] - row.half)
+            margins -= _tolerance(_norms(X), longest, exact, origin)
+            low = ~(row.scale[own] * margins >= bound)
+        return places[low], own[low], np.full(np.count_nonzero(low), c)
+
+    def look_at_ours(start: int) -> tuple[Ints, Ints, Ints]:
+        # Members of this class against the others.
+        places = ours[start : start + BLOCK]
+        X = table[places].astype(np.float64)
+        G = (X - origin) @ V.T - half
+        margins = (G[:, c] - _tolerance(_norms(X), longest, exact, origin))[:, None] - G
+        which, others = np.nonzero(~(row.scale * margins >= bound) & plain)
+        return places[which], np.full(len(which), c), others
+
+    found = kernels.in_threads(look_at_theirs, range(0, len(theirs), BLOCK))
+    found += [look_at_ours(start) for start in range(0, len(ours), BLOCK)]
+    return _decided(V, half, row.scale, found, geometry, table, bound, c)
 
 
 def low_anywhere(far: FarPairs, plain: Bools, geometry: Geometry, rows: Rows, bound: float) -> Low:
@@ -128,7 +87,7 @@ def low_anywhere(far: FarPairs, plain: Bools, geometry: Geometry, rows: Rows, bo
     longest = float(np.linalg.norm(V, axis=1).max())
 
     def look(start: int) -> tuple[Ints, Ints, Ints]:
-        places, own = rows.places[start : start + BLOCK], rows.classes[start : start + BLOCK]
+        places, own = rows.order[start : start + BLOCK], rows.regions[start : start + BLOCK]
         X = table[places].astype(turned.dtype, copy=False)
         with np.errstate(over="ignore", invalid="ignore"):
             G = X @ turned - offset
@@ -139,7 +98,7 @@ def low_anywhere(far: FarPairs, plain: Bools, geometry: Geometry, rows: Rows, bo
         which, others = np.nonzero(~(margins >= bound) & plain[own])
         return places[which], own[which], others
 
-    found = kernels.in_threads(look, range(0, len(rows.places), BLOCK))
+    found = kernels.in_threads(look, range(0, len(rows.order), BLOCK))
     return _decided(V, half, scale, found, geometry, table, bound)
 
 
@@ -184,23 +143,6 @@ def _decided(
         worst = low[order[start : min(end, start + WORST)]]
         result[number] = places[worst], np.where(own[worst] < others[worst], 1.0, -1.0)
     return result
-
-
-def _products(table: RowTable, places: Ints, v: Floats) -> Floats:
-    # v·x of some rows, in the precision of the table.
-    if not len(places):
-        return np.empty(0)
-    first, last = int(places[0]), int(places[-1]) + 1
-    direction, out = v.astype(_precision(table, v)), np.empty(last - first)
-
-    def multiply(part: slice) -> None:
-        for some in blocks(table, part.stop - part.start):
-            few = slice(part.start + some.start, part.start + some.stop)
-            with np.errstate(over="ignore", invalid="ignore"):
-                out[few] = table[first + few.start : first + few.stop] @ direction
-
-    kernels.in_threads(multiply, _parts(last - first))
-    return out[places - first]
 
 
 def _parts(n: int) -> list[slice]:

@@ -27,7 +27,6 @@ from minout.engine.separators import (
     regions_of,
 )
 from minout.engine.settings import Settings
-from minout.engine.shortfall import OwnScores
 from minout.engine.window import Ages
 
 NOTHING: Mapping[Any, Any] = MappingProxyType({})
@@ -195,8 +194,8 @@ class State:
         W, b, origin = separators.W, separators.b, geometry.origin
         if separators.far is None:
             return float(kernels.region_margins(W, b, x, origin, owner, c, enough, out))
-        length, parts = float(lengths(geometry, x[None])[0]), self.far_parts()
-        return float(kernels.far_margins(*parts, x, origin, length, c, SUFFICIENT_MARGIN, out))
+        length, far = float(lengths(geometry, x[None])[0]), self.far()
+        return float(kernels.far_margins(far, x, origin, length, c, SUFFICIENT_MARGIN, out))
 
     def placed(self, x: Floats, label: Label) -> tuple[int | None, Floats]:
         """Return the region of a label where the least margin of an expanded row is highest.
@@ -235,19 +234,18 @@ class State:
             kernels.scores(W, b, X[rows], origin, owner, out[rows])
 
         def compute_far(rows: slice) -> None:
-            parts, norms = self.far_parts(), lengths(self.frame.geometry, X[rows])
-            kernels.far_scores(*parts, X[rows], origin, norms, out[rows])
+            norms = lengths(self.frame.geometry, X[rows])
+            kernels.far_scores(self.far(), X[rows], origin, norms, out[rows])
 
         work = compute if self.separators.far is None else compute_far
         kernels.in_threads(work, pieces(len(X), X.shape[1] * pair_count(len(self.regions))))
         return out
 
-    def far_parts(self) -> tuple[kernels.ClassScores, kernels.Corrections, kernels.Weights]:
+    def far(self) -> kernels.Far:
         """Return what the kernels for far pairs take."""
-        assert self.separators.far is not None
-        weights = kernels.Weights(self.separators.W, self.separators.b)
-        owner = self.regions.order.owner
-        return *self.separators.far.for_kernels(self.frame.images, owner), weights
+        separators, owner = self.separators, self.regions.order.owner
+        assert separators.far is not None
+        return separators.far.for_kernels(self.frame.images, owner, separators.W, separators.b)
 
     def weights(self, pair: int, earlier: Move | None = None) -> tuple[Floats, float]:
         """Return w and b of a separator, now or before a move; those of a far pair are computed."""
@@ -333,8 +331,6 @@ class Delta(NamedTuple):
         All separators at once, in place of those that there are.
     discriminants : tuple of ClassRow
         With far pairs: regions with a new discriminant.
-    own_scores : OwnScores or None
-        With far pairs: a cache for the next new discriminant.
     frame : Frame or None
     violations : dict of place to int
         In how many separators a place is a misfit.
@@ -367,7 +363,6 @@ class Delta(NamedTuple):
     separators: Mapping[int, Separator] = NOTHING
     all_separators: Separators | None = None
     discriminants: tuple[ClassRow, ...] = ()
-    own_scores: OwnScores | None = None
     frame: Frame | None = None
     violations: Mapping[int, int] = NOTHING
     listed: Mapping[int, int] = NOTHING
@@ -465,8 +460,6 @@ def _write_separators(state: State, delta: Delta) -> None:
     for row in delta.discriminants:
         assert separators.far is not None
         separators.far.set_class(row)
-    if delta.own_scores is not None:
-        separators.own_scores = delta.own_scores
     for pair, separator in delta.separators.items():
         separators.put(pair, separator)
     if delta.added is not None:
@@ -514,4 +507,4 @@ def _wipe(state: State, places: Ints) -> None:
         state.ids[place] = ""
     state.examples.wipe(places)
     state.frame.images.wipe(places)
-    state.separators.forget_places(places)
+    state.separators.violations[places] = 0

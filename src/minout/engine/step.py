@@ -17,7 +17,6 @@ from minout.engine.heap import trim_heap
 from minout.engine.images import Images
 from minout.engine.pool import Pool
 from minout.engine.prediction import winners
-from minout.engine.reference import Reference
 from minout.engine.regions import among, overlap
 from minout.engine.reports import NOTHING_MOVED, Certificate, Refresh
 from minout.engine.separators import (
@@ -245,7 +244,7 @@ def settle_all(draft: Draft, bound: float, old: dict[int, Pool]) -> None:
                 continue
             firsts = [draft.members(c).places[0] for c in (a, b)]
             pool.join(np.array(firsts), np.array([1.0, -1.0]))
-        jobs.append(draft.job(pair, pool, Reference()))
+        jobs.append(draft.job(pair, pool))
     if jobs:
         images = draft.frame.images.fork()
         images.of(draft.examples.table, np.unique(np.concatenate([j.pool.places for j in jobs])))
@@ -478,9 +477,10 @@ def _set_next_priors(draft: Draft, c: int) -> None:
 def _renew(draft: Draft, place: int, c: int) -> None:
     # With far pairs: a new discriminant of region c, and what follows from it.
     _set_next_priors(draft, c)
-    row = draft.renew(c)
+    assert draft.far is not None
+    row, supported = draft.renew(c), draft.far.supported(c)
     low = draft.low_around(SUFFICIENT_MARGIN)
-    others = np.flatnonzero(row.near | draft.supported(c)).tolist()
+    others = np.flatnonzero(row.near | supported).tolist()
     jobs, start = [], draft.starts()
     for pair in sorted({*(pair_number(c, o) for o in others), *low}):
         job = draft.job_from(pair, draft.separator(pair))

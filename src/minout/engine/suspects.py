@@ -6,6 +6,7 @@ import numpy as np
 
 from minout._typing import Floats, Id, Label
 from minout.engine.label_errors import LIKELY, true_labels
+from minout.engine.left_out import doubt
 from minout.engine.state import State
 
 
@@ -17,7 +18,8 @@ class Suspect(NamedTuple):
     id, label : int or str
         The example and the label that it has.
     probability : float
-        The probability that this label is wrong: see docs/engine.md.
+        The probability that this label is wrong: see docs/theory.md. NaN where the estimate cannot
+        be trusted (`label_errors().reliable`); the order of the suspects holds all the same.
     suggested_label : int or str
         The most probable other label.
     slack : float
@@ -46,12 +48,12 @@ def suspects(state: State, n: int | None, *, likely: bool = False) -> list[Suspe
     listed = wrong >= LIKELY
     if not likely:
         listed |= slack > 0.0
-    suggested = found.suggested()
+    suggested, is_doubted = found.suggested(), doubt(state) != ""
     return [
         Suspect(
             state.ids[int(found.places[i])],
             found.names[found.given[i]],
-            float(wrong[i]),
+            np.nan if is_doubted else float(wrong[i]),
             found.names[suggested[i]],
             float(slack[i]),
         )

@@ -46,11 +46,6 @@ class CodedRows:
         """The bytes of the codes."""
         return int(self._codes.nbytes)
 
-    @property
-    def bytes_per_row(self) -> int:
-        """The bytes of one code."""
-        return int(self._codes.shape[1])
-
     def __getitem__(self, which: Any) -> Floats:
         if isinstance(which, int | np.integer):
             return np.asarray(self[which : which + 1][0])

@@ -9,12 +9,14 @@ make wide rows.
 import re
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from minout.codecs import ExactCodec, OwnCodec, restored
+from minout.engine.choice import Choice
 from minout.engine.examples import LARGEST_WEIGHT, LEAST_WEIGHT
 from minout.engine.frame import Schedule
 from minout.engine.regions import LONGEST_LABEL, order_of
@@ -115,10 +117,10 @@ def validate(about: Any, arrays: Arrays, codec: ExactCodec | None = None) -> Non
         decoded, n = np.dtype(about["memory"]["dtype"]), len(rows)
         given = 0 if about["widths"][1:] == [None] else codec.width or 0
         _codes(rows, arrays, codec, decoded)
-    blocks = about["settings"].get("blocks") or [[0, 0]]
+    blocks = about["settings"]["blocks"] or [[0, 0]]
     _expect(given == 0 or blocks[-1][1] <= given, "settings")
     d = given + _hats(arrays, given, about["choice"])
-    fills = about["settings"].get("missing") == "mean"
+    fills = about["settings"]["missing"] == "mean"
     _expect((fills and given > 0) == ("missing.fill" in arrays), "missing")
     _expect(codec is None or not fills, "missing")
     d += _missing(rows, arrays) if fills and given else 0
@@ -126,32 +128,9 @@ def validate(about: Any, arrays: Arrays, codec: ExactCodec | None = None) -> Non
     _regions(about, arrays)
     owner = order_of(about["labels"]).owner
     pairs = _far(arrays, owner, d) if "far.near" in arrays else np.array(pairs_between(owner), INT)
-    counts = _array(arrays, "sums.counts", REAL, (None,))
-    _expect(len(counts) <= classes, "sums.counts")
+    _expect(len(_array(arrays, "sums.counts", REAL, (None,))) <= classes, "sums.counts")
     places = _array(arrays, "images.of", INT, (None,))
-    for name, dtype, shape in (
-        ("rows", rows.dtype, (n, rows.shape[1])),
-        ("class", INT, (n,)),
-        ("digest", WORD, (n,)),
-        ("stored", FLAG, (n,)),
-        ("weight", REAL, (n,)),
-        ("time", REAL, (n,)),
-        ("serial", INT, (n,)),
-        ("W", REAL, (len(pairs), d)),
-        ("b", REAL, (len(pairs),)),
-        ("prior.W", REAL, (len(pairs), d)),
-        ("prior.b", REAL, (len(pairs),)),
-        ("origin", REAL, (d,)),
-        ("sums.shift", REAL, (d,)),
-        ("sums.squares", REAL, (d,)),
-        ("sums.rows", REAL, (len(counts), d)),
-        ("images", REAL if "far.near" in arrays else decoded, (len(places), d)),
-    ):
-        is_optional = name in ("prior.W", "weight", "time", "serial") or (
-            name == "prior.b" and "far.near" in arrays
-        )
-        if (name in arrays or not is_optional) and not (name == "rows" and fills):
-            _array(arrays, name, dtype, shape)
+    _shapes(arrays, decoded, n, d, len(pairs), fills=fills)
     for name in ("K", "precision", "sums.scatter"):
         _square(arrays, name, d, required=name == "K")
     stored = np.flatnonzero(arrays["stored"])
@@ -166,12 +145,40 @@ def validate(about: Any, arrays: Arrays, codec: ExactCodec | None = None) -> Non
         _expect(bool((_array(arrays, "left", INT, (len(pairs),)) >= 0).all()), "left")
 
 
+def _shapes(
+    arrays: Arrays, decoded: np.dtype[Any], n: int, d: int, pairs: int, *, fills: bool
+) -> None:
+    # Arrays by place, by pair and by column. Rows with missing values have been checked.
+    is_far, counts, places = "far.near" in arrays, arrays["sums.counts"], arrays["images.of"]
+    for name, dtype, shape in (
+        ("rows", arrays["rows"].dtype, (n, arrays["rows"].shape[1])),
+        ("class", INT, (n,)),
+        ("digest", WORD, (n,)),
+        ("stored", FLAG, (n,)),
+        ("weight", REAL, (n,)),
+        ("time", REAL, (n,)),
+        ("serial", INT, (n,)),
+        ("W", REAL, (pairs, d)),
+        ("b", REAL, (pairs,)),
+        ("prior.W", REAL, (pairs, d)),
+        ("prior.b", REAL, (pairs,)),
+        ("origin", REAL, (d,)),
+        ("sums.shift", REAL, (d,)),
+        ("sums.squares", REAL, (d,)),
+        ("sums.rows", REAL, (len(counts), d)),
+        ("images", REAL if is_far else decoded, (len(places), d)),
+    ):
+        is_optional = name in ("prior.W", "weight") or (name == "prior.b" and is_far)
+        if (name in arrays or not is_optional) and not (name == "rows" and fills):
+            _array(arrays, name, dtype, shape)
+
+
 def _regions(about: Any, arrays: Arrays) -> None:
     # As many regions and pairs as there are lists of them; pairs are counted before they are made.
     labels = about["labels"]
     regions, counts = len(labels), Counter(labels)
     _array(arrays, "members.sizes", INT, (regions,))
-    _expect(max(counts.values(), default=1) <= about["choice"].get("regions", 1), "labels")
+    _expect(max(counts.values(), default=1) <= about["choice"]["regions"], "labels")
     if "far.near" in arrays:
         _array(arrays, "far.scale", SINGLE, (pair_count(regions),))
         return
@@ -196,7 +203,7 @@ def _hats(arrays: Arrays, width: int, choice: Any) -> int:
         return 0
     count = len(_array(arrays, "hats.of", INT, (None,)))
     _within(arrays["hats.of"], width, "hats.of")
-    most = min(choice.get("hats", 0), len(arrays["rows"]))
+    most = min(choice["hats"], len(arrays["rows"]))
     _expect(int(np.bincount(arrays["hats.of"]).max(initial=0)) <= most, "hats.of")
     names = ("left", "middle", "right", "height")
     left, middle, right, height = (_array(arrays, f"hats.{n}", REAL, (count,)) for n in names)
@@ -216,9 +223,9 @@ def _about(about: Any) -> None:
         ("schedule", dict),
         ("notes", dict),
         ("widths", list),
-        ("sketched", bool),
         ("consolidated", bool),
         ("exact_sums", bool),
+        ("stale_sums", bool),
     ):
         _expect(isinstance(about.get(name), kind), name)
     ids, labels = about["ids"], about["labels"]
@@ -227,20 +234,13 @@ def _about(about: Any) -> None:
     _expect(len({type(each) for each in labels}) <= 1, "labels")
     _settings(about["settings"], about["choice"])
     schedule = about["schedule"]
-    _expect(set(schedule) | {"choose_at"} == set(Schedule._fields), "schedule")
-    refresh_at, chosen_at, prior_at = (
-        schedule["refresh_at"],
-        schedule["chosen_at"],
-        schedule["prior_at"],
-    )
-    _expect(_is_count(schedule.get("choose_at", 0)), "schedule")
-    _expect(isinstance(about.get("stale_sums", False), bool), "stale_sums")
-    _expect(isinstance(refresh_at, list) and len(refresh_at) == 2, "schedule")
-    _expect(isinstance(chosen_at, list) and len(chosen_at) == 3, "schedule")
-    _expect(isinstance(prior_at, list) and len(prior_at) == len(labels), "schedule")
-    counts = (about.get(name) for name in ("next_id", "seen", "scattered"))
-    _expect(_is_count(about.get("taught", 0)), "taught")
-    _expect(all(map(_is_count, (*counts, *refresh_at, *chosen_at, *prior_at))), "counts")
+    _expect(set(schedule) == set(Schedule._fields), "schedule")
+    counts = [about.get(name) for name in ("next_id", "seen", "scattered", "taught")]
+    for name, length in (("refresh_at", 2), ("chosen_at", 3), ("prior_at", len(labels))):
+        numbers = schedule[name]
+        _expect(isinstance(numbers, list | tuple) and len(numbers) == length, "schedule")
+        counts += numbers
+    _expect(all(map(_is_count, (*counts, schedule["choose_at"]))), "counts")
     for each in about["corrected"]:
         _expect(isinstance(each, list) and len(each) == 2 and _is_name(each[0]), "corrected")
         _expect(isinstance(each[1], list) and all(map(_is_label, each[1])), "corrected")
@@ -250,17 +250,14 @@ def _about(about: Any) -> None:
 def _settings(settings: Any, choice: Any) -> None:
     # What the user set, and the choice: a shape, C as a user could set it, and a sharpness.
     switches = ("whiten", "lda_prior", "standardize")
-    names = {"C", *switches, "refresh"}
-    later = {"near_classes", "regions", "expand", "keep", "missing", "blocks"}
-    _expect(names <= set(settings) <= names | later, "settings")
-    names = {"C", "sharpness", *switches}
-    _expect(names <= set(choice) <= {*names, "regions", "hats"}, "choice")
+    _expect(set(settings) == {field.name for field in fields(Settings)}, "settings")
+    _expect(set(choice) == set(Choice._fields), "choice")
     _expect(all(isinstance(choice[name], bool) for name in switches), "choice")
     numbers = (choice["C"], choice["sharpness"])
     _expect(all(isinstance(each, float) and 0.0 < each < np.inf for each in numbers), "choice")
     try:
         own = Settings(**settings)
-        regions, hats = choice.get("regions", 1), choice.get("hats", 0)
+        regions, hats = choice["regions"], choice["hats"]
         _expect(_is_count(regions) and _is_count(hats), "choice")
         _expect(regions in own.region_counts() and hats in own.hat_counts(), "choice")
         Settings(C=choice["C"], regions=regions, expand=hats or None)
@@ -289,7 +286,7 @@ def _ids(about: Any, stored: NDArray[Any], n: int, d: int) -> None:
     ids = {about["ids"][place] for place in stored.tolist()}
     _expect(len(ids) == len(stored), "ids")
     _expect(all(example_id in ids for example_id, _ in about["corrected"]), "corrected")
-    _expect(about["scattered"] <= about["seen"] <= about.get("taught", n), "seen")
+    _expect(about["scattered"] <= about["seen"] <= about["taught"], "seen")
     _expect(len(about["widths"]) == 2, "widths")
     given, row = about["widths"]
     _expect(given is None or (_is_count(given) and given > 0), "widths")
@@ -304,9 +301,8 @@ def _serials(about: Any, arrays: Arrays, stored: NDArray[Any]) -> None:
     if "weight" in arrays:
         weights = arrays["weight"]
         _expect(bool(((weights >= LEAST_WEIGHT) & (weights <= LARGEST_WEIGHT)).all()), "weight")
-    taught = about.get("taught", len(arrays["rows"]))
-    serials = arrays["serial"][stored] if "serial" in arrays else stored
-    _within(serials, taught, "serial")
+    serials = arrays["serial"][stored]
+    _within(serials, about["taught"], "serial")
     _expect(len(np.unique(serials)) == len(stored), "serial")
 
 

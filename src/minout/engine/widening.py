@@ -1,18 +1,24 @@
-"""Give all stored rows more columns, in which they have 0, without solving anything again.
+"""Give all stored rows other columns.
 
-No stored row has a component in the new columns, so no separator has one either: every margin stays
-what it was. The new columns follow those that were given, and precede the hat functions.
+`widened` adds columns in which all rows have 0, without solving anything again. No stored row has a
+component in the new columns, so no separator has one either: every margin stays what it was. The
+new columns follow those that were given, and precede the hat functions.
+
+`with_rows` gives the examples other rows, for `consolidate`.
 """
 
+from copy import copy
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from minout import kernels
-from minout._typing import Bools, Floats, Words
+from minout._typing import Bools, Floats, Ints, Words
+from minout.engine.examples import Examples
 from minout.engine.packing import packed, square, squared, unpacked
-from minout.engine.state import State
+from minout.engine.settings import Settings
+from minout.engine.state import State, Widths
 
 BY_COLUMN = (
     "rows",
@@ -55,6 +61,24 @@ def widened(state: State, count: int) -> State:
     given, row = about["widths"]
     about |= {"widths": [given and given + count, row and row + count], "consolidated": False}
     return unpacked(about, wide)
+
+
+def with_rows(state: State, settings: Settings, places: Ints, rows: Floats) -> State:
+    """Return a state whose examples have other rows, with a model that is not theirs.
+
+    It is for `consolidate` only, which computes the model again. `rows` are those of the examples
+    at `places`, in this order; the state that is passed stays as it is.
+    """
+    twin, old = copy(state), state.examples
+    wide = Examples(rows.shape[1], rows.dtype, len(old.given))
+    wide.given[places], wide.end = rows, old.end
+    wide.digests = np.zeros(len(old.given), dtype=np.uint64)
+    wide.digests[: old.end] = _digests(wide.given[: old.end], old.stored[: old.end])
+    for name in ("regions", "stored", "weights", "times", "serials"):
+        setattr(wide, name, getattr(old, name))
+    twin.examples, twin.settings = wide, settings
+    twin.widths = Widths(rows.shape[1], rows.shape[1])
+    return twin
 
 
 def _inserted(array: NDArray[Any], at: int, count: int) -> NDArray[Any]:

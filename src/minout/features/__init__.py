@@ -13,7 +13,6 @@ from minout.features.feature_map import FeatureMap
 from minout.features.identity import Identity
 from minout.features.named import named, takes_rows
 from minout.features.projection import Projection
-from minout.features.random_fourier import RandomFourier
 from minout.features.scattering import Scattering
 from minout.features.text import HashedText
 
@@ -24,7 +23,6 @@ __all__ = [
     "HashedText",
     "Identity",
     "Projection",
-    "RandomFourier",
     "Scattering",
     "UnknownMap",
     "batch_size",

@@ -8,14 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from minout.errors import InvalidInputError
-from minout.features._checks import (
-    batch_size,
-    check_dtype,
-    largest_absolute,
-    refuse_masked,
-    to_dtype,
-)
-from minout.features._fingerprint import describe_function, fingerprint
+from minout.features._checks import batch_size, check_dtype, largest_absolute, to_dtype
+from minout.features.feature_map import fingerprint
 
 
 @dataclass(frozen=True, init=False)
@@ -28,10 +22,8 @@ class Encoder:
         Takes a batch of n examples of any kind and returns an array (n, width). The row of an
         example must not depend on the rest of the batch.
     name : str, optional
-        A name for the encoder. A saved model must be loaded with an encoder of the same name. By
-        default it is the function's attribute `fingerprint`, or else a hash of its module, name
-        and bytecode, which ignores trained weights and differs between Python versions. So pass a
-        name, and change it when the encoder changes.
+        A name for the encoder; by default the module and name of the function. A saved model must
+        be loaded with an encoder of the same name, so change the name when the encoder changes.
     dtype : {"float32", "float64"}, default="float32"
         The type of the rows.
 
@@ -44,7 +36,7 @@ class Encoder:
     """
 
     function: Callable[[Any], Any]
-    name: str | None
+    name: str
     dtype: np.dtype[Any]
 
     def __init__(
@@ -60,15 +52,13 @@ class Encoder:
         if name is not None and not (isinstance(name, str) and name):
             raise InvalidInputError(f"name is {name!r}; pass a string that is not empty.")
         object.__setattr__(self, "function", function)
-        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "name", name or _qualified_name(function))
         object.__setattr__(self, "dtype", check_dtype(dtype))
 
     @property
     def fingerprint(self) -> str:
-        """The name or hash of the function, and the dtype, as a short string."""
-        readable, details = (self.name, "") if self.name else describe_function(self.function)
-        settings = {"details": details, "dtype": self.dtype.name}
-        return fingerprint(f"encoder:{readable}", 1, settings)
+        """The name and the dtype, as a short string."""
+        return fingerprint(f"encoder:{self.name}", {"dtype": self.dtype.name})
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Return the rows of a batch.
@@ -114,23 +104,17 @@ class UnknownMap:
         )
 
 
+def _qualified_name(function: Callable[[Any], Any]) -> str:
+    place = function if hasattr(function, "__qualname__") else type(function)
+    return f"{place.__module__}.{place.__qualname__}"
+
+
 def _checked(encoded: Any, count: int) -> NDArray[Any]:
-    refuse_masked(encoded, "The encoder returned")
-    try:
-        rows = np.asarray(encoded)
-    except (TypeError, ValueError, RuntimeError) as error:
+    rows = np.asarray(encoded)
+    if rows.dtype.kind not in "fiub" or rows.ndim != 2 or len(rows) != count or not rows.shape[1]:
         raise InvalidInputError(
-            f"The encoder did not return an array ({str(error).splitlines()[0].rstrip('.')}); "
-            f"make it return one of shape ({count}, width)."
-        ) from error
-    if rows.dtype.kind not in "fiub":
-        raise InvalidInputError(
-            f"The encoder returned an array of {rows.dtype}; make it return numbers."
-        )
-    if rows.ndim != 2 or len(rows) != count or rows.shape[1] == 0:
-        raise InvalidInputError(
-            f"The encoder returned shape {rows.shape} for a batch of {count}; make it return one "
-            f"row for each, shape ({count}, width)."
+            f"The encoder returned an array of {rows.dtype} with shape {rows.shape} for a batch of "
+            f"{count}; make it return numbers, one row for each, shape ({count}, width)."
         )
     if not np.isfinite(largest_absolute(rows)):
         raise InvalidInputError(

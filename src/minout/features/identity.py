@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from minout.features._checks import check_dtype, check_rows, to_dtype
-from minout.features._fingerprint import fingerprint
+from minout.features.feature_map import fingerprint
 
 
 @dataclass(frozen=True, init=False)
@@ -33,7 +33,7 @@ class Identity:
     @property
     def fingerprint(self) -> str:
         """The name, version and settings of this map, as a short string."""
-        return fingerprint("identity", 1, {"dtype": self.dtype.name})
+        return fingerprint("identity", {"dtype": self.dtype.name})
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Return a copy of the rows.

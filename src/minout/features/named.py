@@ -8,14 +8,12 @@ from minout.features.encoder import Encoder
 from minout.features.feature_map import FeatureMap
 from minout.features.identity import Identity
 from minout.features.projection import Projection
-from minout.features.random_fourier import RandomFourier
 from minout.features.scattering import Scattering
 from minout.features.text import HashedText
 
 NAMES: dict[str, Callable[[], FeatureMap]] = {
     "identity": Identity,
     "scattering": Scattering,
-    "random_fourier": RandomFourier,
     "projection": Projection,
     "text": HashedText,
 }
@@ -23,7 +21,7 @@ NAMES: dict[str, Callable[[], FeatureMap]] = {
 
 def takes_rows(features: FeatureMap) -> bool:
     """Return whether a map takes rows of numbers that all have the same length."""
-    return isinstance(features, Identity | Scattering | RandomFourier)
+    return isinstance(features, Identity | Scattering)
 
 
 def named(features: Any) -> FeatureMap:
@@ -32,8 +30,8 @@ def named(features: Any) -> FeatureMap:
     Parameters
     ----------
     features : str, FeatureMap or callable
-        The name of a map ("identity", "scattering", "random_fourier", "projection", "text"), a map,
-        or a function from a batch to rows.
+        The name of a map ("identity", "scattering", "projection", "text"), a map, or a function
+        from a batch to rows.
 
     Returns
     -------
@@ -53,7 +51,6 @@ def named(features: Any) -> FeatureMap:
         if callable(features):
             return Encoder(features)
     raise InvalidInputError(
-        f'features is {features!r}; pass "identity", "scattering", "random_fourier", "projection", '
-        '"text", a map such as Scattering(image_shape=(32, 32, 3)), or a function from a batch to '
-        "rows."
+        f'features is {features!r}; pass "identity", "scattering", "projection", "text", a map '
+        "such as Scattering(image_shape=(32, 32, 3)), or a function from a batch to rows."
     )

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from minout.errors import InvalidInputError
 from minout.features._checks import LARGEST, check_int, check_rows, is_sparse, largest_absolute
-from minout.features._fingerprint import fingerprint
+from minout.features.feature_map import SettingsMap
 from minout.kernels import project
 from minout.maths import ENTRIES, SparseRows
 
@@ -16,7 +16,7 @@ WIDEST = 2**20
 
 
 @dataclass(frozen=True)
-class Projection:
+class Projection(SettingsMap):
     """A feature map from wide or sparse rows to rows of a fixed width.
 
     Each input column has four entries, ±0.5, at outputs drawn from a hash of the seed and the
@@ -49,16 +49,6 @@ class Projection:
     def __post_init__(self) -> None:
         object.__setattr__(self, "width", check_int("width", self.width, ENTRIES, WIDEST))
         object.__setattr__(self, "seed", check_int("seed", self.seed, 0, 2**63 - 1))
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The type of the rows: float32."""
-        return np.dtype(np.float32)
-
-    @property
-    def fingerprint(self) -> str:
-        """The name, version and settings of this map, as a short string."""
-        return fingerprint("projection", 1, {"width": self.width, "seed": self.seed})
 
     def transform(self, X: Any) -> NDArray[np.float32]:
         """Return the projections of rows; only numbers that are not 0 take time.

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from minout.errors import InvalidInputError
 from minout.features._checks import check_int, check_rows
-from minout.features._fingerprint import fingerprint
 from minout.features._wavelets import PLACES, make_plan, scatter
+from minout.features.feature_map import SettingsMap
 from minout.kernels.pooling import even_out
 
 Singles = NDArray[np.float32]
@@ -24,7 +24,7 @@ AT_A_TIME = 1_000_000
 
 
 @dataclass(frozen=True)
-class Scattering:
+class Scattering(SettingsMap):
     """Wavelet scattering of images in two layers, pooled on a 4 × 4 grid.
 
     Parameters
@@ -65,21 +65,6 @@ class Scattering:
         )
         if self.image_shape is not None:
             object.__setattr__(self, "image_shape", _checked(self.image_shape, self.scales))
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The type of the rows: float32."""
-        return np.dtype(np.float32)
-
-    @property
-    def fingerprint(self) -> str:
-        """The name, version and settings of this map, as a short string."""
-        settings = {
-            "image_shape": self.image_shape,
-            "scales": self.scales,
-            "orientations": self.orientations,
-        }
-        return fingerprint("scattering", 1, settings)
 
     def transform(self, X: ArrayLike) -> Singles:
         """Return the scattering coefficients of images.

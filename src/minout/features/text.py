@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from minout._typing import Words
 from minout.errors import InvalidInputError
 from minout.features._checks import check_int
-from minout.features._fingerprint import fingerprint
+from minout.features.feature_map import SettingsMap
 from minout.features.projection import WIDEST
 from minout.kernels import add_counts, character_grams, word_grams
 from minout.maths import ENTRIES
@@ -24,7 +24,7 @@ _WORDS = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
-class HashedText:
+class HashedText(SettingsMap):
     """A feature map from strings to rows of a fixed width; nothing is fitted or downloaded.
 
     Parameters
@@ -53,16 +53,6 @@ class HashedText:
     def __post_init__(self) -> None:
         object.__setattr__(self, "width", check_int("width", self.width, ENTRIES, WIDEST))
         object.__setattr__(self, "seed", check_int("seed", self.seed, 0, 2**63 - 1))
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The type of the rows: float32."""
-        return np.dtype(np.float32)
-
-    @property
-    def fingerprint(self) -> str:
-        """The name, version and settings of this map, as a short string."""
-        return fingerprint("hashedtext", 1, {"width": self.width, "seed": self.seed})
 
     def transform(self, X: Any) -> NDArray[np.float32]:
         """Return the rows of texts.
@@ -114,7 +104,8 @@ def check_texts(X: Any) -> list[str]:
     for place, text in enumerate(texts):
         if not isinstance(text, str):
             raise InvalidInputError(
-                f"Text {place} is {type(text).__name__}, not a string; fill it in or leave it out."
+                f"Text {place} is {type(text).__name__}, not a string; fill it in or leave it out.",
+                row=place,
             )
     return texts
 

@@ -3,7 +3,6 @@
 import os
 import pickle
 import sys
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar, cast
@@ -13,9 +12,6 @@ from numba.core import event
 from numba.core.compiler_lock import global_compiler_lock
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-NOTICE_AFTER = 2.0
-"""Seconds of compilation after which one line on standard error says what takes so long."""
 
 kernels: list[Any] = []
 """Every kernel, in the order of definition."""
@@ -69,41 +65,21 @@ def _empty_if_unreadable(load: Callable[[], dict[Any, Any]]) -> Callable[[], dic
 
 
 class _Notice(event.Listener):
-    """Prints one line, once per process, if compiling kernels takes long.
+    """Prints one line, once per process, when the first kernel is compiled.
 
-    Numba reports the beginning and end of each compilation, and of its many passes; code that is
-    loaded from the cache is not reported. All this happens under numba's lock.
+    Numba does not report code that is loaded from the cache.
     """
 
     def __init__(self) -> None:
         self.is_silent = False
-        self._kernel: Any = None
-        self._began = self._spent = 0.0
-        self._is_printed = False
 
     def on_start(self, event: Any) -> None:
-        """Note that a kernel is being compiled, or look at the clock."""
-        if self._kernel is None and event.kind == "numba:compile":
-            self._begin(event.data["dispatcher"])
-        elif self._kernel is not None and not self._is_printed and self._seconds() > NOTICE_AFTER:
-            self._is_printed = True
-            if not self.is_silent:
-                self._print()
-
-    def on_end(self, event: Any) -> None:
-        """Add up the time of a kernel."""
-        if event.kind == "numba:compile" and event.data["dispatcher"] is self._kernel:
-            self._spent, self._kernel = self._seconds(), None
-
-    def _begin(self, kernel: Any) -> None:
-        if any(kernel is each for each in kernels):
-            self._kernel, self._began = kernel, time.monotonic()
-
-    def _seconds(self) -> float:
-        return self._spent + time.monotonic() - self._began
-
-    def _print(self) -> None:
-        kept = " (kept for later runs)" if self._kernel.stats.cache_path else ""
+        """Say that a kernel is being compiled."""
+        compiling = event.data["dispatcher"]
+        if self.is_silent or not any(compiling is each for each in kernels):
+            return
+        self.is_silent = True
+        kept = " (kept for later runs)" if compiling.stats.cache_path else ""
         if sys.stderr is not None:
             with suppress(OSError, ValueError):  # closed
                 print(
@@ -112,10 +88,12 @@ class _Notice(event.Listener):
                     flush=True,
                 )
 
+    def on_end(self, event: Any) -> None:
+        """Do nothing."""
+
 
 notice = _Notice()
-for kind in ("numba:compile", "numba:run_pass"):
-    event.register(kind, notice)  # type: ignore[no-untyped-call]
+event.register("numba:compile", notice)  # type: ignore[no-untyped-call]
 
 if hasattr(os, "register_at_fork"):
     # A child that is forked while another thread compiles would wait for that thread for ever.

@@ -25,8 +25,6 @@ Singles = NDArray[np.float32]
 
 WORTH_A_PRODUCT = 2
 """From so many rows on, BLAS compares them with their first region."""
-WORTH_A_PLAY_OFF = 32
-"""From so many regions on, two are compared to propose one of them."""
 AT_A_TIME = 256
 """So many separators at a time are converted to float32."""
 LARGEST = 1e30
@@ -313,55 +311,15 @@ def _lower(bounds: Floats, c: int, o: int, a: float) -> None:
 
 
 @compiled_in_any_order
-def proposals(
-    V: Singles, v: Singles, W: Floats, b: Floats, X: Floats, origin: Floats, owner: Ints, out: Ints
-) -> None:
-    """Set out[i] as `play_offs` does, where V[c]·(x - origin) + v[c] is the guess for region c."""
-    z, lanes, guesses = np.empty(X.shape[1]), np.empty(LANES), np.empty(len(v), np.float32)
+def proposals(V: Singles, v: Singles, X: Floats, origin: Floats, out: Ints) -> None:
+    """Set out[i] to the region c with the highest V[c]·(x - origin) + v[c] for row X[i]."""
+    z = np.empty(X.shape[1])
     for i in range(X.shape[0]):
         subtract(X[i], origin, z)
+        out[i], highest = 0, -np.inf
         for c in range(v.shape[0]):
             value = float(v[c])
             for k in range(z.shape[0]):
                 value += V[c, k] * z[k]
-            guesses[c] = value
-        out[i] = _play_off(W, b, X[i], origin, owner, guesses, lanes)
-
-
-@compiled
-def play_offs(
-    W: Floats, b: Floats, X: Floats, origin: Floats, owner: Ints, guesses: Singles, out: Ints
-) -> None:
-    """Set out[i] to the region that row X[i] is likely in, given a guess of each region's score.
-
-    With many regions, the two with the highest guesses are compared by their separator. `guesses`
-    is overwritten.
-    """
-    lanes = np.empty(LANES)
-    for i in range(X.shape[0]):
-        out[i] = _play_off(W, b, X[i], origin, owner, guesses[i], lanes)
-
-
-@compiled
-def _play_off(
-    W: Floats, b: Floats, x: Floats, origin: Floats, owner: Ints, guesses: Singles, lanes: Floats
-) -> int:
-    c = _take_highest(guesses)
-    if len(guesses) < WORTH_A_PLAY_OFF:
-        return c
-    o = _take_highest(guesses)
-    if owner[c] == owner[o]:
-        return c
-    a = dot(W[_pair(c, o)], x, origin, lanes) + b[_pair(c, o)]
-    return min(c, o) if a > 0.0 else max(c, o)
-
-
-@compiled
-def _take_highest(values: Singles) -> int:
-    # Return the place of the highest value, which becomes -inf; NaN is never the highest.
-    found, highest = 0, -np.inf
-    for c in range(values.shape[0]):
-        if values[c] > highest:
-            found, highest = c, values[c]
-    values[found] = -np.inf
-    return found
+            if value > highest:
+                out[i], highest = c, value

@@ -16,13 +16,16 @@ from minout.kernels.best_first import Order, next_region
 from minout.kernels.margins import LANES, dot, four_dots, subtract
 
 
-class ClassScores(NamedTuple):
-    """One linear score per class, and how pairs of classes are made of them.
+class Far(NamedTuple):
+    """A model with far pairs: one linear score per class, and what pairs of classes add to it.
 
     V (m, d) and half (m,) are the scores, owner (m,) the labels; near (m, m) tells near pairs from
-    far ones, and scale (m, m) is the factor of a far pair. at (m, m) is a near pair's row of W, or
-    the number of a far pair's corrections, or -1 without any. A margin of class c against o changes
-    by the corrections by at least floor[c, o] - norm[c, o]·‖z‖, in the norm of the metric.
+    far ones, and scale (m, m) is the factor of a far pair. at (m, m) is a near pair's row of W and
+    b, or the number of a far pair's corrections, or -1 without any. A margin of class c against o
+    changes by the corrections by at least floor[c, o] - norm[c, o]·‖z‖, in the norm of the metric.
+
+    Corrections are concatenated: number k has size[k] entries from start[k] on, each with its coef
+    and its place; images[slot[place]] is the image of a stored row.
     """
 
     V: Floats
@@ -33,27 +36,27 @@ class ClassScores(NamedTuple):
     at: NDArray[np.int32]
     floor: NDArray[np.float32]
     norm: NDArray[np.float32]
-
-
-class Corrections(NamedTuple):
-    """The corrections of far pairs, concatenated: number k has size[k] entries from start[k] on.
-
-    images[slot[place]] is the image of a stored row.
-    """
-
     start: Ints
     size: Ints
     coef: Floats
     places: Ints
     images: Floats
     slot: Ints
-
-
-class Weights(NamedTuple):
-    """The weights of near pairs, by row."""
-
     W: Floats
     b: Floats
+
+
+class _Row(NamedTuple):
+    """One row z = x - origin, its score g (m,) in each class, its length, and buffers.
+
+    The length, length[0], is in the norm of the metric, or more.
+    """
+
+    z: Floats
+    g: Floats
+    length: Floats
+    lanes: Floats
+    nowhere: Floats
 
 
 @compiled
@@ -111,106 +114,48 @@ def discriminant_margins(
 
 @compiled
 def far_margins(
-    classes: ClassScores,
-    corrections: Corrections,
-    weights: Weights,
-    x: Floats,
-    origin: Floats,
-    length: float,
-    label: int,
-    bound: float,
-    out: Floats,
+    far: Far, x: Floats, origin: Floats, length: float, label: int, bound: float, out: Floats
 ) -> float:
     """Set out[o] to the margin of x, of class `label`, against each class o; return the least.
 
     length is ‖x - origin‖ in the norm of the metric, or more. A margin that is neither the least
     nor below the bound may be set to a lower bound of it. out[label] does not change.
     """
-    d, m = origin.shape[0], out.shape[0]
-    z, g, lanes, nowhere = np.empty(d), np.empty(m), np.empty(4 * LANES), np.zeros(d)
-    subtract(x, origin, z)
-    _class_scores(classes, z, g, lanes, nowhere)
-    return _margins(
-        classes, corrections, weights, z, g, length, label, bound, -np.inf, out, lanes, nowhere
-    )
+    row = _new_row(origin.shape[0], out.shape[0])
+    _set(far, x, origin, length, row)
+    return _margins(far, row, label, bound, -np.inf, out)
 
 
 @compiled
-def far_scores(
-    classes: ClassScores,
-    corrections: Corrections,
-    weights: Weights,
-    X: Floats,
-    origin: Floats,
-    lengths: Floats,
-    out: Floats,
-) -> None:
+def far_scores(far: Far, X: Floats, origin: Floats, lengths: Floats, out: Floats) -> None:
     """Set out[i, c] to the least margin that row i of X would have as an example of class c."""
-    d, m = origin.shape[0], out.shape[1]
-    z, g, lanes, nowhere = np.empty(d), np.empty(m), np.empty(4 * LANES), np.zeros(d)
-    margins = np.empty(m)
+    m = out.shape[1]
+    row, margins = _new_row(origin.shape[0], m), np.empty(m)
     for i in range(X.shape[0]):
-        subtract(X[i], origin, z)
-        _class_scores(classes, z, g, lanes, nowhere)
+        _set(far, X[i], origin, lengths[i], row)
         for c in range(m):
-            out[i, c] = _margins(
-                classes,
-                corrections,
-                weights,
-                z,
-                g,
-                lengths[i],
-                c,
-                -np.inf,
-                -np.inf,
-                margins,
-                lanes,
-                nowhere,
-            )
+            out[i, c] = _margins(far, row, c, -np.inf, -np.inf, margins)
 
 
 @compiled
 def far_winners(
-    classes: ClassScores,
-    corrections: Corrections,
-    weights: Weights,
-    X: Floats,
-    origin: Floats,
-    lengths: Floats,
-    order: Order,
-    winner: Ints,
-    score: Floats,
+    far: Far, X: Floats, origin: Floats, lengths: Floats, order: Order, winner: Ints, score: Floats
 ) -> int:
     """Set winner[i] and score[i] for the rows of X, as `best_first` does; return classes tried."""
     rank, owner = order.rank, order.owner
-    d, m = origin.shape[0], rank.shape[0]
-    z, g, lanes, nowhere = np.empty(d), np.empty(m), np.empty(4 * LANES), np.zeros(d)
-    margins, bounds, done = np.empty(m), np.empty(m), np.empty(m, np.bool_)
-    tried = 0
+    m, tried = rank.shape[0], 0
+    row, margins = _new_row(origin.shape[0], m), np.empty(m)
+    bounds, done = np.empty(m), np.empty(m, np.bool_)
     for i in range(X.shape[0]):
-        subtract(X[i], origin, z)
-        _class_scores(classes, z, g, lanes, nowhere)
+        _set(far, X[i], origin, lengths[i], row)
         c = 0
         for o in range(1, m):
-            if g[o] > g[c]:
+            if row.g[o] > row.g[c]:
                 c = o
         winner[i], bounds[:], done[:] = -1, np.inf, False
         best = -np.inf
         while c >= 0:
-            least = _margins(
-                classes,
-                corrections,
-                weights,
-                z,
-                g,
-                lengths[i],
-                c,
-                -np.inf,
-                best,
-                margins,
-                lanes,
-                nowhere,
-            )
+            least = _margins(far, row, c, -np.inf, best, margins)
             tried += 1
             for o in range(m):
                 if owner[o] != owner[c]:
@@ -225,44 +170,38 @@ def far_winners(
 
 
 @compiled
-def _class_scores(
-    classes: ClassScores, z: Floats, g: Floats, lanes: Floats, nowhere: Floats
-) -> None:
-    V, half, m = classes.V, classes.half, g.shape[0]
-    fours = m - m % 4
-    for c in range(0, fours, 4):
-        found = four_dots(z, V[c], V[c + 1], V[c + 2], V[c + 3], lanes)
-        for k in range(4):
-            g[c + k] = found[k] - half[c + k]
-    for c in range(fours, m):
-        g[c] = dot(V[c], z, nowhere, lanes) - half[c]
+def _new_row(d: int, m: int) -> _Row:
+    return _Row(np.empty(d), np.empty(m), np.empty(1), np.empty(4 * LANES), np.zeros(d))
 
 
 @compiled
-def _margins(
-    classes: ClassScores,
-    corrections: Corrections,
-    weights: Weights,
-    z: Floats,
-    g: Floats,
-    length: float,
-    c: int,
-    bound: float,
-    enough: float,
-    out: Floats,
-    lanes: Floats,
-    nowhere: Floats,
-) -> float:
+def _set(far: Far, x: Floats, origin: Floats, length: float, row: _Row) -> None:
+    # Set the row and its class scores.
+    V, half, z, g, m = far.V, far.half, row.z, row.g, row.g.shape[0]
+    subtract(x, origin, z)
+    row.length[0] = length
+    fours = m - m % 4
+    for c in range(0, fours, 4):
+        found = four_dots(z, V[c], V[c + 1], V[c + 2], V[c + 3], row.lanes)
+        for k in range(4):
+            g[c + k] = found[k] - half[c + k]
+    for c in range(fours, m):
+        g[c] = dot(V[c], z, row.nowhere, row.lanes) - half[c]
+
+
+@compiled
+def _margins(far: Far, row: _Row, c: int, bound: float, enough: float, out: Floats) -> float:
     # Set out[o] for o of other labels than c, and return the least. A margin with corrections is
     # computed only if it may be below `bound` or the least; otherwise out[o] is a lower bound of
     # it. If one is below `enough`, the rest of them stays at their lower bounds.
+    z, g, length, lanes, nowhere = row
     m, least = g.shape[0], np.inf
-    near, scale, at, owner = classes.near[c], classes.scale[c], classes.at[c], classes.owner
+    near, scale, at, owner = far.near[c], far.scale[c], far.at[c], far.owner
     for o in range(m):
         if owner[o] == owner[c]:
             continue
         if near[o]:
-            a = dot(weights.W[at[o]], z, nowhere, lanes) + weights.b[at[o]]
+            a = dot(far.W[at[o]], z, nowhere, lanes) + far.b[at[o]]
             out[o] = a if c < o else -a
             least = min(least, out[o])
             continue
@@ -270,19 +209,18 @@ def _margins(
         if at[o] < 0:
             least = min(least, out[o])
         else:
-            out[o] += classes.floor[c, o] - classes.norm[c, o] * length
+            out[o] += far.floor[c, o] - far.norm[c, o] * length[0]
     for o in range(m):
         if least < enough:
             return least
         if owner[o] == owner[c] or near[o] or at[o] < 0 or out[o] >= max(bound, least):
             continue
-        first = corrections.start[at[o]]
-        last = first + corrections.size[at[o]]
+        first = far.start[at[o]]
         low, high = min(c, o), max(c, o)
         value = scale[o] * (g[low] - g[high])
-        for k in range(first, last):
-            image = corrections.images[corrections.slot[corrections.places[k]]]
-            value += corrections.coef[k] * (dot(image, z, nowhere, lanes) + 1.0)
+        for k in range(first, first + far.size[at[o]]):
+            image = far.images[far.slot[far.places[k]]]
+            value += far.coef[k] * (dot(image, z, nowhere, lanes) + 1.0)
         out[o] = value if c < o else -value
         least = min(least, out[o])
     return least

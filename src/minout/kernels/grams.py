@@ -3,16 +3,14 @@
 import numpy as np
 
 from minout._typing import Floats, Ints
-from minout.kernels._compiled import compiled, inlined
-from minout.kernels.margins import LANES, dot
+from minout.kernels._compiled import compiled
+from minout.kernels.margins import LANES
 
-FEW = 3
-"""From so many unknown rows on, `by_tiles` is worth its preparations."""
 IMAGES_AT_A_TIME = 32
 
 
 @compiled
-def gram(
+def gram(  # noqa: PLR0912 - loops compile fast
     pictures: Floats,
     which: Ints,
     table: Floats,
@@ -25,50 +23,9 @@ def gram(
     """Fill rows and columns `known` … n - 1 of out (n, n) with s_i s_j (x_i'K x_j + 1).
 
     pictures[which[i]] is the image of row table[places[i]]. Each product has the additions of `dot`
-    in its order, whichever way it is computed.
-    """
-    if known > 0 and places.shape[0] - known < FEW:
-        one_by_one(pictures, which, table, places, origin, signs, known, out)
-    else:
-        by_tiles(pictures, which, table, places, origin, signs, known, out)
-
-
-@inlined
-def one_by_one(
-    pictures: Floats,
-    which: Ints,
-    table: Floats,
-    places: Ints,
-    origin: Floats,
-    signs: Floats,
-    known: int,
-    out: Floats,
-) -> None:
-    """Compute each of the products of `gram` with `dot`."""
-    lanes = np.empty(LANES)
-    for i in range(known, places.shape[0]):
-        image = pictures[which[i]]
-        for j in range(i + 1):
-            value = signs[i] * signs[j] * (dot(image, table[places[j]], origin, lanes) + 1.0)
-            out[i, j] = value
-            out[j, i] = value
-
-
-@inlined
-def by_tiles(  # noqa: PLR0912 - loops compile fast
-    pictures: Floats,
-    which: Ints,
-    table: Floats,
-    places: Ints,
-    origin: Floats,
-    signs: Floats,
-    known: int,
-    out: Floats,
-) -> None:
-    """Compute the products of `gram`, faster if there are many: four sums run side by side.
-
-    Some images at a time are multiplied by all rows, so that both stay in the processor's cache.
-    All arrays of the inner loops are made here, so the compiler knows that they do not alias.
+    in its order. Four sums run side by side, and some images at a time are multiplied by all rows,
+    so that both stay in the processor's cache. All arrays of the inner loops are made here, so the
+    compiler knows that they do not alias.
     """
     n, d = places.shape[0], origin.shape[0]
     whole = d - d % LANES

@@ -8,8 +8,6 @@ import numpy as np
 from numba import typeof
 
 from minout.kernels import (
-    bitmaps,
-    bounds,
     codes,
     far,
     grams,
@@ -23,10 +21,9 @@ from minout.kernels import (
     training,
 )
 from minout.kernels._compiled import kernels, notice
-from minout.kernels.best_first import Order, best_first, play_offs, proposals
+from minout.kernels.best_first import Order, best_first, proposals
 from minout.kernels.newton import drop_members, empty_factor, newton
 from minout.kernels.products import add_multiples, products, products_by_column
-from minout.kernels.tally import Sets, Tally, tally
 from minout.maths import SparseRows
 
 
@@ -79,20 +76,18 @@ def _engine() -> list[tuple[Any, ...]]:
     pools = settling.Pools(ints, ints, ints, v, v, ints, ints, v, ints, ints)
     sides, limits = settling.Sides(ints, ints, v, v), settling.Limits(0.0, 0.0, 0)
     products, regions = pairs.Products(A, A, A, A), pairs.Divided(ints, ints, ints, v)
-    sums, changes = primal.Sums(A, v, bools), bounds.Changes(A32, A, v, v)
+    sums = primal.Sums(A, v, bools)
     jobs: list[tuple[Any, ...]] = [
         (newton, A, v, 0.0, v, empty_factor(1)),
         (drop_members, empty_factor(1), bools),
         (primal.take_out, A, A),
         (pairs.pair_scores, products, regions, pairs.ClassPriors(A, A, A, A), v, cube),
-        (bounds.doubtful, v, ints, ints, A32, A32, changes, 0.0, 0.0, ints),
         (rows.digest, words),
         (rows.digest, words.astype(np.uint32)),
         (rows.digest, small),
         (rows.count_wrong_digests, words[None], words),
         (rows.count_wrong_digests, words.astype(np.uint32)[None], words),
         (rows.count_wrong_digests, small[None], words),
-        (codes.nearest_centroids, A, A32, v, ints, small[None]),
     ]
     for table, images in ((A, A), (A32, A32), (A32, A)):
         problem = settling.Problem(table, v, v, images, 0.0)
@@ -101,15 +96,12 @@ def _engine() -> list[tuple[Any, ...]]:
             (grams.gram, images, ints, table, ints, v, v, 0, A),
         ]
     squares = np.zeros((1, 1), np.bool_), A32, np.zeros((1, 1), np.int32), A32, A32
-    scores = far.ClassScores(A, v, ints, *squares)
-    corrections = far.Corrections(ints, ints, v, ints, A, ints)
-    weights, order = far.Weights(A, v), Order(ints, ints)
+    model = far.Far(A, v, ints, *squares, ints, ints, v, ints, A, ints, A, v)
+    order = Order(ints, ints)
     for out in (A, A32):
         jobs += [
             (codes.decode_columns, small[None], 0, v, v, v, out),
-            (codes.decode_rows, small[None], 0, v, v, v, out),
             (codes.decode_levels, small[None], v, v, out),
-            (codes.decode_centroids, small[None], A32, ints, out),
         ]
     for table in (A, A32):
         x, members = table[0], primal.Rows(table, ints, v, v, v)
@@ -119,13 +111,12 @@ def _engine() -> list[tuple[Any, ...]]:
             (margins.region_margins, A, v, x, v, ints, 0, 0.0, v),
             (margins.scores, A, v, table, v, ints, A),
             (best_first, A, v, table, v, ints, ints, order, 0, ints, bools),
-            (proposals, A32, v32, A, v, table, v, ints, ints),
-            (play_offs, A, v, table, v, ints, A32, ints),
+            (proposals, A32, v32, table, v, ints),
             (far.pair_values, v, v, v, 0.0, A, ints, v, table, ints, v, v),
             (far.discriminant_margins, A, v, v32, table, ints, ints, ints, v, v),
-            (far.far_margins, scores, corrections, weights, x, v, 0.0, 0, 0.0, v),
-            (far.far_scores, scores, corrections, weights, table, v, v, A),
-            (far.far_winners, scores, corrections, weights, table, v, v, order, ints, v),
+            (far.far_margins, model, x, v, 0.0, 0, 0.0, v),
+            (far.far_scores, model, table, v, v, A),
+            (far.far_winners, model, table, v, v, order, ints, v),
             (primal._newton_primal, members, A, 0.0, v, sums, v),
         ]
     return jobs
@@ -150,24 +141,13 @@ def _features() -> list[tuple[Any, ...]]:
 
 
 def _paper() -> list[tuple[Any, ...]]:
-    v, A, ints, words = np.empty(1), np.empty((1, 1)), np.zeros(1, np.int64), np.zeros(1, np.uint64)
+    v, A, ints = np.empty(1), np.empty((1, 1)), np.zeros(1, np.int64)
     bools, grid = np.zeros(1, np.bool_), np.zeros((1, 1), np.bool_)
-    table = bitmaps.Bitmaps(words[None], words, words, ints)
-    step = training.GradientStep(ints, ints, v, ints)
-    sums, sets = Tally(A, bools, bools, bools), Sets(ints, ints, ints, ints)
+    unit = training.UnitTable(A, grid, ints)
+    lesson = training.Lesson(0, A, bools, 0.0, False, 0.0, 0, 0.0, 0.0, 0, 0)
+    log = training.Log(A, bools, bools, bools, ints)
     return [
         (products, A, v, v),
         (add_multiples, A, ints, A, ints, v),
-        (bitmaps._interfered, table, words, ints, ints),
-        (bitmaps.replace, table, words, ints, grid),
-        (bitmaps.all_below, ints, 0),
-        (bitmaps.ascending_below, ints, 0),
-        (bitmaps.write, table, 0, bools),
-        (bitmaps._bits, words, words, ints),
-        (tally, sums, step, sets),
-        (training.least, A, 0),
-        (training._least_of, A, ints, ints, v),
-        (training._gradient_step, A, ints, bools, 0.0, 0.0, step),
-        (training.follow, A, A, step, 0),
-        (training._clip, A, ints, 0.0, grid),
+        (training.train_unit, unit, lesson, np.random.default_rng(0), log),
     ]

@@ -1,4 +1,4 @@
-"""The paper in plain NumPy: the specification that everything else must agree with."""
+"""The equations in plain NumPy: the specification that everything else must agree with."""
 
 from minout.maths.clusters import centres, nearest
 from minout.maths.expansion import (
@@ -26,107 +26,46 @@ from minout.maths.geometry import (
     prior,
     sum_in_blocks,
 )
-from minout.maths.interference import (
-    HARD_CLIP,
-    SIGMOID_CLIP,
-    Partition,
-    clipped,
-    clipped_above,
-    interfered,
-    interfered_if_fixed,
-    partition,
-)
+from minout.maths.interference import Partition, interfered, partition
 from minout.maths.label_noise import LabelNoise, label_noise
 from minout.maths.leave_one_out import margins_left_out, margins_left_out_by_w
-from minout.maths.loss import GRID, cross_entropy, slope, step
 from minout.maths.projection import ENTRIES, SparseRows
 from minout.maths.separator import Separator, margins, separator
-from minout.maths.training import (
-    Layer,
-    Trace,
-    Training,
-    choose_closed,
-    choose_conditional,
-    choose_none,
-    initial_layer,
-    scores,
-    teach,
-)
-from minout.maths.units import (
-    activations,
-    clipped_maxout,
-    clipped_minout,
-    gate,
-    maxout,
-    maxout_winner,
-    minout_winner,
-    sigmoid,
-    sigmoid_minout,
-    theta,
-)
 
 __all__ = [
     "ENTRIES",
-    "GRID",
-    "HARD_CLIP",
     "NOISE",
     "NO_EXPANSION",
     "RIDGE",
-    "SIGMOID_CLIP",
     "TINY",
     "Blocks",
     "Expansion",
     "Geometry",
     "LabelNoise",
-    "Layer",
     "Moments",
     "Partition",
     "Prior",
     "Separator",
     "SparseRows",
-    "Trace",
-    "Training",
-    "activations",
     "by_column",
     "centres",
-    "choose_closed",
-    "choose_conditional",
-    "choose_none",
-    "clipped",
-    "clipped_above",
-    "clipped_maxout",
-    "clipped_minout",
-    "cross_entropy",
     "expanded",
     "expansion",
     "filling",
-    "gate",
     "images",
     "in_blocks",
-    "initial_layer",
     "interfered",
-    "interfered_if_fixed",
     "label_noise",
     "margins",
     "margins_left_out",
     "margins_left_out_by_w",
-    "maxout",
-    "maxout_winner",
     "metric",
     "metric_of_few",
-    "minout_winner",
     "nearest",
     "partition",
     "plain",
     "prior",
-    "scores",
     "separator",
-    "sigmoid",
-    "sigmoid_minout",
-    "slope",
     "slopes",
-    "step",
     "sum_in_blocks",
-    "teach",
-    "theta",
 ]

@@ -8,13 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from minout._typing import Bools, Floats, Ints
-
-HARD_CLIP = 0.0
-"""A neuron of a clipped minout unit is clipped where a ≤ 0."""
-
-SIGMOID_CLIP = float(np.log(0.1 / 0.9))
-"""σ(a) < 0.1 where a < log(0.1 / 0.9); the paper's threshold, moved before the sigmoid."""
+from minout._typing import Bools
 
 
 class Partition(NamedTuple):
@@ -23,16 +17,6 @@ class Partition(NamedTuple):
     s1: Bools
     s2: Bools
     s3: Bools
-
-
-def clipped(a: Floats, threshold: float = HARD_CLIP) -> Bools:
-    """Return which neurons of a minout unit are clipped."""
-    return np.asarray(a <= threshold)
-
-
-def clipped_above(a: Floats) -> Bools:
-    """Return which neurons of a clipped maxout unit are clipped: the mirror, z_j = 0."""
-    return np.asarray(a >= 0.0)
 
 
 def partition(clipped: Bools, neuron: int) -> Partition:
@@ -51,12 +35,3 @@ def interfered(clipped: Bools, neurons: Iterable[int]) -> Bools:
     outside = np.ones(clipped.shape[1], dtype=bool)
     outside[list(neurons)] = False
     return np.logical_not(clipped[:, outside].any(axis=1))
-
-
-def interfered_if_fixed(winners: Ints, new: Ints) -> Bools:
-    """Return the rows that a new example disturbs if the choice G of neurons is fixed.
-
-    `winners` (n, m) holds G_i(x) of the stored rows, `new` (m,) that of the new one. The paper
-    writes "for all i"; sharing one neuron in any unit is enough, so it is "for some i".
-    """
-    return np.asarray((winners == new).any(axis=1))

@@ -1,21 +1,25 @@
-"""The paper's learner: its public methods, and the checks of their arguments."""
+"""The paper's learner: one minout unit per class, taught one example at a time with rehearsal."""
 
 import copy
-from collections.abc import Iterable, Sequence, Sized
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from minout import kernels
 from minout._typing import Floats, Ints, Label
 from minout.errors import InvalidInputError
-from minout.inputs import checked_label, many_rows, one_row
-from minout.maths import Layer, sigmoid
-from minout.paper.activations import check_room
-from minout.paper.rehearsal import Closed, Conditional, Policy
-from minout.paper.report import PaperReport
-from minout.paper.rule import GradientRule
-from minout.paper.units import Units
+from minout.paper.data import checked_rows
+from minout.paper.equations import GRID, activations, cross_entropy
+from minout.paper.index import Index
+from minout.paper.report import PaperReport, UnitReport, WeightChanges
+from minout.paper.specification import POLICIES, GradientRule, Layer, initial_layer
+
+LIMIT = 20_000
+"""The largest number of stored rows: the table of inner products (n² numbers) takes 3.2 GB."""
+
+OVERFLOW = "The steps overflowed; take a smaller learning rate or scale the features."
 
 
 class PaperLearner:
@@ -23,19 +27,24 @@ class PaperLearner:
 
     The learner has one minout unit per class. It keeps every example that it is taught and numbers
     them 0, 1, 2, …. The first row that is taught fixes the number of features. The same classes,
-    rule, policy, seed, rows and order give the same weights to the last bit.
+    settings, seed, rows and order give the same weights to the last bit.
 
     Parameters
     ----------
     classes : sequence of int or of str
         All labels, in the order of the columns of `scores`. Others cannot be taught later.
+    policy : {"conditional", "closed", "random", "random-once", "none"}, default="conditional"
+        Which stored examples are rehearsed at each step. "conditional" is the paper's: Ŝ of the one
+        neuron that the new example moves. "closed" adds Ŝ of the neurons that the rehearsed
+        examples move, until nothing is added. "random" draws `budget` examples at every step,
+        "random-once" once for all steps of a unit on an example.
+    budget : int, optional
+        The most examples that a step rehearses. The random policies need it; if Ŝ of "conditional"
+        is larger, that many are drawn from it.
     rule : GradientRule, default=GradientRule()
         How a unit is trained: neurons per unit, learning rate, loss, clip.
-    policy : Policy, default=Conditional()
-        Which stored examples are rehearsed: `Conditional`, `Closed`, `Uniform` or `NoRehearsal`,
-        or an object of your own with a method ``choose(at_risk, rng)``.
     seed : int, default=0
-        Seed of the initial weights and of the policy's random draws.
+        Seed of the initial weights and of the random draws.
 
     Raises
     ------
@@ -45,10 +54,7 @@ class PaperLearner:
     Notes
     -----
     Rows are plain numbers and should be scaled to about -1 … 1. The learner keeps the inner
-    products of all stored rows and stops at 20,000 of them.
-
-    A learner must not be shared by threads: it has no locks. A copy or a pickle of it does not
-    change when the original is taught more.
+    products of all stored rows and stops at 20,000 of them. It must not be shared by threads.
 
     Examples
     --------
@@ -57,38 +63,36 @@ class PaperLearner:
     >>> report = learner.teach([0.0, 1.0], "dog")
     >>> learner.predict([[1.0, 0.1], [0.1, 1.0]]).tolist()
     ['cat', 'dog']
-    >>> report.example_id, learner.ids, 1 in learner
-    (1, [0, 1], True)
+    >>> report.example_id, len(learner)
+    (1, 2)
     """
 
     def __init__(
         self,
         classes: Sequence[Label] | NDArray[Any],
         *,
+        policy: str = "conditional",
+        budget: int | None = None,
         rule: GradientRule = GradientRule(),
-        policy: Policy = Conditional(),
         seed: int = 0,
     ) -> None:
-        self._classes = _checked_classes(classes)
-        if not isinstance(rule, GradientRule):
-            raise InvalidInputError("`rule` must be a rule, such as GradientRule().")
-        if isinstance(policy, type) or not hasattr(policy, "choose"):
-            raise InvalidInputError("`policy` must be a policy, such as Closed().")
-        if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
-            raise InvalidInputError(f"`seed` must be a whole number, 0 or more, not {seed!r}.")
-        self._rule = rule
-        self._policy = policy
-        self._seed = seed
-        self._unit_of = {label: unit for unit, label in enumerate(self._classes.tolist())}
-        self._units: Units | None = (
-            None  # made with the first row, which sets the number of features
-        )
+        self.classes = _checked_classes(classes)
+        self._numbers = {label: number for number, label in enumerate(self.classes.tolist())}
+        if policy not in POLICIES:
+            raise InvalidInputError(f"`policy` must be one of {POLICIES}, not {policy!r}.")
+        if (budget is None and "random" in policy) or (budget is not None and budget < 0):
+            raise InvalidInputError(f"`budget` must be a number from 0, not {budget!r}.")
+        if budget is not None and policy in ("none", "closed"):
+            raise InvalidInputError(f"The policy {policy!r} has no budget; leave it out.")
+        self.policy, self.budget, self.rule = policy, budget, rule
+        self._rng = np.random.default_rng(seed)
+        self._state: _State | None = None  # made with the first row, which sets the features
 
     def teach(self, x: Any, y: Label) -> PaperReport:
         """Learn one example.
 
-        If the call raises an error, the learner is unchanged. If it is interrupted (Ctrl-C), the
-        example has been learned completely or not at all.
+        A call that raises an error has changed nothing. If it is interrupted (Ctrl-C), it has
+        learned the example completely or not at all.
 
         Parameters
         ----------
@@ -105,54 +109,27 @@ class PaperLearner:
         Raises
         ------
         InvalidInputError
-            If `x` or `y` cannot be learned, if the policy names examples that are not stored, or
-            if the gradient steps overflow.
+            If `x` or `y` cannot be learned, or if the gradient steps overflow.
         """
-        unit = self._unit(y)
-        return self._learn(self._row(x), unit)
-
-    def teach_many(self, X: Any, y: Iterable[Label]) -> list[PaperReport]:
-        """Learn examples one after the other.
-
-        All rows and labels are checked before the first is learned. Gradient steps that overflow
-        keep the examples before and nothing of the one that was being learned. So does an
-        interruption, unless it comes after that one has been learned completely.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, features)
-            Rows of numbers.
-        y : iterable of n labels
-            The label of each row.
-
-        Returns
-        -------
-        list of PaperReport
-            One report for each row.
-
-        Raises
-        ------
-        InvalidInputError
-            If a row or a label cannot be learned, or if their numbers differ.
-
-        Examples
-        --------
-        >>> learner = PaperLearner([0, 1])
-        >>> reports = learner.teach_many([[1.0, 0.0], [0.0, 1.0]], [0, 1])
-        >>> [report.example_id for report in reports]
-        [0, 1]
-        """
-        labels = _listed(y)
-        if isinstance(X, Sized) and len(X) == 0 and not labels:
-            return []
-        rows = self._rows(X)
-        if len(rows) != len(labels):
-            raise InvalidInputError(
-                f"There are {len(rows)} rows and {len(labels)} labels; give one label for each row."
-            )
-        units = [self._unit(label) for label in labels]
-        check_room(len(self), len(rows))
-        return [self._learn(row, unit) for row, unit in zip(rows, units, strict=True)]
+        row, own = self._row(x), self._unit(y)
+        state = _with_room(self._state_for(row))
+        n, rng = state.n, copy.deepcopy(state.rng)
+        state.rows[n], state.labels[n] = row, own
+        products = np.empty(n + 1)
+        kernels.products(state.rows, row, products)
+        if not np.isfinite(products).all():
+            raise InvalidInputError(OVERFLOW)
+        state.products[n, : n + 1] = state.products[: n + 1, n] = products + 1.0
+        units, reports = list(state.units), []
+        for number, unit in enumerate(units):
+            a = self._place(unit, row, n)
+            if cross_entropy(a.min(), np.array(number == own)) >= self.rule.stop_loss:
+                units[number], report = self._train(state, number, rng)
+                reports.append(report)
+        least = np.array([unit.table.a[:, n].min() for unit in units])
+        losses = cross_entropy(least, np.arange(len(units)) == own)
+        self._state = state._replace(n=n + 1, units=tuple(units), rng=rng)
+        return PaperReport(n, self.classes[own].item(), tuple(reports), losses)
 
     def interfered(self, x: Any, y: Label) -> dict[Label, Ints]:
         """Return the stored examples that learning x as y would put at risk; learn nothing.
@@ -175,46 +152,48 @@ class PaperLearner:
         InvalidInputError
             If `x` or `y` could not be learned.
         """
-        unit = self._unit(y)
-        row = self._row(x)
-        at_risk = self._units_for(row).interfered(row, unit)
-        return {self._classes[each].item(): ids for each, ids in at_risk.items()}
+        row, own = self._row(x), self._unit(y)
+        found: dict[Label, Ints] = {}
+        for number, unit in enumerate(self._state_for(row).units):
+            a = activations(unit.W, unit.b, row)
+            if cross_entropy(a.min(), np.array(number == own)) >= self.rule.stop_loss:
+                label = self.classes[number].item()
+                found[label] = self.index(label).interfered([int(a.argmin())])
+        return found
 
-    def predict(self, X: Any, *, unknown: Label | None = None) -> NDArray[Any]:
+    def index(self, y: Label) -> Index:
+        """Return which neurons of a label's unit clip which stored example.
+
+        Parameters
+        ----------
+        y : int or str
+            One of `classes`.
+
+        Returns
+        -------
+        Index
+            A copy of the table and its counters.
+        """
+        number, n = self._unit(y), len(self)
+        if self._state is None:
+            return Index(np.empty((self.rule.neurons, 0), bool), np.empty(0, np.int64))
+        _, clipped, counters = self._state.units[number].table
+        return Index(clipped[:, :n].copy(), counters[:n].copy())
+
+    def predict(self, X: Any) -> NDArray[Any]:
         """Return the label with the highest score for each row; ties go to the first class.
 
         Parameters
         ----------
         X : array-like of shape (n, features)
             Rows of numbers.
-        unknown : int or str, optional
-            The label to return where every unit is clipped.
 
         Returns
         -------
         array of shape (n,)
             The labels.
-
-        Raises
-        ------
-        InvalidInputError
-            If nothing has been taught yet, if `X` is not rows like those that were taught, or if
-            `unknown` is not a label.
         """
-        if unknown is not None:
-            unknown = checked_label(unknown, ())
-        scores = self.scores(X)
-        labels = self._classes[scores.argmax(axis=1)]
-        if unknown is None:
-            return np.asarray(labels)
-        if isinstance(unknown, str) != (labels.dtype.kind == "U"):
-            labels = labels.astype(object)
-        elif isinstance(unknown, str):
-            labels = labels.astype(np.promote_types(labels.dtype, f"U{max(len(unknown), 1)}"))
-        elif not np.iinfo(labels.dtype).min <= unknown <= np.iinfo(labels.dtype).max:
-            labels = labels.astype(np.int64)
-        labels[scores.max(axis=1) <= self.threshold] = unknown
-        return np.asarray(labels)
+        return np.asarray(self.classes[self.scores(X).argmax(axis=1)])
 
     def scores(self, X: Any) -> Floats:
         """Return the least activation of each unit's neurons, min_j a_j, unclipped.
@@ -234,161 +213,174 @@ class PaperLearner:
         InvalidInputError
             If nothing has been taught yet, or if `X` is not rows like those that were taught.
         """
-        units = self._taught()
-        return units.scores(self._rows(X))
-
-    def outputs(self, X: Any) -> Floats:
-        """Return the outputs of the units: min_j σ(a_j), or min_j max(a_j, 0) with the hard clip.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, features)
-            Rows of numbers.
-
-        Returns
-        -------
-        float64 array of shape (n, classes)
-            The outputs.
-
-        Raises
-        ------
-        InvalidInputError
-            If nothing has been taught yet, or if `X` is not rows like those that were taught.
-        """
-        scores = self.scores(X)
-        return sigmoid(scores) if self._rule.clip == "sigmoid" else np.maximum(scores, 0.0)
-
-    @property
-    def classes(self) -> NDArray[Any]:
-        """The labels, in the order of the columns of `scores` (read-only array)."""
-        return self._classes
-
-    @property
-    def ids(self) -> list[int]:
-        """The ids of the stored examples, in the order in which they were taught."""
-        return list(range(len(self)))
+        W, b = self.layer
+        rows = checked_rows(X, self._features)
+        return np.stack(
+            [activations(*unit, rows).min(axis=1) for unit in zip(W, b, strict=True)], 1
+        )
 
     @property
     def layer(self) -> Layer:
         """A copy of the weights: W (classes, neurons, features) and b (classes, neurons)."""
-        return Layer(*(array.copy() for array in self._taught().layer))
-
-    @property
-    def rule(self) -> GradientRule:
-        """How the units are trained."""
-        return self._rule
-
-    @property
-    def policy(self) -> Policy:
-        """How the examples to rehearse are chosen."""
-        return self._policy
-
-    @property
-    def threshold(self) -> float:
-        """The score at and below which a unit counts as clipped."""
-        return self._rule.threshold
+        if self._state is None:
+            raise InvalidInputError("This learner has not been taught anything yet.")
+        units = self._state.units
+        return Layer(np.stack([unit.W for unit in units]), np.stack([unit.b for unit in units]))
 
     @property
     def guarantee(self) -> str:
         """The guarantee for examples that a step does not rehearse, as a sentence."""
-        if type(self._policy) is not Closed:
+        if self.policy != "closed":
             return "None: a step may move neurons whose examples were not rehearsed."
-        if self._rule.clip == "hard":
-            return _NO_BIT
+        if self.rule.clip == "hard":
+            return (
+                "The output of an example that is not rehearsed does not change: "
+                "in no bit for rows in multiples of 1/256, by rounding only for others."
+            )
         return "The output of an example that is not rehearsed stays below 0.1."
 
     def __len__(self) -> int:
-        return 0 if self._units is None else len(self._units.memory)
-
-    def __contains__(self, id: object) -> bool:
-        if not isinstance(id, int | np.integer) or isinstance(id, bool):
-            return False  # in Python, True and 1.0 equal the number 1
-        return 0 <= int(id) < len(self)
+        return 0 if self._state is None else self._state.n
 
     def __getstate__(self) -> dict[str, Any]:
         # A deep copy, so that `copy.copy` also makes an independent learner.
         return copy.deepcopy(vars(self))
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
+    def _place(self, unit: "_Unit", row: Floats, n: int) -> Floats:
+        """Write the activations of row n, and what clips it, behind what the state counts."""
+        a = np.empty(len(unit.b))
+        kernels.products(unit.W, row, a)
+        a += unit.b
+        if not np.isfinite(a).all():
+            raise InvalidInputError(OVERFLOW)
+        clipped = a <= self.rule.threshold
+        unit.table.a[:, n], unit.table.clipped[:, n] = a, clipped
+        unit.table.counters[n] = clipped.sum()
+        return a
 
-    def _check(self) -> None:
-        """Assert that weights, memory, index and activations agree."""
-        if self._units is not None:
-            self._units.check()
+    def _train(
+        self, state: "_State", number: int, rng: np.random.Generator
+    ) -> tuple["_Unit", UnitReport]:
+        """Return a trained copy of a unit, and what it did."""
+        rule, n = self.rule, state.n
+        W, b, table = copy.deepcopy(state.units[number])
+        positive = state.labels[: n + 1] == number
+        lesson = kernels.Lesson(
+            n, state.products, positive, float(rule.learning_rate), rule.reduction == "mean",
+            float(rule.stop_loss), rule.max_steps, rule.threshold, GRID,
+            POLICIES.index(self.policy), -1 if self.budget is None else self.budget,
+        )  # fmt: skip
+        interfered, exact, rehearsed = np.zeros((3, n + 1), dtype=bool)
+        sums = np.zeros(5, dtype=np.int64)
+        log = kernels.Log(np.zeros((len(b), n + 1)), interfered, exact, rehearsed, sums)
+        steps, loss = kernels.train_unit(table, lesson, rng, log)
+        neurons, ids = np.ascontiguousarray(np.nonzero(log.changes))
+        changes = WeightChanges(neurons, ids, log.changes[neurons, ids])
+        kernels.add_multiples(W, neurons, state.rows, ids, changes.amounts)
+        np.add.at(b, neurons, changes.amounts)
+        if not (np.isfinite(loss) and np.isfinite(W).all()):
+            raise InvalidInputError(OVERFLOW)
+        inside = table.a[:, :n].min(axis=0) > 0.0
+        means = (sums[:4] / steps).tolist()
+        report = UnitReport(
+            unit=number,
+            steps=steps,
+            reached_max_steps=loss >= rule.stop_loss,
+            interfered=np.flatnonzero(interfered),
+            exact=np.flatnonzero(exact),
+            rehearsed=np.flatnonzero(rehearsed),
+            mean_interfered=means[0],
+            mean_exact=means[1],
+            mean_rehearsed=means[2],
+            mean_missed=means[3],
+            leaks=int(sums[4]),
+            wrong=np.flatnonzero(inside != positive[:n]),
+            changes=changes,
+        )
+        return _Unit(W, b, table), report
 
-    def _learn(self, row: Floats, unit: int) -> PaperReport:
-        """Learn a row that was checked, as a positive of one unit."""
-        units = self._units_for(row)
-        reports = units.learn(row, unit)
-        self._units = units
-        example_id = len(units.memory) - 1
-        label = self._classes[unit].item()
-        return PaperReport(example_id, label, tuple(reports), units.losses(example_id))
+    def _state_for(self, row: Floats) -> "_State":
+        """Return the state, or a new one if nothing has been taught yet."""
+        if self._state is not None:
+            return self._state
+        rng, k = copy.deepcopy(self._rng), self.rule.neurons
+        layer = initial_layer(len(self.classes), len(row), self.rule, rng)
+        tables = [
+            kernels.UnitTable(np.zeros((k, 8)), np.zeros((k, 8), bool), np.zeros(8, np.int64))
+            for _ in self.classes
+        ]
+        units = tuple(_Unit(*each) for each in zip(*layer, tables, strict=True))
+        rows, labels = np.zeros((8, len(row))), np.zeros(8, np.int64)
+        return _State(0, rows, labels, np.zeros((8, 8)), units, rng)
 
-    def _units_for(self, row: Floats) -> Units:
-        """Return the units, or new ones if nothing has been taught yet."""
-        if self._units is not None:
-            return self._units
-        return Units(self._rule, self._policy, len(self._classes), len(row), self._seed)
-
-    def _taught(self) -> Units:
-        """Return the units, if something has been taught."""
-        if self._units is None:
-            raise InvalidInputError("This learner has not been taught anything yet.")
-        return self._units
+    @property
+    def _features(self) -> int | None:
+        return None if self._state is None else self._state.rows.shape[1]
 
     def _row(self, x: Any) -> Floats:
-        """Check and copy one row; -0.0 becomes 0.0."""
-        return one_row(x, self._width()) + 0.0
-
-    def _rows(self, X: Any) -> Floats:
-        """Check and copy rows; -0.0 becomes 0.0."""
-        return many_rows(X, self._width()) + 0.0
-
-    def _width(self) -> int | None:
-        """Return the number of features, or None before the first example."""
-        return None if self._units is None else self._units.memory.features
+        if np.ndim(x) != 1:
+            raise InvalidInputError("`x` must be one row: a list or an array of numbers.")
+        row: Floats = checked_rows([x], self._features)[0]
+        return row
 
     def _unit(self, y: Label) -> int:
         """Return the number of the unit of a label."""
-        unit = self._unit_of.get(checked_label(y, ()))
-        if unit is None:
-            raise InvalidInputError(
-                f"The label {y!r} is not one of the {len(self._classes)} classes "
-                "that this learner was made for."
-            )
-        return unit
+        if y not in self._numbers:
+            raise InvalidInputError(f"The label {y!r} is not one of the classes of this learner.")
+        return self._numbers[y]
 
 
-_NO_BIT = (
-    "The output of an example that is not rehearsed does not change: "
-    "in no bit for rows in multiples of 1/256, by rounding only for others."
-)
+class _Unit(NamedTuple):
+    """One minout unit: W (k, d), b (k,), and its activations and index at the stored rows."""
+
+    W: Floats
+    b: Floats
+    table: kernels.UnitTable
+
+
+class _State(NamedTuple):
+    """All that is kept; teaching makes another one and copies the units that it trains.
+
+    The buffers hold n rows and spare ones behind them, which teaching writes first.
+    """
+
+    n: int
+    rows: Floats
+    labels: Ints
+    products: Floats
+    units: tuple[_Unit, ...]
+    rng: np.random.Generator
+
+
+def _with_room(state: _State) -> _State:
+    """Return the state with room for one more row; double the buffers if there is none."""
+    n = state.n
+    if n == LIMIT:
+        raise InvalidInputError(f"This learner stops at {LIMIT:,} examples; nothing was learned.")
+    if n < len(state.rows):
+        return state
+
+    more, none = (0, min(n, LIMIT - n)), (0, 0)
+    units = []
+    for W, b, table in state.units:
+        a, clipped = np.pad(table.a, [none, more]), np.pad(table.clipped, [none, more])
+        units.append(_Unit(W, b, kernels.UnitTable(a, clipped, np.pad(table.counters, [more]))))
+    return state._replace(
+        rows=np.pad(state.rows, [more, none]),
+        labels=np.pad(state.labels, [more]),
+        products=np.pad(state.products, [more, more]),
+        units=tuple(units),
+    )
 
 
 def _checked_classes(classes: Sequence[Label] | NDArray[Any]) -> NDArray[Any]:
     """Return the labels as a read-only array; raise an error if they are not valid."""
-    try:
-        array = np.array(classes)
-    except ValueError as error:
-        raise InvalidInputError("`classes` must be a list of labels, not of lists.") from error
-    if array.ndim != 1 or array.size == 0:
-        raise InvalidInputError("`classes` must be a list of at least one label.")
-    if array.dtype.kind not in "iuU" or len({isinstance(each, str) for each in classes}) > 1:
-        raise InvalidInputError("`classes` must be all whole numbers or all strings.")
-    for each in classes:
-        checked_label(each, ())
+    labels = list(classes)
+    array = np.array(labels)
+    mixed = len({isinstance(each, str) for each in labels}) > 1
+    if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iuU" or mixed:
+        raise InvalidInputError("`classes` must be whole numbers or strings, at least one.")
     if len(np.unique(array)) < array.size:
         raise InvalidInputError("`classes` names a label twice.")
     array.flags.writeable = False
     return array
-
-
-def _listed(y: Any) -> list[Any]:
-    """Return the labels given to `teach_many` as a list."""
-    if isinstance(y, str | bytes) or not isinstance(y, Iterable) or getattr(y, "ndim", 1) != 1:
-        raise InvalidInputError(
-            f"`y` is a list with one label for each row, but got {type(y).__name__}."
-        )
-    return list(y)

@@ -10,14 +10,10 @@ from minout._typing import Floats, Ints, Label
 class WeightChanges(NamedTuple):
     """The change of one unit's weights, as multiples of stored rows.
 
-    For each i, ``W[neurons[i]] += amounts[i] * x(ids[i])`` and ``b[neurons[i]] += amounts[i]``.
-
     Attributes
     ----------
-    neurons, ids : int64 arrays of shape (n,)
-        The neuron that moved, and the example whose row moved it.
-    amounts : float64 array of shape (n,)
-        The sum of the step sizes over all gradient steps.
+    neurons, ids, amounts : arrays of shape (n,)
+        For each i, ``W[neurons[i]] += amounts[i] * x(ids[i])``, and b by ``amounts[i]``.
     """
 
     neurons: Ints
@@ -38,45 +34,44 @@ class UnitReport(NamedTuple):
         The number of gradient steps.
     reached_max_steps : bool
         Whether the unit stopped at ``max_steps`` before the example was learned.
-    loss_before, loss : float
-        The loss of the new example before the first step and after the last one.
-    moved : int64 array
-        The neurons that moved.
     interfered : int64 array
         The ids in the paper's Ŝ = S1 ∪ S2 of the one neuron that the new example moves, over all
         steps.
     exact : int64 array
         The ids that the steps could disturb, given all the neurons that moved.
     rehearsed : int64 array
-        The ids that the policy chose.
-    mean_rehearsed, mean_exact, mean_missed : float
-        Means per step: examples rehearsed; examples in the exact set; examples in the exact set
-        that were not rehearsed.
+        The ids that were rehearsed.
+    mean_interfered, mean_exact, mean_rehearsed, mean_missed : float
+        Means per step: examples in Ŝ; in the exact set; rehearsed; in the exact set but not
+        rehearsed.
     leaks : int
         The number of steps in which an example that was not rehearsed entered or left the set S1,
         where no neuron is clipped.
     wrong : int64 array
         The stored examples that are on the wrong side of the unit when it stops. A learning rate
         that is too large for the data shows here.
-    weight_changes : WeightChanges
+    changes : WeightChanges
         The change of the weights.
     """
 
     unit: int
     steps: int
     reached_max_steps: bool
-    loss_before: float
-    loss: float
-    moved: Ints
     interfered: Ints
     exact: Ints
     rehearsed: Ints
-    mean_rehearsed: float
+    mean_interfered: float
     mean_exact: float
+    mean_rehearsed: float
     mean_missed: float
     leaks: int
     wrong: Ints
-    weight_changes: WeightChanges
+    changes: WeightChanges
+
+    @property
+    def moved(self) -> Ints:
+        """The neurons that moved."""
+        return np.unique(self.changes.neurons)
 
 
 class PaperReport(NamedTuple):
@@ -119,17 +114,6 @@ class PaperReport(NamedTuple):
         """The ids that are on the wrong side of a unit that took a step."""
         return _union([unit.wrong for unit in self.units])
 
-    @property
-    def interfered(self) -> Ints:
-        """The ids in the paper's Ŝ of at least one unit."""
-        return _union([unit.interfered for unit in self.units])
-
-    @property
-    def reached_max_steps(self) -> bool:
-        """Whether some unit stopped at ``max_steps`` before the example was learned."""
-        return any(unit.reached_max_steps for unit in self.units)
-
 
 def _union(sets: list[Ints]) -> Ints:
-    """Return the ids that are in any of the sets, ascending."""
     return np.unique(np.concatenate([np.empty(0, dtype=np.int64), *sets]))

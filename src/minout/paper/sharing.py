@@ -1,15 +1,58 @@
-"""A learner that can share nothing, everything, or anything in between."""
+"""How much is shared: Θ(x) as a table by row, a table by group, and one θ for all.
 
-from collections.abc import Hashable
+y = f^Θ(x)(x), eq. (1). Here f^θ is a linear softmax classifier, θ its (classes, features + 1)
+weights. G decides who shares a θ; it is "pre-defined so that the parameter sharing relationships
+between examples are fixed", so learning x disturbs exactly the stored examples of x's own group.
+"""
+
+from collections.abc import Callable, Hashable
 from typing import NamedTuple
 
 import numpy as np
 
 from minout._typing import Floats, Ints
 from minout.errors import InvalidInputError
-from minout.inputs import checked_label, many_rows, one_row
-from minout.maths.sharing import Group, softmax, softmax_step
-from minout.paper.training import OVERFLOW
+from minout.paper.data import checked_rows
+
+Group = Callable[[Floats], Hashable]
+
+
+def by_row(x: Floats) -> Hashable:
+    """Return G(x) = x: Θ(x) = T[x], a θ for every row, nothing shared.  # eq. (2)"""
+    return x.tobytes()
+
+
+def by_nearest(prototypes: Floats) -> Group:
+    """Return G(x), the nearest of some fixed rows (g, d), ties to the first: T[G(x)].  # eq. (3)
+
+    ‖x - p‖² = ‖x‖² - 2 x·p + ‖p‖², and ‖x‖² is the same for all.
+    """
+    squares = (prototypes**2).sum(axis=1)
+
+    def group(x: Floats) -> Hashable:
+        return int((squares - 2.0 * (prototypes @ x)).argmin())
+
+    return group
+
+
+def for_all(x: Floats) -> Hashable:
+    """Return G(x) = 0: Θ(x) = θ^C for all inputs, "the conventional neural network"."""
+    del x
+    return 0
+
+
+def softmax(theta: Floats, x: Floats) -> Floats:
+    """Return f^θ(x), the probability of each class: theta (c, d + 1), x (..., d) → (..., c)."""
+    z = x @ theta[:, :-1].T + theta[:, -1]
+    e = np.exp(z - z.max(axis=-1, keepdims=True))
+    return np.asarray(e / e.sum(axis=-1, keepdims=True))
+
+
+def softmax_step(theta: Floats, rows: Floats, classes: Floats, learning_rate: float) -> None:
+    """Take one gradient step of the summed cross-entropy, in place; classes (n, c) is 0 or 1."""
+    slope = softmax(theta, rows) - classes
+    theta[:, :-1] -= learning_rate * (slope.T @ rows)
+    theta[:, -1] -= learning_rate * slope.sum(axis=0)
 
 
 class TableReport(NamedTuple):
@@ -19,10 +62,8 @@ class TableReport(NamedTuple):
     ----------
     steps : int
         The number of gradient steps.
-    at_risk : int
-        The number of stored examples of the same group.
-    rehearsed : int
-        How many of them were rehearsed; 0 if no step was taken.
+    at_risk, rehearsed : int
+        The number of stored examples of the same group, and how many were rehearsed.
     reached_max_steps : bool
         Whether training stopped at ``max_steps`` before the example was learned.
     """
@@ -43,26 +84,13 @@ class TableLearner:
     Parameters
     ----------
     group : callable
-        G: returns the group of a row, such as `by_row`, ``by_nearest(prototypes)`` or `for_all` of
-        `minout.maths.sharing`.
+        G: returns the group of a row, such as `by_row`, ``by_nearest(prototypes)`` or `for_all`.
     classes : int
         The number of classes; labels are 0 … classes - 1.
     rehearse : bool, default=True
         Whether the group's stored examples are rehearsed.
-    learning_rate : float, default=0.01
-        Step size of gradient descent.
-    stop_loss : float, default=0.1
-        Training stops when the loss of the new example is below this.
-    max_steps : int, default=1_000
-        Training stops after so many steps in any case.
-
-    Examples
-    --------
-    >>> from minout.maths.sharing import for_all
-    >>> learner = TableLearner(for_all, classes=2)
-    >>> report = learner.teach(np.array([1.0, 0.0]), 1)
-    >>> learner.predict(np.array([[1.0, 0.0]])).tolist()
-    [1]
+    learning_rate, stop_loss, max_steps : float, float and int
+        As in `GradientRule`.
     """
 
     def __init__(
@@ -75,21 +103,17 @@ class TableLearner:
         stop_loss: float = 0.1,
         max_steps: int = 1_000,
     ) -> None:
-        self.group = group
-        self.classes = classes
-        self.rehearse = rehearse
-        self.learning_rate = learning_rate
-        self.stop_loss = stop_loss
-        self.max_steps = max_steps
+        self.group, self.classes, self.rehearse = group, classes, rehearse
+        self.learning_rate, self.stop_loss, self.max_steps = learning_rate, stop_loss, max_steps
         self._table: dict[Hashable, Floats] = {}
         self._stored: dict[Hashable, list[tuple[Floats, int]]] = {}
         self._features: int | None = None
 
     def teach(self, x: Floats, y: int) -> TableReport:
         """Learn one row x (d,) under the label y, 0 … classes - 1."""
-        if checked_label(y, ()) not in range(self.classes):
+        if y not in range(self.classes):
             raise InvalidInputError(f"A label is one of 0 to {self.classes - 1}, not {y!r}.")
-        x = one_row(x, self._features) + 0.0  # -0.0 is 0.0: equal rows have equal bytes
+        x = checked_rows([x], self._features)[0]
         key = self.group(x)
         theta = self._table.get(key, np.zeros((self.classes, len(x) + 1))).copy()
         stored = self._stored.get(key, [])
@@ -97,29 +121,26 @@ class TableLearner:
         rows = np.array([row for row, _ in examples])
         targets = np.eye(self.classes)[[label for _, label in examples]]
         with np.errstate(all="ignore"):  # a loss may be infinite; then θ moves on
-            steps, reached_max_steps = self._train(theta, rows, targets)
+            steps, fits = self._train(theta, rows, targets)
         if not np.isfinite(theta).all():
-            raise InvalidInputError(OVERFLOW)
+            raise InvalidInputError("The steps overflowed; take a smaller learning rate.")
         self._features = len(x)
-        self._table[key] = theta
-        self._stored[key] = [*stored, examples[-1]]
-        return TableReport(steps, len(stored), (len(examples) - 1) * (steps > 0), reached_max_steps)
+        self._table[key], self._stored[key] = theta, [*stored, examples[-1]]
+        return TableReport(steps, len(stored), (len(examples) - 1) * (steps > 0), not fits)
 
     def predict(self, X: Floats) -> Ints:
         """Return the most probable class for each row of X (n, d)."""
-        rows = many_rows(X, self._features) + 0.0
-        return np.array([self._predict_one(x) for x in rows], dtype=np.int64)
+        rows = checked_rows(X, self._features)
+        thetas = [self._table.get(self.group(x)) for x in rows]
+        return np.array(
+            [0 if t is None else softmax(t, x).argmax() for t, x in zip(thetas, rows, strict=True)]
+        )
 
     def _train(self, theta: Floats, rows: Floats, targets: Floats) -> tuple[int, bool]:
-        """Train θ in place; return the number of steps and whether the cap was hit."""
-        for step in range(self.max_steps + 1):
+        """Train θ in place; return the number of steps and whether the last row fits."""
+        for steps in range(self.max_steps + 1):
             if -np.log(softmax(theta, rows[-1]) @ targets[-1]) < self.stop_loss:
-                return step, False
-            if step < self.max_steps:
+                return steps, True
+            if steps < self.max_steps:
                 softmax_step(theta, rows, targets, self.learning_rate)
-        return self.max_steps, True
-
-    def _predict_one(self, x: Floats) -> int:
-        """Return the most probable class of one row."""
-        theta = self._table.get(self.group(x))
-        return 0 if theta is None else int(softmax(theta, x).argmax())
+        return self.max_steps, False

@@ -45,7 +45,7 @@ def atomic_write(path: Path, content: bytes | Callable[[BinaryIO], object], what
             os.fsync(file.fileno())
         temporary.chmod(target.stat().st_mode & 0o777 if target.is_file() else 0o644)
         temporary.replace(target)
-        _sync_folder(target.parent)
+        sync_folder(target.parent)
     except OSError as error:
         raise UnwritableError(
             f"{what} could not be written to {path}: {system_reason(error)}."
@@ -82,9 +82,11 @@ def _open_private(name: str, flags: int) -> int:
     return os.open(name, flags, mode=0o600)
 
 
-def _sync_folder(folder: Path) -> None:
-    # The renaming must survive a power cut. Windows cannot open a folder; there it is left to the
-    # system.
+def sync_folder(folder: Path) -> None:
+    """Have new file names on the disk, so that they survive a power cut.
+
+    Windows cannot open a folder; there it is left to the system.
+    """
     if not hasattr(os, "O_DIRECTORY"):
         return
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

@@ -3,7 +3,7 @@
 `SCHEMA` has the tables. Each record has a checksum, its *seal*. `head` has the number of the newest
 state (`version`) and the sum of all seals, so that a record that is missing, or left from an
 earlier state, is detected. A connection *knows* the state that it last read or wrote: its number,
-and all its seals.
+and the sum of its seals.
 
 A *turn* is one write transaction: from `begin`, which takes SQLite's write lock, to `commit` or
 `end`. A process that waits for this lock holds another one, on a file beside the database (the
@@ -12,23 +12,32 @@ A *turn* is one write transaction: from `begin`, which takes SQLite's write lock
 
 import json
 import os
-import secrets
 import sqlite3
 import time
 import weakref
-from collections.abc import Callable, Collection, Iterator, KeysView, Mapping
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
-from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
-from urllib.parse import quote
+from typing import Any, NamedTuple, TypeVar
 
 from filelock import FileLock, Timeout
 
 from minout.errors import MissingDataError, UnwritableError, system_reason
 from minout.store.archive import damaged_message
-from minout.store.log_entries import MOST, ReadEntry, checked_details, checked_entry
-from minout.store.reading import FEW, KnownState, Reading, Update, ascending, bounded_work
+from minout.store.connection import (
+    PATIENCE,
+    POLL,
+    WAIT,
+    bounded_work,
+    connect,
+    connect_to_read,
+    is_empty,
+    is_error,
+    log_size,
+    patiently,
+)
+from minout.store.log import Entry, add_entries, read_entries, unname_ids, unname_labels
+from minout.store.reading import FEW, Reading
 from minout.store.records import DamagedRecord
 from minout.store.schema import (
     APPLICATION,
@@ -39,21 +48,21 @@ from minout.store.schema import (
     PAGE,
     QUEUE,
     SCHEMA,
+    SEALED,
     Changes,
     ExampleRecord,
-    Key,
     seal_of,
 )
 
-WAIT = 600.0
-"""The longest time to wait until another process releases the write lock, in seconds."""
-POLL = 0.02
-PATIENCE = 10.0
-"""SQLite's busy timeout: how long it waits for a short lock of another connection, in seconds."""
-LOG_LENGTH = 10_000
-"""How many entries of the log are kept."""
 R = TypeVar("R")
 OnWait = Callable[[float], None]
+
+
+class Known(NamedTuple):
+    """A state that a connection knows: its number, and the sum of all seals."""
+
+    version: int = 0
+    total: int = 0
 
 
 class Database:
@@ -75,10 +84,9 @@ class Database:
     ) -> None:
         self.folder, self.file = folder, folder / DATABASE
         self.read_only, self._on_wait = read_only, on_wait
-        self._token = secrets.token_hex(8)
         self._queue = FileLock(folder / QUEUE, thread_local=False)
-        self._known = KnownState()
-        self._unconfirmed: Update | None = None
+        self._known = Known()
+        self._unconfirmed: Known | None = None
         self._is_current = self._is_fixed = self._is_closed = False
         self._process = os.getpid()
         self._connection = self._connect()
@@ -88,16 +96,16 @@ class Database:
     # Opening and closing
 
     def _connect(self) -> sqlite3.Connection:
-        if self._log_size() and self.file.exists() and not self.file.stat().st_size:
+        if log_size(self.file) and self.file.exists() and not self.file.stat().st_size:
             raise self.damaged()  # SQLite would delete the log
         with self._translated():
             if self.read_only:
-                return self._connect_to_read()
-            connection = self._sqlite("rwc")
+                connection, self._is_fixed = connect_to_read(self.file)
+            else:
+                connection = connect(self.file, "rwc")
             try:
                 with bounded_work(connection, 0):
-                    self._configure(connection)
-                    if _patiently(lambda: _is_empty(connection)):
+                    if not self.read_only and patiently(is_empty, connection):
                         self._create(connection)
                     self._check(connection)
             except BaseException:
@@ -105,48 +113,9 @@ class Database:
                 raise
             return connection
 
-    def _connect_to_read(self) -> sqlite3.Connection:
-        # In a folder without permission to write, the files of the write-ahead log cannot be made;
-        # then the database is read without them, which is right as long as there is no log.
-        connection = self._sqlite("ro")
-        self._is_fixed = False
-        try:
-            with bounded_work(connection, 0):
-                self._configure(connection)
-                self._check(connection)
-        except sqlite3.OperationalError as error:
-            connection.close()
-            name = getattr(error, "sqlite_errorname", "")
-            if self._log_size() or not name.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY")):
-                raise
-            connection = self._sqlite("ro&immutable=1")
-            self._is_fixed = True
-            self._configure(connection)
-            self._check(connection)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
-    def _sqlite(self, mode: str) -> sqlite3.Connection:
-        name = f"file:{quote(str(self.file.resolve()))}?mode={mode}"
-        return sqlite3.connect(
-            name, uri=True, isolation_level=None, check_same_thread=False, timeout=PATIENCE
-        )
-
-    def _configure(self, connection: sqlite3.Connection) -> None:
-        for setting in (
-            "trusted_schema=OFF",
-            "cell_size_check=ON",
-            "synchronous=FULL",
-            "query_only=ON" if self.read_only else "secure_delete=ON",
-            "journal_size_limit=67108864",
-        ):
-            _patiently(connection.execute, f"PRAGMA {setting}")
-
     def _create(self, connection: sqlite3.Connection) -> None:
         with self._queue.acquire(timeout=WAIT, poll_interval=POLL):
-            if not _patiently(lambda: _is_empty(connection)):
+            if not patiently(is_empty, connection):
                 return  # another process was faster
             connection.execute(f"PRAGMA page_size={PAGE}")
             connection.execute("PRAGMA journal_mode=WAL")
@@ -155,14 +124,14 @@ class Database:
             connection.execute(f"PRAGMA user_version={FORMAT}")
             for statement in SCHEMA.values():
                 connection.execute(statement)
-            connection.execute("INSERT INTO head VALUES (1, 0, 0, '')")
+            connection.execute("INSERT INTO head VALUES (1, 0, 0)")
             connection.execute("COMMIT")
 
     def _check(self, connection: sqlite3.Connection) -> None:
         # The schema must be ours to the letter: a view or a trigger could run anything.
-        if self.read_only and _patiently(lambda: _is_empty(connection)):
+        if self.read_only and patiently(is_empty, connection):
             return  # another process is making it
-        application = _patiently(connection.execute, "PRAGMA application_id").fetchone()[0]
+        application = patiently(connection.execute, "PRAGMA application_id").fetchone()[0]
         newer = connection.execute("PRAGMA user_version").fetchone()[0] > FORMAT
         if application != APPLICATION:
             raise MissingDataError(f"{self.file} is not a minout model.")
@@ -215,18 +184,14 @@ class Database:
     def damaged(self) -> MissingDataError:
         """Return the error for a file that is damaged."""
         return MissingDataError(
-            f"{damaged_message(self.file)} `minout repair {self.file.parent}` rebuilds a model "
-            "from the examples that are intact."
+            f"{damaged_message(self.file)} `minout audit {self.file.parent} --repair FOLDER` makes "
+            "a model of the examples that are intact."
         )
-
-    def _log_size(self) -> int:
-        log = self.file.with_name(f"{DATABASE}-wal")
-        return log.stat().st_size if log.exists() else 0
 
     @property
     def size(self) -> int:
         """The size of the database and of its write-ahead log, in bytes."""
-        return (self.file.stat().st_size if self.file.exists() else 0) + self._log_size()
+        return (self.file.stat().st_size if self.file.exists() else 0) + log_size(self.file)
 
     # Writing
 
@@ -258,12 +223,10 @@ class Database:
         try:
             since = time.monotonic()
             try:
-                while not self._is_first():
-                    self._wait(since)
-                    time.sleep(POLL)
                 with self._patience(POLL):  # so that Ctrl-C works meanwhile
-                    while not self._has_locked():
+                    while not (self._is_first() and self._has_locked()):
                         self._wait(since)
+                        time.sleep(POLL)
             finally:
                 self._queue.release(force=True)
             self._require_file()
@@ -294,7 +257,7 @@ class Database:
         try:
             self._connection.execute("BEGIN IMMEDIATE")
         except sqlite3.OperationalError as error:
-            if getattr(error, "sqlite_errorname", "").startswith("SQLITE_BUSY"):
+            if is_error(error, "SQLITE_BUSY"):
                 return False
             raise
         return True
@@ -325,20 +288,6 @@ class Database:
             with self._translated(writes=True):
                 self._unconfirmed = None
                 self._connection.execute("ROLLBACK")
-
-    def commit_and_stay(self, changes: Changes) -> None:
-        """Write changes as `commit` does, but keep the write lock.
-
-        If another process waits for the lock, do nothing: after the commit it would get it.
-        """
-        try:
-            self._queue.acquire(timeout=0)
-            self.commit(changes)
-            _patiently(self._connection.execute, "BEGIN IMMEDIATE")
-        except Timeout:
-            pass
-        finally:
-            self._queue.release(force=True)
 
     def commit(self, changes: Changes) -> None:
         """Write changes in one transaction, and end the turn.
@@ -374,93 +323,67 @@ class Database:
         Such a commit succeeded if its transaction has ended and SQLite raised no error.
         """
         if self._unconfirmed is not None and self.is_mine and not self._connection.in_transaction:
-            self._known.follow(self._unconfirmed)
-            self._unconfirmed = None
+            self._known, self._unconfirmed = self._unconfirmed, None
         return self._known.version
 
-    def _write(self, changes: Changes) -> Update:
-        known, connection = self._known, self._connection
-        new = Update(known.version + 1, 0, changes.end, {}, {})
-        if new.version >= MODULUS:  # only a forged file has so many states
+    def _write(self, changes: Changes) -> Known:
+        version, total = self._known
+        version += 1
+        if version >= MODULUS:  # only a forged file has so many states
             raise DamagedRecord("version")
-        total = known.total + self._write_examples(changes, new)
-        connection.executemany("INSERT OR REPLACE INTO rows VALUES (?, ?)", changes.rows)
+        total += self._write_examples(changes, version)
         for table in KEYED:
-            values: Mapping[Key, bytes | None] = getattr(changes, table)
-            total += self._write_keyed(table, values, new) if values else 0
-        self._write_log(changes)
-        new = new._replace(total=total % MODULUS)
-        connection.execute(
-            "UPDATE head SET version = ?, total = ?, writer = ?",
-            (new.version, new.total, self._token),
-        )
+            total += self._write_keyed(table, changes)
+        if changes.log:
+            add_entries(self._connection, changes.log)
+        with bounded_work(self._connection, self.size):
+            if changes.forgotten:
+                unname_ids(self._connection, changes.forgotten)
+            if changes.gone:
+                unname_labels(self._connection, set(changes.gone).__contains__)
+        new = Known(version, total % MODULUS)
+        self._connection.execute("UPDATE head SET version = ?, total = ?", new)
         return new
 
-    def _write_examples(self, changes: Changes, new: Update) -> int:
+    def _write_examples(self, changes: Changes, version: int) -> int:
         # Return by how much the sum of all seals grows.
-        connection, known, end, grown = self._connection, self._known.examples, changes.end, 0
-        gone = self._known.seals_from(end)
-        if gone:
-            connection.execute("DELETE FROM examples WHERE place >= ?", (end,))
-            connection.execute("DELETE FROM rows WHERE place >= ?", (end,))
-        records = []
-        for record in changes.examples:
-            place, seal = record.place, record.seal()
-            grown += seal - (int(known[place]) if place < len(known) else 0)
-            new.examples[place] = seal
-            records.append((place, new.version, *record[1:], seal))
+        put = self._connection.executemany
         free = [(record.place,) for record in changes.examples if record.id is None]
-        connection.executemany("DELETE FROM rows WHERE place = ?", free)
-        marks = ", ".join("?" * (len(ExampleRecord._fields) + 2))
-        connection.executemany(f"INSERT OR REPLACE INTO examples VALUES ({marks})", records)
-        return grown - gone
-
-    def _write_keyed(self, table: str, values: Mapping[Key, bytes | None], new: Update) -> int:
-        # Return by how much the sum of all seals grows.
-        known, records, grown = self._known.keyed[table], [], 0
-        seals: dict[Key, int | None] = {}
-        for key, value in values.items():
-            seals[key] = seal = None if value is None else seal_of(table, key, value)
-            grown += (seal or 0) - known.get(key, 0)
-            if value is not None:
-                records.append((key, value, seal))
-        gone = [(key,) for key, seal in seals.items() if seal is None]
-        self._connection.executemany(f"DELETE FROM {table} WHERE key = ?", gone)
-        self._connection.executemany(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?)", records)
-        new.keyed[table] = seals
-        return grown
-
-    def _write_log(self, changes: Changes) -> None:
-        connection = self._connection
-        last = connection.execute("SELECT max(number) FROM log").fetchone()[0]
-        if last is not None and not 0 < last < MOST:
-            raise DamagedRecord("log")
-        connection.executemany(
-            "INSERT INTO log (time, action, id, details) VALUES (?, ?, ?, ?)", changes.log
+        put("DELETE FROM rows WHERE place = ?", free)
+        self._connection.execute("DELETE FROM rows WHERE place >= ?", (changes.end,))
+        put("INSERT OR REPLACE INTO rows VALUES (?, ?)", changes.rows)
+        gone = self._deleted("examples WHERE place >= ?", changes.end)
+        gone += self._deleted(
+            "examples WHERE place IN (SELECT value FROM json_each(?))",
+            json.dumps([record.place for record in changes.examples]),
         )
-        if changes.forgotten:
-            wanted = set(changes.forgotten)
-            with bounded_work(connection, self.size):
-                known = connection.execute("SELECT number, id FROM log WHERE id IS NOT NULL")
-                numbers = [(number,) for number, id in ascending(known) if id in wanted]
-            connection.executemany("UPDATE log SET id = NULL WHERE number = ?", numbers)
-        if changes.gone:
-            gone = set(changes.gone)
-            self._unname_labels(lambda label: label in gone)
-        if changes.log:
-            last = connection.execute("SELECT max(number) FROM log").fetchone()[0]
-            connection.execute("DELETE FROM log WHERE number <= ?", (last - LOG_LENGTH,))
+        records = [
+            (record.place, version, *record[1:], record.seal()) for record in changes.examples
+        ]
+        marks = ", ".join("?" * (len(ExampleRecord._fields) + 2))
+        put(f"INSERT INTO examples VALUES ({marks})", records)
+        return sum(record[-1] for record in records) - gone
 
-    def _unname_labels(self, is_gone: Callable[[str], bool]) -> None:
-        # Replace some labels by null in the pairs of labels that entries of the log name.
-        connection, changed = self._connection, []
-        for number, details in ascending(connection.execute("SELECT number, details FROM log")):
-            about = checked_details(details)
-            pairs = about.get("moved", [])
-            named = [[None if is_gone(json.dumps(each)) else each for each in p] for p in pairs]
-            if named != pairs:
-                changed.append((json.dumps({**about, "moved": named}), number))
-        connection.executemany("UPDATE log SET details = ? WHERE number = ?", changed)
+    def _write_keyed(self, table: str, changes: Changes) -> int:
+        # Return by how much the sum of all seals grows.
+        values, gone = getattr(changes, table), 0
+        if table in changes.emptied:
+            gone = self._deleted(table)
+        elif values:
+            chosen = f"{table} WHERE key IN (SELECT value FROM json_each(?))"
+            gone = self._deleted(chosen, json.dumps([*values]))
+        records = [
+            (key, value, seal_of(table, key, value))
+            for key, value in values.items()
+            if value is not None
+        ]
+        self._connection.executemany(f"INSERT INTO {table} VALUES (?, ?, ?)", records)
+        return sum(seal for *_, seal in records) - gone
+
+    def _deleted(self, records: str, *arguments: Any) -> int:
+        # Delete records, and return the sum of their seals.
+        query = f"DELETE FROM {records} RETURNING seal"
+        return sum(seal for (seal,) in self._connection.execute(query, arguments).fetchall())
 
     # Reading
 
@@ -469,16 +392,12 @@ class Database:
         """The number of the newest state that this connection has read or written."""
         return self._known.version
 
-    def keys(self, table: str) -> KeysView[Key]:
-        """Return the keys of the records of a table in the state that is known."""
-        return self._known.keyed[table].keys()
-
     def newest(self) -> int:
         """Return the number of the newest state in the database; 0 if there is none."""
         self.require_process()
         with self._translated():
             if self.read_only and not self.version:  # it may have been empty when it was opened
-                if _is_empty(self._connection):
+                if is_empty(self._connection):
                     return 0
                 self._check(self._connection)
             if self.read_only:
@@ -495,26 +414,24 @@ class Database:
             ) from error
         if self._is_fixed or inode != self._inode:
             self._connection.close()
-            self._connection = self._connect_to_read()
+            self._connection = self._connect()
         if inode != self._inode:
-            self._inode, self._known = inode, KnownState()
+            self._inode, self._known = inode, Known()
 
-    def _head(self) -> tuple[int, int, str]:
-        query = "SELECT version, total, writer FROM head"
-        found = _patiently(self._connection.execute, query).fetchmany(2)
-        if len(found) != 1 or [type(each) for each in found[0]] != [int, int, str]:
+    def _head(self) -> Known:
+        found = patiently(self._connection.execute, "SELECT version, total FROM head").fetchmany(2)
+        if len(found) != 1 or [type(each) for each in found[0]] != [int, int]:
             raise self.damaged()
-        version, total, writer = found[0]
-        if not 0 <= version < MODULUS or (version == 0 and self._has_records()):
+        head = Known(*found[0])
+        if not 0 <= head.version < MODULUS or (head.version == 0 and self._has_records()):
             raise self.damaged()
-        return version, total, writer
+        return head
 
     def _has_records(self) -> bool:
-        tables = ("examples", "rows", *KEYED)
-        queries = (f"SELECT 1 FROM {table} LIMIT 1" for table in tables)
+        queries = (f"SELECT 1 FROM {table} LIMIT 1" for table in ("rows", *SEALED))
         return any(self._connection.execute(query).fetchone() for query in queries)
 
-    def read(self, load: Callable[[Reading], R], *, anew: bool = False) -> tuple[R, KnownState]:
+    def read(self, load: Callable[[Reading], R], *, anew: bool = False) -> tuple[R, Known]:
         """Call a function that reads the newest state, in one read transaction (a snapshot).
 
         With `anew` it gets all records; otherwise all except examples that have not changed since
@@ -522,16 +439,15 @@ class Database:
         """
         self.require_process()
         with self._translated(), self._view():
-            version, total, _ = self._head()
-            known = KnownState() if anew else self._known
-            reading = Reading(self._connection, self.size, known)
+            head = self._head()
+            reading = Reading(self._connection, self.size, 0 if anew else self._known.version)
             with bounded_work(self._connection, self.size):
                 result = load(reading)
-            if reading.total() != total:
-                raise self.damaged()
-            return result, reading.known(version, total)
+                if reading.total() % MODULUS != head.total:
+                    raise self.damaged()
+            return result, head
 
-    def adopt(self, known: KnownState) -> None:
+    def adopt(self, known: Known) -> None:
         """Make a state that was read the known one; idempotent."""
         self._known, self._unconfirmed = known, None
         self._is_current = True
@@ -548,33 +464,25 @@ class Database:
         finally:
             self._connection.rollback()
 
-    def log(self, after: int = 0) -> list[ReadEntry]:
+    def log(self, after: int = 0) -> list[Entry]:
         """Return the entries of the log with higher numbers than `after`."""
-        query = "SELECT number, time, action, id, details FROM log WHERE number > ? ORDER BY number"
-        with self._translated():
-            found = ascending(self._connection.execute(query, (after,)))
-            return [checked_entry(*entry) for entry in islice(found, LOG_LENGTH + FEW)]
+        with self._translated(), bounded_work(self._connection, self.size):
+            return read_entries(self._connection, after)
 
     # The file as a whole
 
-    def check_file(self) -> list[str]:
-        """Return what SQLite's check of the whole file finds: nothing if it is sound."""
-        with self._translated():
-            found = self._connection.execute("PRAGMA integrity_check(10)").fetchall()
-        return [text for (text,) in found if text != "ok"]
-
-    def compact(self, labels: Collection[str] | None = None) -> None:
+    def compact(self, labels: Collection[str]) -> None:
         """Write the whole database anew, so that no file has traces of deleted records.
 
-        All labels except `labels` (JSON) are removed from the log; None keeps all.
+        All labels except `labels` (JSON) are removed from the log.
         """
+        named = {"null", *labels}
         queue = self._queue.acquire(timeout=WAIT, poll_interval=POLL)
         with self._translated(), queue, self._patience(WAIT):
             try:
-                if labels is not None:
-                    self._connection.execute("BEGIN IMMEDIATE")
-                    self._unname_labels(lambda label: label != "null" and label not in labels)
-                    self._connection.execute("COMMIT")
+                self._connection.execute("BEGIN IMMEDIATE")
+                unname_labels(self._connection, lambda label: label not in named)
+                self._connection.execute("COMMIT")
                 self._connection.execute("VACUUM")
                 busy = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
             finally:
@@ -621,36 +529,17 @@ class Database:
         except (UnicodeDecodeError, DamagedRecord) as error:
             raise self.damaged() from error
         except sqlite3.Error as error:
-            name = getattr(error, "sqlite_errorname", "")
-            unwritable = (*_UNWRITABLE, "SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_PERM")
-            if name.startswith(unwritable if writes else _UNWRITABLE):
+            if is_error(error, *_UNWRITABLE, *(_NO_ACCESS if writes else ())):
                 raise UnwritableError(f"{self.folder} could not be written: {error}.") from error
-            if name.startswith(("SQLITE_CANTOPEN", "SQLITE_IOERR", "SQLITE_PERM")):
+            if is_error(error, *_NO_ACCESS):
                 raise MissingDataError(f"{self.file} could not be read: {error}.") from error
             if isinstance(error, sqlite3.DatabaseError):
                 raise self.damaged() from error
             raise
 
 
-def _patiently(function: Callable[..., R], *arguments: Any) -> R:
-    # Call a function again while another process keeps SQLite busy.
-    until = time.monotonic() + WAIT
-    while True:
-        try:
-            return function(*arguments)
-        except sqlite3.OperationalError as error:
-            name = getattr(error, "sqlite_errorname", "")
-            if not name.startswith("SQLITE_BUSY") or time.monotonic() > until:
-                raise
-
-
-def _is_empty(connection: sqlite3.Connection) -> bool:
-    # Whether nothing has been written: neither our tables nor something of another program.
-    names = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-    return not names and not connection.execute("PRAGMA application_id").fetchone()[0]
-
-
 _UNWRITABLE = ("SQLITE_FULL", "SQLITE_READONLY", "SQLITE_BUSY", "SQLITE_IOERR_WRITE")
+_NO_ACCESS = ("SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_PERM")
 
 
 _databases: "weakref.WeakSet[Database]" = weakref.WeakSet()

@@ -4,13 +4,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from minout.errors import MissingDataError, UnwritableError, system_reason
-from minout.store.schema import DATABASE
-
-MODEL = "model.minout"
-"""The file of a model, in folders of earlier versions, which have no database."""
-LOCK = ".lock"
-LEFTOVER = f".{MODEL}."
-"""The prefix of temporary files of earlier versions, which a killed process may have left."""
+from minout.store.schema import DATABASE, QUEUE
 
 
 def prepare_folder(path: Path, *, create: bool) -> Path | None:
@@ -37,8 +31,8 @@ def prepare_folder(path: Path, *, create: bool) -> Path | None:
     """
     if path.is_dir():
         names = {each.name for each in path.iterdir()}
-        if not names & {DATABASE, MODEL}:
-            if not all(name == LOCK or name.startswith(LEFTOVER) for name in names):
+        if DATABASE not in names:
+            if names - {QUEUE}:
                 raise MissingDataError(f"{path} holds files, but no model; name another folder.")
             if not create:
                 raise MissingDataError(f"There is no model in {path}; `minout learn` creates one.")
@@ -59,9 +53,9 @@ def prepare_folder(path: Path, *, create: bool) -> Path | None:
 
 def remove_if_empty(path: Path, made: Path) -> None:
     """Remove a folder that holds no more than a lock, and its parents up to `made`."""
-    if not path.is_dir() or any(each.name != LOCK for each in path.iterdir()):
+    if not path.is_dir() or any(each.name != QUEUE for each in path.iterdir()):
         return
-    (path / LOCK).unlink(missing_ok=True)
+    (path / QUEUE).unlink(missing_ok=True)
     with suppress(OSError):  # another process has put a file there
         path.rmdir()
         while path != made:
@@ -73,29 +67,20 @@ def holds_model(path: Path) -> bool:
     """Return whether a folder may hold a model; refuse a file, and a folder of other files."""
     if path.exists():
         prepare_folder(path, create=True)
-    return any((path / name).exists() for name in (DATABASE, MODEL))
+    return (path / DATABASE).exists()
 
 
 def size_of_model(path: Path) -> int:
     """Return how many bytes the files of a model have."""
-    files = [path / name for name in (DATABASE, f"{DATABASE}-wal", MODEL)]
+    files = [path / name for name in (DATABASE, f"{DATABASE}-wal")]
     return sum(each.stat().st_size for each in files if each.exists())
-
-
-def remove_file(path: Path) -> None:
-    """Remove the model's file and its temporary files: the database has replaced it."""
-    _remove([path / MODEL, *path.glob(f"{LEFTOVER}*")])
 
 
 def remove_model(path: Path) -> None:
     """Remove the model of a folder."""
-    _remove([path / f"{DATABASE}{ending}" for ending in ("", "-wal", "-shm")])
-    remove_file(path)
-
-
-def _remove(files: list[Path]) -> None:
-    for each in files:
+    for ending in ("", "-wal", "-shm"):
+        file = path / f"{DATABASE}{ending}"
         try:
-            each.unlink(missing_ok=True)
+            file.unlink(missing_ok=True)
         except OSError as error:
-            raise UnwritableError(f"{each} cannot be removed: {system_reason(error)}.") from error
+            raise UnwritableError(f"{file} cannot be removed: {system_reason(error)}.") from error

@@ -4,8 +4,7 @@ A *place* is the number of a stored row; the records of examples and rows have i
 """
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,13 +12,10 @@ from numpy.typing import NDArray
 
 from minout._typing import Ints
 from minout.store.records import DamagedRecord
-from minout.store.schema import KEYED, MODULUS, ExampleRecord, Key, example_seal, seal_of
+from minout.store.schema import SEALED, ExampleRecord, Key, example_seal, seal_of
 
 LEAST_BYTES = 16
 """A lower bound of the bytes that an example takes in the file."""
-STEPS, LEAST_STEPS, STEPS_PER_BYTE = 10_000, 1_000_000, 10
-"""How many steps SQLite takes between two questions whether it may go on, and how many it may take
-for a file of no bytes and for each byte; a record takes at most some hundred steps."""
 FEW = 1_000
 """How many records are read at a time."""
 NUMBERS = np.dtype(
@@ -39,61 +35,16 @@ class ExampleColumns(NamedTuple):
     corrected: tuple[str | None, ...]
 
 
-class KnownState:
-    """The newest state that a connection knows: its number, and the seals of all records."""
-
-    def __init__(self, version: int = 0, total: int = 0) -> None:
-        self.version, self.total = version, total
-        self.examples: Ints = np.zeros(0, dtype=np.int64)
-        self.keyed: dict[str, dict[Key, int]] = {table: {} for table in KEYED}
-
-    def follow(self, update: "Update") -> None:
-        """Follow a transaction that was committed, in place; idempotent."""
-        self.resize(update.end)
-        for place, seal in update.examples.items():
-            self.examples[place] = seal
-        for table, seals in update.keyed.items():
-            for key, new in seals.items():
-                if new is None:
-                    self.keyed[table].pop(key, None)
-                else:
-                    self.keyed[table][key] = new
-        self.version, self.total = update.version, update.total
-
-    def resize(self, end: int) -> None:
-        """Have seals for the places below `end`, and clear those of others, in place."""
-        if end > len(self.examples):
-            more = np.zeros(max(end, 2 * len(self.examples)), dtype=np.int64)
-            more[: len(self.examples)] = self.examples
-            self.examples = more
-        self.examples[end:] = 0
-
-    def seals_from(self, end: int) -> int:
-        """Return the sum of the seals of examples at places from `end` on."""
-        return int(self.examples[end:].sum())
-
-
-class Update(NamedTuple):
-    """What a transaction changes in a `KnownState`: new seals, None for deleted records."""
-
-    version: int
-    total: int
-    end: int
-    examples: dict[int, int]
-    keyed: dict[str, dict[Key, int | None]]
-
-
 class Reading:
     """The records of one state, while it is read.
 
     Its methods raise DamagedRecord if a record does not match its seal or is malformed. `limit` is
-    the size of the file: records that have more bytes than this in all are damaged.
+    the size of the file: records that have more bytes than this in all are damaged. `since` is the
+    number of an earlier state: examples that have not changed since are not read.
     """
 
-    def __init__(self, connection: sqlite3.Connection, limit: int, known: KnownState) -> None:
-        self._connection, self.limit = connection, limit
-        self.since = known.version
-        self._seals, self._keyed = known.examples, KnownState().keyed
+    def __init__(self, connection: sqlite3.Connection, limit: int, since: int) -> None:
+        self._connection, self.limit, self.since = connection, limit, since
 
     def examples(self, end: int) -> ExampleColumns:
         """Return the examples that changed since the known state; there are `end` places."""
@@ -108,17 +59,12 @@ class Reading:
             found += block
             if room < 0 or len(found) > end:
                 raise DamagedRecord("examples")
-        columns, seals = _columns(found)
+        columns = checked_examples(found)
         places = columns.numbers["place"]
         if not (places.min(initial=0) >= 0 and places.max(initial=-1) < end):
             raise DamagedRecord("examples")
         if not (np.diff(places) > 0).all() or (not self.since and len(found) != end):
             raise DamagedRecord("examples")
-        all_seals = np.zeros(end, dtype=np.int64)
-        known = min(end, len(self._seals))
-        all_seals[:known] = self._seals[:known]
-        all_seals[places] = seals
-        self._seals = all_seals
         return columns
 
     def rows(self, places: Ints, width: int) -> Iterator[tuple[Ints, bytes]]:
@@ -149,67 +95,31 @@ class Reading:
     def keyed(self, table: str) -> dict[Key, bytes]:
         """Return all records of a table by key, in the order of the keys."""
         found: dict[Key, bytes] = {}
-        seals: dict[Key, int] = {}
-        room, kind, last = self.limit, str if table == "parts" else int, _BEFORE_ALL[table]
-        for key, value, seal in self._each(f"SELECT key, value, seal FROM {table} ORDER BY key"):
-            if type(key) is not kind or type(value) is not bytes or type(seal) is not int:
-                raise DamagedRecord(table)
-            room -= len(value)
-            if room < 0 or not last < key:
-                raise DamagedRecord(table)
-            if seal_of(table, key, value) != seal:
-                raise DamagedRecord(table)
-            found[key], seals[key], last = value, seal, key
-        self._keyed[table] = seals
+        room, last = self.limit, _BEFORE_ALL[table]
+        cursor = self._connection.execute(f"SELECT key, value, seal FROM {table} ORDER BY key")
+        while block := cursor.fetchmany(FEW):
+            for key, value, seal in block:
+                if not is_sealed(table, key, value, seal) or not last < key:
+                    raise DamagedRecord(table)
+                room -= len(value)
+                if room < 0:
+                    raise DamagedRecord(table)
+                found[key], last = value, key
         return found
 
     def total(self) -> int:
-        """Return the sum of all seals that were read."""
-        keyed = sum(sum(seals.values()) for seals in self._keyed.values())
-        return (int(self._seals.sum()) + keyed) % MODULUS
-
-    def known(self, version: int, total: int) -> KnownState:
-        """Return the known state once all records have been read."""
-        found = KnownState(version, total)
-        found.examples, found.keyed = self._seals, self._keyed
-        return found
-
-    def _each(self, query: str, arguments: tuple[int, ...] = ()) -> Iterator[Any]:
-        cursor = self._connection.execute(query, arguments)
-        while block := cursor.fetchmany(FEW):
-            yield from block
-
-
-@contextmanager
-def bounded_work(connection: sqlite3.Connection, size: int) -> Iterator[None]:
-    """Interrupt queries that take many more steps than a file of this size needs.
-
-    In a forged file a page may belong to a table many times, so that a query would not end.
-    """
-    left = [(LEAST_STEPS + STEPS_PER_BYTE * size) // STEPS]
-
-    def is_too_long() -> bool:
-        left[0] -= 1
-        return left[0] < 0
-
-    connection.set_progress_handler(is_too_long, STEPS)
-    try:
-        yield
-    finally:
-        connection.set_progress_handler(None, 0)
-
-
-def ascending(rows: Iterable[Sequence[Any]]) -> Iterator[Any]:
-    """Yield records; raise DamagedRecord unless their first values are ascending numbers."""
-    last = -(2**64)
-    for row in rows:
-        if type(row[0]) is not int or row[0] <= last:
-            raise DamagedRecord("order")
-        last = row[0]
-        yield row
+        """Return the sum of the seals of all records."""
+        queries = (f"SELECT sum(seal) FROM {table}" for table in SEALED)
+        return sum(self._connection.execute(query).fetchone()[0] or 0 for query in queries)
 
 
 _BEFORE_ALL: dict[str, Any] = {"separators": -1, "images": -1, "parts": ""}
+
+
+def is_sealed(table: str, key: Any, value: Any, seal: Any) -> bool:
+    """Return whether the values of a record with a key have the right types and the right seal."""
+    kind = str if table == "parts" else int
+    return type(key) is kind and type(value) is bytes and seal == seal_of(table, key, value)
 
 
 def _length(records: list[Any]) -> int:
@@ -221,11 +131,11 @@ def _length(records: list[Any]) -> int:
         raise DamagedRecord("examples") from None
 
 
-def _columns(records: list[Any]) -> tuple[ExampleColumns, list[int]]:
-    # Records with their seals, each checked, as columns.
+def checked_examples(records: Sequence[Any]) -> ExampleColumns:
+    """Return records of examples, which end with their seals, as columns."""
     numbers = np.zeros(len(records), dtype=NUMBERS)
     if not records:
-        return ExampleColumns(numbers, (), (), ()), []
+        return ExampleColumns(numbers, (), (), ())
     *fields, seals = zip(*records, strict=True)
     columns = dict(zip(ExampleRecord._fields, fields, strict=True))
     texts = [columns.pop(name) for name in ("id", "label", "corrected")]
@@ -241,7 +151,7 @@ def _columns(records: list[Any]) -> tuple[ExampleColumns, list[int]]:
     for start, seal, *text in zip(starts, seals, *texts, strict=True):
         if example_seal(packed[start : start + size], *text) != seal:
             raise DamagedRecord("examples")
-    return ExampleColumns(numbers, *texts), list(seals)
+    return ExampleColumns(numbers, *texts)
 
 
 def _ranges(places: Ints) -> Iterator[tuple[int, int]]:

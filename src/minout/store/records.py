@@ -18,7 +18,6 @@ DTYPES = frozenset({"<f8", "<f4", "<i8", "<u8", "|i1", "|u1", "|b1"})
 LENGTH = 8
 """The number of bytes of the header's length."""
 MOST_AXES = 4
-MOST_BYTES = 2**48
 LONGEST_HEADER = 10_000
 
 
@@ -40,41 +39,31 @@ def decode_arrays(value: bytes) -> Arrays:
 
     Sizes are compared with the number of bytes before any memory is taken.
     """
-    end = LENGTH + int.from_bytes(value[:LENGTH], "little")
-    if len(value) < LENGTH or not LENGTH <= end <= min(len(value), LENGTH + LONGEST_HEADER):
-        raise DamagedRecord("length")
     try:
-        header = json.loads(value[LENGTH:end])
-    except (ValueError, RecursionError):
-        raise DamagedRecord("header") from None
+        return _decoded(value)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise DamagedRecord("arrays") from error
+
+
+def _decoded(value: bytes) -> Arrays:
+    end = LENGTH + int.from_bytes(value[:LENGTH], "little")
+    if end > min(len(value), LENGTH + LONGEST_HEADER):
+        raise DamagedRecord("length")
     found: Arrays = {}
-    if not isinstance(header, list):
-        raise DamagedRecord("header")
-    for entry in header:
-        name, dtype, shape = _checked(entry)
-        start, end = end, end + math.prod(shape) * dtype.itemsize
-        if name in found or end > len(value):
+    for name, dtype, shape in json.loads(value[LENGTH:end]):
+        is_shape = type(shape) is list and 1 <= len(shape) <= MOST_AXES
+        if not is_shape or not all(type(n) is int and n >= 0 for n in shape):
+            raise DamagedRecord("shape")
+        if type(name) is not str or name in found or dtype not in DTYPES:
+            raise DamagedRecord("name")
+        kind, count = np.dtype(dtype), math.prod(shape)
+        start, end = end, end + count * kind.itemsize
+        if end > len(value):
             raise DamagedRecord(name)
-        flat = np.frombuffer(value, dtype, math.prod(shape), start)
-        if dtype.kind == "b" and (flat.view(np.uint8) > 1).any():
+        flat = np.frombuffer(value, kind, count, start)
+        if kind.kind == "b" and (flat.view(np.uint8) > 1).any():
             raise DamagedRecord(name)
-        found[name] = flat.reshape(shape).copy()
+        found[name] = flat.reshape(shape).copy()  # too many numbers without a byte: ValueError
     if end != len(value):
         raise DamagedRecord("length")
     return found
-
-
-def _checked(entry: Any) -> tuple[str, np.dtype[Any], tuple[int, ...]]:
-    # Name, dtype and shape of one array.
-    if not isinstance(entry, list) or len(entry) != 3:
-        raise DamagedRecord("header")
-    name, dtype, shape = entry
-    if not isinstance(name, str) or not isinstance(dtype, str) or dtype not in DTYPES:
-        raise DamagedRecord("header")
-    if not isinstance(shape, list) or not 1 <= len(shape) <= MOST_AXES:
-        raise DamagedRecord("header")
-    if not all(type(n) is int and n >= 0 for n in shape):
-        raise DamagedRecord("header")
-    if math.prod(max(n, 1) for n in shape) > MOST_BYTES:  # NumPy multiplies the others, too
-        raise DamagedRecord("header")
-    return name, np.dtype(dtype), tuple(shape)

@@ -13,7 +13,7 @@ PAGE = 8_192
 MODULUS = 2**62
 SCHEMA = {
     "head": """CREATE TABLE head (
-  one INTEGER PRIMARY KEY, version INTEGER NOT NULL, total INTEGER NOT NULL, writer TEXT NOT NULL
+  one INTEGER PRIMARY KEY, version INTEGER NOT NULL, total INTEGER NOT NULL
 ) STRICT""",
     "examples": """CREATE TABLE examples (
   place INTEGER PRIMARY KEY, version INTEGER NOT NULL, id TEXT, label TEXT,
@@ -38,6 +38,7 @@ SCHEMA = {
 ) STRICT""",
 }
 KEYED = ("separators", "images", "parts")
+SEALED = ("examples", *KEYED)
 Key = int | str
 
 
@@ -71,7 +72,7 @@ class ExampleRecord(NamedTuple):
 
 
 class LogEntry(NamedTuple):
-    """One change, for `minout log`: when, what, the id of its example, and details as JSON."""
+    """One change, for the log: when, what, the id of its example, and details as JSON."""
 
     time: float
     action: str
@@ -82,8 +83,8 @@ class LogEntry(NamedTuple):
 class Changes(NamedTuple):
     """What one transaction writes: records by key; None deletes a record.
 
-    `end` is the number of places. The ids `forgotten` and the labels `gone` (JSON) are deleted from
-    the log.
+    `end` is the number of places. `emptied` are tables all of whose earlier records are deleted.
+    The ids `forgotten` and the labels `gone` (JSON) are deleted from the log.
     """
 
     end: int
@@ -92,6 +93,7 @@ class Changes(NamedTuple):
     separators: Mapping[Key, bytes | None] = {}
     images: Mapping[Key, bytes | None] = {}
     parts: Mapping[Key, bytes | None] = {}
+    emptied: Sequence[str] = ()
     log: Sequence[LogEntry] = ()
     forgotten: Sequence[str] = ()
     gone: Sequence[str] = ()
@@ -111,17 +113,3 @@ def example_seal(
 
 _NUMBERS = struct.Struct("<qqqddqq")
 """Place, region, position, weight, time, serial, digest."""
-
-
-def is_example(record: ExampleRecord) -> bool:
-    """Return whether the values of a record have the right types."""
-    return tuple(map(type, record)) in _EXAMPLE_TYPES
-
-
-_TEXT = (str, type(None))
-_EXAMPLE_TYPES = frozenset(
-    (int, id, label, int, int, float, float, int, int, corrected)
-    for id in _TEXT
-    for label in _TEXT
-    for corrected in _TEXT
-)

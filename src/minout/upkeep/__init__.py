@@ -1,8 +1,8 @@
 """Check, repair and copy a model's folder, and read its log of changes."""
 
+from minout.store.log import Entry
 from minout.upkeep.copies import backup
-from minout.upkeep.health import Health, check, require_database
-from minout.upkeep.history import Entry, read_log
+from minout.upkeep.health import Health, check, read_log
 from minout.upkeep.rebuild import Repair, damaged_files, repair
 
 __all__ = [
@@ -14,5 +14,4 @@ __all__ = [
     "damaged_files",
     "read_log",
     "repair",
-    "require_database",
 ]

@@ -1,4 +1,4 @@
-"""Check everything that a model's folder holds."""
+"""Check everything that a model's folder holds, and read its log of changes."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 from minout.codecs import Codec
 from minout.engine import Audit
-from minout.errors import InvalidInputError, MinoutError, MissingDataError
+from minout.errors import InvalidInputError, MinoutError
 from minout.features import FeatureMap
 from minout.learner import Learner
-from minout.store.folder import prepare_folder
-from minout.store.schema import DATABASE
-from minout.upkeep.salvage import Progress, Salvaged, salvage
+from minout.store import Database, prepare_folder
+from minout.store.log import Entry
+from minout.upkeep.intact import Intact, Progress
 
 
 class Health(NamedTuple):
@@ -42,18 +42,6 @@ class Health(NamedTuple):
 
 def nothing(_: float) -> None:
     """Show no progress."""
-
-
-def require_database(folder: str | Path) -> Path:
-    """Return the folder of a model that has a database; raise an error for others."""
-    folder = Path(folder)
-    prepare_folder(folder, create=False)
-    if not (folder / DATABASE).exists():
-        raise MissingDataError(
-            f"{folder} holds a model of an earlier version; `minout consolidate` brings it up to "
-            "date."
-        )
-    return folder
 
 
 def check(
@@ -93,30 +81,44 @@ def check(
     >>> check(folder).ok
     True
     """
-    folder = require_database(folder)
-    found = salvage(folder, keep_rows=False, progress=progress)
-    return check_found(folder, found, features, memory)
-
-
-def check_found(
-    folder: Path, found: Salvaged, features: Any = None, memory: Codec | None = None
-) -> Health:
-    """Return the result of `check` for a model whose records have been read."""
-    records, rows = len(found.examples) + sum(found.keyed.values()), len(found.rows)
-    problems, audit = list(found.problems), None
+    folder = Path(folder)
+    prepare_folder(folder, create=False)
+    found = Intact(folder, progress)
+    problems, audit = found.problems, None
     if not problems:
         try:
-            audit = _audit(folder, features, memory)
+            with Learner.open(folder, read_only=True, features=features, memory=memory) as learner:
+                audit = learner.audit() if len(learner) else None
         except InvalidInputError:  # the user must pass the feature map or the codec
             raise
         except MinoutError as error:
             problems.append(f"The model cannot be loaded: {error}")
-    return Health(tuple(problems), records, rows, audit)
+    return Health(tuple(problems), found.records, len(found.examples), audit)
 
 
-def _audit(folder: Path, features: Any, memory: Codec | None) -> Audit | None:
-    learner = Learner.open(folder, read_only=True, features=features, memory=memory)
+def read_log(folder: str | Path, after: int = 0) -> list[Entry]:
+    """Return the log of a model, oldest entry first.
+
+    It has one entry for each change that moved a separator, changed the list of misfits, corrected
+    or forgot an example, or replaced the whole model; the newest 10,000 are kept. Examples that
+    changed nothing else, when they were taught, have no entry.
+
+    Parameters
+    ----------
+    folder : str or Path
+        The model's folder.
+    after : int, default=0
+        Leave out entries up to this number.
+
+    Returns
+    -------
+    list of Entry
+        The entries.
+    """
+    folder = Path(folder)
+    prepare_folder(folder, create=False)
+    database = Database(folder, read_only=True)
     try:
-        return learner.audit() if len(learner) else None
+        return database.log(after)
     finally:
-        learner.close()
+        database.close()

@@ -1,1 +1,1 @@
-"""The figures of the paper, each a folder: run and figure (see `task.py`)."""
+"""The paper's figures: each is settings → rows → a drawing and claims, made from rows alone."""

@@ -1,1 +1,0 @@
-"""The demo: digits in label order, compared with SGD; wrong labels found; forgetting."""

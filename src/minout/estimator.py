@@ -1,0 +1,569 @@
+"""The scikit-learn estimator: fit, partial_fit, predict, and the methods of a learner."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from minout import engine, steps
+from minout._typing import Floats, Id, Label
+from minout.api import predicted, probabilities, scores
+from minout.codecs import Codec, memory_name
+from minout.engine import Certificate, State, StepReport, WhatIf
+from minout.engine.settings import Keep
+from minout.estimator_base import NOTHING_YET, SETTINGS, HeldLearner, LastCall, class_weight_of
+from minout.estimator_inputs import (
+    RowFacts,
+    batch_of,
+    checked_rows,
+    checked_rows_and_labels,
+    labels_of,
+)
+from minout.features import (
+    FeatureMap,
+    HashedText,
+    Identity,
+    Projection,
+    Scattering,
+)
+from minout.inputs import Schema, known_rows
+from minout.inputs.labels import with_unknown
+from minout.learner import Auto, Learner
+from minout.model_store import Durability
+from minout.picture import Images, Picture, draw
+from minout.steps import not_empty
+
+_NAMED: dict[str, FeatureMap] = {
+    "identity": Identity(),
+    "projection": Projection(),
+    "text": HashedText(),
+}
+"""The maps that are given by name."""
+
+
+class MinoutClassifier(HeldLearner):
+    """An online classifier that stores every example and reports what each one changed.
+
+    `fit` starts a new model and consolidates it: the result does not depend on the order of the
+    rows. `partial_fit` teaches more rows, one by one; new labels may appear at any time. Everything
+    else is as in `Learner`, whose methods this classifier has, too.
+
+    Threads may share a classifier: readers always see a consistent state, and calls that change it
+    wait for each other.
+
+    Parameters
+    ----------
+    {settings}
+    image_shape : tuple of int, optional
+        For "scattering" and `picture`: the shape of the image in a row, (height, width) or
+        (height, width, channels). By default a row whose length is a square is a grey image.
+    class_weight : dict, "balanced" or None, default=None
+        Factors for the weights of the rows of each label. A dict of label to factor; labels that
+        are missing have 1. `fit` refuses a dict that has a label which is not in y, unless all
+        labels of y are in it. "balanced", for `fit` only, computes factors that give all labels the
+        same total weight: n_samples / (n_classes * count of the label).
+    store : str or Path, optional
+        A folder to which all changes are committed, and which other processes can use at the same
+        time: see `Learner.open`. By default the model is in RAM only. `fit` needs a folder without
+        a model; `partial_fit`, `predict`, the other methods and the attributes continue with the
+        model that is there, which must have been made with the same parameters. A copy or a pickle
+        is not connected with the folder.
+    durability : {"batch", "example"}, default="batch"
+        With `store`: whether the changes of several calls are committed together, about twice a
+        second, or each call commits its changes before it returns; see `Learner.open`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels taught or passed as `classes`, sorted, in the dtype in which they were passed.
+    n_features_in_ : int
+        The number of columns of X.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The names of the columns, if X was a data frame.
+    columns_ : dict of str to str
+        The kind of each column of a data frame, and the reason.
+    reports_ : list of StepReport
+        The report of each row of the last `fit` or `partial_fit`, or of each example of the last
+        correction or update; empty after other changes. It says what moved, whether the row was
+        predicted correctly before, and whether there was a refresh.
+    certificates_ : list of Certificate
+        The certificates of the last call: one per row or per corrected example, otherwise one.
+    certificate_ : Certificate
+        The certificate of the last change: what moved, and which examples became misfits. After
+        `forget` it does not name the forgotten examples; the one that `forget` returns does.
+    ids_ : list of int or str
+        The ids that the last `fit` or `partial_fit` taught, without those forgotten since.
+    all_ids_ : list of int or str
+        The ids of all stored examples, in the order in which they were taught.
+    misfits_ : list of int or str
+        The ids of the stored examples on the wrong side of a separator of their region.
+    pending_ : list of int or str
+        The ids of the stored examples that wait until a separator with many support vectors moves.
+    learner_ : Learner
+        The underlying learner.
+
+    See Also
+    --------
+    minout.Learner : The same without scikit-learn's conventions.
+
+    Notes
+    -----
+    The parameters are read when a model is started: by `fit`, or by the first `partial_fit`.
+
+    X is an array or a SciPy sparse matrix of numbers, a pandas or polars data frame with columns of
+    any kind, or a list of records; see the notes of `Learner`. y holds strings or whole numbers.
+    With `features="text"`, X is a list, an array or a series of strings.
+
+    In reports and certificates labels are as the learner stores them: True is 1, and 2.0 is 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from minout import MinoutClassifier
+    >>> X, y = np.array([[1.0, 0.0], [0.8, 0.1], [0.0, 1.0]]), ["cat", "cat", "dog"]
+    >>> classifier = MinoutClassifier().partial_fit(X, y, ids=["tom", "kit", "rex"])
+    >>> classifier.partial_fit([[-1.0, -1.0]], ["fish"]).classes_.tolist()
+    ['cat', 'dog', 'fish']
+    >>> classifier.certificate_.moved  # the separators that the fish moved
+    (('cat', 'fish'), ('dog', 'fish'))
+    >>> classifier.predict([[0.9, 0.2], [-0.5, -0.8]]).tolist()
+    ['cat', 'fish']
+    >>> classifier.explain([0.9, 0.2]).supports[0].id
+    'tom'
+    >>> report = classifier.correct("kit", "dog")
+    >>> classifier.all_ids_, classifier.audit().ok
+    (['tom', 'kit', 'rex', 0], True)
+    """
+
+    def __init__(
+        self,
+        *,
+        C: float | Auto = "auto",
+        whiten: bool | Auto = "auto",
+        lda_prior: bool | Auto = "auto",
+        standardize: bool | Auto = "auto",
+        regions: int | Auto = "auto",
+        expand: int | Auto | None = "auto",
+        features: str | FeatureMap | Callable[[Any], Any] = "identity",
+        refresh: Literal["auto", "manual"] = "auto",
+        near_classes: int | Literal["auto", "all"] = "auto",
+        keep: Keep = "all",
+        memory: str | Codec = "auto",
+        column_kinds: Mapping[str, str] | None = None,
+        image_shape: tuple[int, ...] | None = None,
+        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+        store: str | Path | None = None,
+        durability: Durability = "batch",
+    ) -> None:
+        self.C = C
+        self.whiten = whiten
+        self.lda_prior = lda_prior
+        self.standardize = standardize
+        self.regions = regions
+        self.expand = expand
+        self.refresh = refresh
+        self.near_classes = near_classes
+        self.keep = keep
+        self.memory = memory
+        self.features = features
+        self.image_shape = image_shape
+        self.class_weight = class_weight
+        self.store = store
+        self.durability = durability
+        self.column_kinds = column_kinds
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, ids: Any = None, at: Any = None
+    ) -> Self:
+        """Start a new model, teach it all rows and consolidate it.
+
+        The model then depends on the set of examples only, not on their order. With `keep`, the
+        rows that stay are the newest by `at`; without `at`, the last ones. If the call raises
+        an error or is interrupted, the classifier stays as it was.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The examples.
+        y : array-like of shape (n_samples,)
+            Their labels: strings or whole numbers.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each row counts; by default 1. A row of weight 2 is the same as two equal rows,
+            and rows of weight 0 are left out.
+        ids : sequence of int or str, optional
+            One id per row; by default the rows are numbered.
+        at : float, datetime or sequence of them, optional
+            When it happened, one time for all rows or one per row; see `Learner.teach`.
+
+        Returns
+        -------
+        self : MinoutClassifier
+            The fitted classifier.
+        """
+        with self._changing():
+            self._require_empty_store()
+            learner, reports = self._new_learner(), list[StepReport]()
+            facts = RowFacts(None, sample_weight, ids, at)
+            learner._teach(batch_of(X, y, facts, self.class_weight, is_fit=True), reports)
+            certificate = learner.consolidate().certificate
+            self._keep(learner, LastCall(_taught_ids(reports), reports, [certificate]))
+        return self
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        classes: Any = None,
+        sample_weight: Any = None,
+        *,
+        ids: Any = None,
+        at: Any = None,
+    ) -> Self:
+        """Teach more rows, one by one, in their order.
+
+        If the call raises an error, the classifier is unchanged. If it is interrupted (Ctrl-C),
+        the examples before the interruption stay taught; `ids_` lists them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The examples.
+        y : array-like of shape (n_samples,)
+            Their labels: strings or whole numbers.
+        classes : array-like, optional
+            Labels to announce: they are in `classes_` from now on, with probability 0 until they
+            have an example, and until `forget` or `forget_class` removes their last one. Labels
+            that were not announced may still appear.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each row counts; by default 1. Rows of weight 0 are left out.
+        ids : sequence of int or str, optional
+            One id per row; by default the next free numbers. Teaching a stored id again with the
+            same row, label and weight changes nothing; with others it is an error: see `correct`.
+        at : float, datetime or sequence of them, optional
+            When it happened, one time for all rows or one per row; see `Learner.teach`.
+
+        Returns
+        -------
+        self : MinoutClassifier
+            The classifier.
+        """
+        with self._changing():
+            known, reports = self._learner_or_stored(to_change=True), list[StepReport]()
+            learner = self._new_learner() if known is None else known
+            facts = RowFacts(classes, sample_weight, ids, at)
+            batch = batch_of(X, y, facts, self.class_weight, is_fit=False)
+            try:
+                learner._teach(batch, reports)
+            except BaseException:
+                if reports:  # an interruption
+                    self._keep(learner, LastCall(_taught_ids(reports), [], []))
+                raise
+            certificates = [each.certificate for each in reports]
+            self._keep(learner, LastCall(_taught_ids(reports), reports, certificates))
+        return self
+
+    def predict(self, X: Any, unknown: Any = None) -> NDArray[Any]:
+        """Predict the class with the highest score for each row; ties go to the first class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        unknown : object, optional
+            The label to return for rows whose scores are all 0 or less.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels.
+        """
+
+        def query(state: State, schema: Schema) -> NDArray[Any]:
+            found, rejected = predicted(state, _rows(X, state, schema))
+            labels = labels_of(state, schema).decode(found)
+            return labels if unknown is None else with_unknown(labels, rejected, unknown)
+
+        return self._read(query)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Estimate the probability of each class: see `Learner.probabilities`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns are in the order of `classes_`; 0 for a class without examples.
+        """
+        return self._read(
+            lambda state, schema: _spread(
+                state, schema, probabilities(state, _rows(X, state, schema)), 0.0
+            )
+        )
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Estimate the logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            The logarithm of `predict_proba`; -inf where that is 0.
+        """
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return the score of each class: the smallest margin that the row would have in it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
+            Columns are in the order of `classes_`. For two classes, the score of the second, as
+            scikit-learn expects; the score of the first is its negative. A class without examples
+            has -inf, a single class has inf.
+        """
+        found = self._read(
+            lambda state, schema: _spread(
+                state, schema, scores(not_empty(state), _rows(X, state, schema)), -np.inf
+            )
+        )
+        return found[:, 1] if found.shape[1] == 2 else found
+
+    def what_if(self, X: Any, y: Any) -> list[WhatIf]:
+        """Return which stored examples could be disturbed by each row alone; learn nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            The labels that they would have.
+
+        Returns
+        -------
+        list of WhatIf
+            One per row; its `interfered` lists the ids of the examples whose scores, clipped at 0,
+            could change.
+        """
+
+        def query(state: State, schema: Schema) -> list[WhatIf]:
+            checked, array, _ = checked_rows_and_labels(X, y, state, schema)
+            labels, _ = labels_of(state, schema).encode(array)
+            pairs = zip(known_rows(checked, schema, state), labels, strict=True)
+            return [engine.what_if(state, row, label, steps.clock()) for row, label in pairs]
+
+        return self._read(query)
+
+    def picture(self, x: Any, images: Images | None = None) -> Picture:
+        """Draw the explanation of an image.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_features,) or of the image's shape
+            An image.
+        images : mapping of id to image, optional
+            The images of stored examples. By default the stored rows, if they are the images
+            themselves (`features="identity"`).
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Save it with `savefig`.
+        """
+        learner, explanation = self._fitted(), self.explain(x)
+        if not isinstance(learner.features, Identity):
+            explanation = explanation._replace(separator=np.empty(0))
+        elif images is None:
+            images = {each.id: learner.example(each.id)[0] for each in explanation.supports}
+        return draw(explanation, x, self.image_shape, images)
+
+    def save(self, file: str | Path) -> None:
+        """Write the classifier to one file; a loaded copy continues with bit-identical results.
+
+        Parameters
+        ----------
+        file : str or Path
+            The file to write. An existing file is replaced only when the new one is complete.
+        """
+        self._fitted().save(file)
+
+    @classmethod
+    def load(
+        cls,
+        file: str | Path,
+        features: str | FeatureMap | Callable[[Any], Any] | None = None,
+        memory: Codec | None = None,
+    ) -> Self:
+        """Read a classifier from a file that a classifier or a learner saved.
+
+        Parameters
+        ----------
+        file : str or Path
+            The file.
+        features : FeatureMap or callable, optional
+            The feature map, if it is a function of your own: it is not saved.
+        memory : Codec, optional
+            The codec, if it is your own: it is not saved.
+
+        Returns
+        -------
+        MinoutClassifier
+            A classifier in the state in which the other was saved.
+        """
+        learner = Learner.load(file, features, memory)
+        named = _named(learner.features) if features is None else {"features": features}
+        classifier = cls(
+            **{name: getattr(learner.settings, name) for name in SETTINGS},
+            **named,
+            memory=memory_name(learner.memory),
+            column_kinds=learner.schema.column_kinds or None,
+            class_weight=learner._read(class_weight_of),
+        )
+        classifier._model = learner, NOTHING_YET
+        return classifier
+
+    @property
+    def learner_(self) -> Learner:
+        """The underlying learner."""
+        return self._has("learner_")
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels taught or passed as `classes`, sorted, in the dtype of the input."""
+        return self._has("classes_")._read(
+            lambda state, schema: labels_of(state, schema).decode(_all_labels(state, schema))
+        )
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of columns of X."""
+        schema = self._has("n_features_in_").schema
+        width = schema.width if schema.columns is None else len(schema.columns)
+        if width is None:
+            raise AttributeError("X has no columns; there is no `n_features_in_`.")
+        return width
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """The names of the columns of X, if it was a data frame."""
+        names = self._has("feature_names_in_").schema.columns
+        if names is None:
+            raise AttributeError("X was not a data frame; there is no `feature_names_in_`.")
+        return np.array(names, dtype=object)
+
+    @property
+    def columns_(self) -> dict[str, str]:
+        """The kind of each column of a data frame, and the reason."""
+        return self._has("columns_").schema.described()
+
+    @property
+    def misfits_(self) -> list[Id]:
+        """The ids of the stored examples on the wrong side of a separator of their class."""
+        return self._has("misfits_").misfits
+
+    @property
+    def pending_(self) -> list[Id]:
+        """The ids of the stored examples that wait until a separator moves; see `settle`."""
+        return self._has("pending_").pending
+
+    @property
+    def ids_(self) -> list[Id]:
+        """The ids that the last `fit` or `partial_fit` taught, without those forgotten since."""
+        learner = self._has("ids_")
+        return [each for each in self._last().ids if each in learner]
+
+    @property
+    def all_ids_(self) -> list[Id]:
+        """The ids of all stored examples, in the order in which they were taught."""
+        return self._has("all_ids_").ids
+
+    @property
+    def reports_(self) -> list[StepReport]:
+        """The reports of the last `fit`, `partial_fit`, correction or update."""
+        self._has("reports_")
+        return list(self._last().reports)
+
+    @property
+    def certificates_(self) -> list[Certificate]:
+        """The certificates of the last call: one per row or per corrected example."""
+        self._has("certificates_")
+        return list(self._last().certificates)
+
+    @property
+    def certificate_(self) -> Certificate:
+        """The certificate of the last change."""
+        if not self.certificates_:
+            raise AttributeError(
+                "There is no certificate: the last call was interrupted, "
+                "or nothing has changed since this classifier was loaded."
+            )
+        return self.certificates_[-1]
+
+    def __sklearn_tags__(self) -> Any:
+        """Return what kinds of input this classifier takes."""
+        tags = super().__sklearn_tags__()
+        takes_text = self.features == "text" or isinstance(self.features, HashedText)
+        tags.input_tags.sparse = tags.input_tags.two_d_array = not takes_text
+        tags.input_tags.string = tags.input_tags.one_d_array = takes_text
+        return tags
+
+
+def _with_settings(doc: str | None) -> str | None:
+    # The docstring of the classifier with the parameters that it shares with the learner.
+    if doc is None or Learner.__doc__ is None:  # python -OO
+        return doc
+    start, stop = (Learner.__doc__.index(each) for each in ("    C : float", "\n\n    Notes"))
+    first, _, others = Learner.__doc__[start:stop].partition("    missing : ")
+    last = others[others.index("    column_kinds : ") :]
+    return doc.replace("    {settings}", first + last)
+
+
+MinoutClassifier.__doc__ = _with_settings(MinoutClassifier.__doc__)
+
+
+def _rows(X: Any, state: State, schema: Schema) -> Floats:
+    return known_rows(checked_rows(X, state, schema), schema, state)
+
+
+def _all_labels(state: State, schema: Schema) -> list[Label]:
+    # The labels seen and announced, sorted, as the learner stores them.
+    return sorted({*state.labels, *labels_of(state, schema).announced})
+
+
+def _spread(state: State, schema: Schema, values: Floats, empty: float) -> Floats:
+    # Values (n, labels seen) with a column per class; those without examples are `empty`.
+    labels, seen = _all_labels(state, schema), sorted(state.labels)
+    if len(labels) == len(seen):
+        return values
+    wide = np.full((len(values), len(labels)), empty)
+    wide[:, [labels.index(label) for label in seen]] = values
+    return wide
+
+
+def _named(features: FeatureMap) -> dict[str, Any]:
+    for name, default in _NAMED.items():
+        if features == default:
+            return {"features": name}
+    if isinstance(features, Scattering) and features == Scattering(features.image_shape):
+        return {"features": "scattering", "image_shape": features.image_shape}
+    return {"features": features}
+
+
+def _taught_ids(reports: list[StepReport]) -> list[Id]:
+    gone = {id for each in reports for id in each.certificate.forgotten}
+    return [each.example_id for each in reports if each.example_id not in gone]

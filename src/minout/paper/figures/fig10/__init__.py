@@ -1,1 +1,0 @@
-"""The paper's open question: how many examples a step concerns, against the number of units."""

@@ -1,1 +1,0 @@
-"""The appendix's figure on SGD: an ordinary network fails on MNIST in label order."""

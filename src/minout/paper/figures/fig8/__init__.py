@@ -1,1 +1,0 @@
-"""The sharing line: from a θ for every row to one θ for all, with minout units in between."""

@@ -1,0 +1,181 @@
+"""`minout predict`, `score`, `what-if` and `explain`: what a model says of the rows of a file."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from minout import Learner
+from tests.cli.conftest import PEOPLE, invoke
+
+
+def test_predictions_are_the_learners(rows_of, run, wines, wine, wine_rows):
+    found = rows_of("predict", wines, wine)
+    learner = Learner.open(wines, read_only=True)
+    records = [
+        dict(zip(wine_rows[0][:13], map(str, row[:13]), strict=True)) for row in wine_rows[1:]
+    ]
+    assert [each["label"] for each in found] == learner.predict(records).tolist()
+    best = learner.probabilities(records).max(axis=1)
+    assert [each["probability"] for each in found] == best.tolist()
+    assert [list(each["scores"].values()) for each in found] == learner.scores(records).tolist()
+    assert [each["id"] for each in found] == learner.ids
+    assert [each["line"] for each in found] == list(range(2, 180))
+    piped = list(csv.DictReader(io.StringIO(run("predict", wines, wine))))
+    assert list(piped[0]) == ["line", "id", "label", "probability"]
+    assert [float(each["probability"]) for each in piped] == best.tolist()
+
+
+def test_a_row_on_no_side_gets_the_unknown_label(rows_of, wines, wine):
+    labels = [each["label"] for each in rows_of("predict", wines, wine, "--unknown", "none")]
+    assert set(labels) <= {"none", "barolo", "grignolino", "barbera, sweet"}
+
+
+def test_predictions_need_no_label_and_take_what_is_missing_or_new(
+    rows_of, table, refused, write_csv
+):
+    header, *rows = PEOPLE
+    file = write_csv("d.csv", [header[:5], ["", "paris", "?", "", "unheard words"], rows[1][:5]])
+    assert [each["line"] for each in rows_of("predict", table, file)] == [2, 3]
+    file = write_csv("d.csv", [header[1:5], rows[0][1:5]])
+    assert "has no column age, which this model was taught with" in refused("predict", table, file)
+
+
+def test_a_bad_row_comes_after_the_answers_before_it(table, write_csv):
+    header, *rows = PEOPLE
+    file = write_csv("d.csv", [header, rows[0], ["1e400", *rows[1][1:]], rows[2]])
+    result = invoke("predict", table, file, "--json")
+    assert result.exit_code == 1
+    assert "line 3: " in str(result.exception)
+    assert [json.loads(each)["line"] for each in result.stdout.splitlines()] == [2]
+    bad_first = write_csv("e.csv", [header, ["1e400", *rows[1][1:]]])
+    assert invoke("predict", table, bad_first).stdout == ""  # not even a header
+
+
+@pytest.mark.parametrize("name", ["predict", "score", "what-if"])
+def test_bad_rows_are_skipped_if_asked(table, write_csv, tmp_path, rows_of, name):
+    header, *rows = PEOPLE
+    file = write_csv("d.csv", [header, rows[0], [*rows[1], ""], ["1e400", *rows[2][1:6], "k99"]])
+    found = rows_of(name, table, file, "--skip-bad", tmp_path / "bad.csv")
+    assert len((tmp_path / "bad.csv").read_text().splitlines()) == 3
+    if name == "score":
+        assert found[-1]["examples"] == 1
+    else:
+        assert [each["line"] for each in found] == [2]
+
+
+def test_a_score_counts_rows_by_label_and_what_they_are_taken_for(
+    rows_of, run, refused, wines, wine_rows, write_csv
+):
+    for row in wine_rows[1:6]:
+        row[13] = "barbera, sweet"
+    file = write_csv("d.csv", wine_rows)
+    predicted = [each["label"] for each in rows_of("predict", wines, file)]
+    *labels, everything = rows_of("score", wines, file)
+    right = sum(p == row[13] for p, row in zip(predicted, wine_rows[1:], strict=True))
+    assert (everything["label"], everything["examples"], everything["right"]) == (None, 178, right)
+    assert everything["accuracy"] == right / 178
+    assert sum(each["examples"] for each in labels) == 178
+    sweet = next(each for each in labels if each["label"] == "barbera, sweet")
+    assert sweet["predicted_otherwise"]["barolo"] == 5
+    assert "barolo: 5" in run("score", wines, file)
+    for row in wine_rows[1:]:
+        row[13] = "merlot"
+    file = write_csv("d.csv", wine_rows)
+    assert "is one of this model's" in refused("score", wines, file)
+
+
+def test_what_if_tells_what_teaching_would_do_and_teaches_nothing(
+    rows_of, run, wines, wine_rows, write_csv, saved
+):
+    before = saved(wines)
+    wine_rows[1][14] = "new"
+    wine_rows[1][13] = "grignolino"
+    file = write_csv("d.csv", wine_rows[:4])
+    new, *known = rows_of("what-if", wines, file)
+    assert ["barolo", "grignolino"] in new["moved"]
+    assert new["interfered"]
+    assert not new["known"]
+    assert [(each["known"], each["moved"], each["interfered"]) for each in known] == [
+        (True, [], [])
+    ] * 2
+    assert saved(wines) == before
+    (row, *_) = csv.DictReader(io.StringIO(run("what-if", wines, file)))
+    assert int(row["interfered"]) == len(new["interfered"])
+
+
+def test_what_if_refuses_what_learn_would_refuse(refused, wines, wine_rows, write_csv):
+    wine_rows[2][0] = 99.0
+    assert "line 3: Example 'b1' is stored with another row" in refused(
+        "what-if", wines, write_csv("d.csv", wine_rows)
+    )
+
+
+def test_an_explanation_adds_up(run_json, run, wines, wine, table, people):
+    for model, file in ((wines, wine), (table, people)):
+        told = run_json("explain", model, file, "--row", "7")
+        total = told["at_mean"] + sum(each["contribution"] for each in told["columns"])
+        assert total == pytest.approx(told["margin"])
+        weights = sum(each["weight"] for each in told["supports"])
+        assert told["prior"] + told["bias"] + told["forgotten"] + weights == pytest.approx(
+            told["margin"]
+        )
+    assert {each["column"] for each in told["columns"]} == set(PEOPLE[0][:5])
+    shown = run("explain", wines, wine, "--row", "7", "-n", "2")
+    assert "predicted:" in shown
+    assert "column,value,contribution" in shown
+
+
+def test_a_row_is_named_by_its_number_or_its_id_or_is_stored(run_json, refused, wines, wine):
+    by_row, by_id = (
+        run_json("explain", wines, wine, *words) for words in (("--row", "3"), ("--example", "b2"))
+    )
+    stored = run_json("explain", wines, "--example", "b2")
+    assert by_row == by_id
+    assert stored["margin"] == by_row["margin"]
+    assert (stored["where"], stored["label"]) == ("stored", "barolo")
+    assert "has no row 999" in refused("explain", wines, wine, "--row", "999")
+    assert "has no example 'b999'" in refused("explain", wines, wine, "--example", "b999")
+    assert "There is no example 'b999'" in refused("explain", wines, "--example", "b999")
+    assert invoke("explain", wines, wine).exit_code == 2
+
+
+def test_an_explanation_is_drawn_for_tables_and_images(run, refused, table, people, tmp_path):
+    picture = tmp_path / "why.png"
+    run("explain", table, people, "--row", "1", "--picture", picture)
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    rng = np.random.default_rng(0)
+    for kind, low in (("dark", 0), ("light", 128)):
+        (tmp_path / "images" / kind).mkdir(parents=True)
+        for i in range(4):
+            pixels = rng.integers(low, low + 128, size=(8, 8), dtype=np.uint8)
+            Image.fromarray(pixels).save(tmp_path / "images" / kind / f"{i}.png")
+    run("learn", tmp_path / "m", tmp_path / "images")
+    picture = tmp_path / "why.svg"
+    run(
+        "explain",
+        tmp_path / "m",
+        tmp_path / "images/dark/1.png",
+        "--row",
+        "1",
+        "--picture",
+        picture,
+    )
+    assert "<svg" in picture.read_text()
+    assert "A picture is one of" in refused(
+        "explain", table, people, "--row", "1", "--picture", tmp_path / "why.txt"
+    )
+
+
+def test_a_model_without_examples_or_none_at_all_is_one_sentence(
+    refused, run, wines, wine, tmp_path
+):
+    for label in ("barolo", "grignolino", "barbera, sweet"):
+        run("forget", wines, "--of", label)
+    for name in ("predict", "score", "what-if"):
+        assert "has no examples; teach it some first" in refused(name, wines, wine)
+        assert "`minout learn` creates one" in refused(name, tmp_path / "none", wine)
+    assert not (tmp_path / "none").exists()
