@@ -115,12 +115,10 @@ def test_a_monitor_read_from_json_gives_the_same_answers(stream, cut):
     [
         {"labels": None},
         {"labels": [0.5]},
-        {"totals": [[-1, 2], [1, 0]]},
-        {"totals": [[500, 1], [1, 0]]},
+        {"totals": [[1, 2]]},
         {"recent": [[0, 1], [9, 0]]},
         {"recent": 7},
-        {"earlier_falls": [float("inf"), 0.0]},
-        {"falls": [float("nan")]},
+        {"falls": None},
     ],
 )
 def test_values_that_are_no_monitor_are_refused(broken):

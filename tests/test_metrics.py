@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minout.errors import InvalidInputError
 from minout.metrics import accuracy, forgetting_from_best, wilson_interval
 from oracle.eighths import arrays
 
@@ -14,12 +13,6 @@ from oracle.eighths import arrays
 def test_accuracy_is_the_share_of_equal_labels(pairs):
     predicted, labels = (np.array(each) for each in zip(*pairs, strict=True))
     assert accuracy(predicted, labels) == sum(p == t for p, t in pairs) / len(pairs)
-
-
-@pytest.mark.parametrize(("predicted", "labels"), [([], []), ([1], [1, 2]), ([[1]], [1])])
-def test_accuracy_of_nothing_or_of_unequal_lengths_is_refused(predicted, labels):
-    with pytest.raises(InvalidInputError, match=r"^[^\n]*\.$"):
-        accuracy(np.array(predicted), np.array(labels))
 
 
 @given(st.integers(1, 4).flatmap(lambda t: arrays(t, t, lowest=0, highest=8)))

@@ -51,6 +51,7 @@ def test_records_of_one_column_are_its_texts(features):
 
 BAD = {
     "number": ({"X": [[0.0, 1.0], [np.nan, 1.0]]}, 1),
+    "masked": ({"X": np.ma.array(ARRAY[:2], mask=np.eye(2))}, None),
     "label": ({"y": ["low", 3]}, 1),
     "id": ({"ids": [True, "b"]}, 0),
     "twice": ({"ids": ["c", "c"]}, 1),
@@ -81,13 +82,13 @@ def test_labels_and_ids_of_a_file_are_those_of_the_model():
     assert [numbers.find_id(each) for each in ("7", "8", "9", "1e0")] == [7, "8", None, None]
 
 
-@pytest.mark.parametrize("kept", ["file", "folder", "pickle"])
+@pytest.mark.parametrize("kept", ["copy", "store", "pickle"])
 def test_what_is_known_of_files_is_kept(kept, tmp_path):
-    learner = Learner.open(tmp_path / "model") if kept == "folder" else Learner()
+    learner = Learner.open(tmp_path / "model") if kept == "store" else Learner()
     learner.teach_many(RECORDS, LABELS)
     learner.set_source(label="kind", image_shape=[2, 1])
     learner.set_source(id="number", decimal=",")
-    if kept == "file":
+    if kept == "copy":
         learner.save(tmp_path / "file")
         twin = Learner.load(tmp_path / "file")
     elif kept == "pickle":

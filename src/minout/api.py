@@ -35,11 +35,14 @@ class Methods(ABC):
 
     @abstractmethod
     def _read(self, query: Callable[[State, Schema], R]) -> R:
-        """Return what a query returns, while changes by other threads are blocked."""
+        """Return what a query returns for the present state."""
 
     @abstractmethod
     def _change(self, step: Callable[[State, Schema], Change[R]], *, is_long: bool = False) -> R:
-        """Make the change that a step returns, and return its result."""
+        """Make the change that a step returns, and return its result.
+
+        A long one is computed while others may change the model; see `steps.caught_up`.
+        """
 
     @abstractmethod
     def _change_each(
@@ -60,9 +63,7 @@ class Methods(ABC):
         Parameters
         ----------
         id : int or str
-            The id of a stored example.
         y : int or str
-            The new label.
         weight : float, optional
             Its new weight. By default unchanged, or with `class_weight` as if it had been taught
             with the new label.
@@ -70,30 +71,26 @@ class Methods(ABC):
         Returns
         -------
         StepReport
-            What the change moved.
         """
         new = None if weight is None else checked_weight(weight)
 
         def step(state: State, schema: Schema) -> Change[StepReport]:
             place = place_of(begun(state), id)
             label, schema = self._known_label(y, state, schema)
-            delta, report = steps.corrected(state, schema, state.ids[place], label, new)
-            return Change(report, delta, schema=schema)
+            return steps.correct(state, schema, state.examples.ids[place], label, new)
 
         return self._change(step)
 
     def correct_many(self, ids: Sequence[Id], y: Sequence[Any]) -> list[StepReport]:
         """Give stored examples other labels, one after the other.
 
-        If the call raises an error, nothing has changed. If it is interrupted (Ctrl-C), the
-        corrections before the interruption stay.
+        If the call raises an error or is interrupted (Ctrl-C), nothing has changed.
 
         Parameters
         ----------
         ids : sequence of int or str
             The ids of stored examples, each once.
         y : sequence of int or str
-            Their labels.
 
         Returns
         -------
@@ -117,7 +114,7 @@ class Methods(ABC):
             )
             return steps.checked_corrections(begun(state), ids, labels)
 
-        return self._change_each(corrections, steps.corrected_if_stored)
+        return self._change_each(corrections, steps.correct_if_stored)
 
     def update(self, id: Id, x: Any) -> StepReport:
         """Give a stored example other features, in one step; it keeps label, weight and time.
@@ -128,7 +125,6 @@ class Methods(ABC):
         Parameters
         ----------
         id : int or str
-            The id of a stored example.
         x : one example
             The new example, in any form that `teach` takes. Columns of a table that a record does
             not have keep their values.
@@ -136,7 +132,6 @@ class Methods(ABC):
         Returns
         -------
         StepReport
-            What the change moved.
 
         Examples
         --------
@@ -158,15 +153,13 @@ class Methods(ABC):
         Parameters
         ----------
         ids : int, str, or iterable of them
-            The ids of the examples to remove.
         log_ids : bool, default=False
-            For a model in a folder: keep these ids in its log of changes. By default they are
+            For a model in a file: keep these ids in its log of changes. By default they are
             removed from it.
 
         Returns
         -------
         Certificate
-            Which separators moved, and how many margins were checked.
         """
         return self._change(
             lambda state, schema: steps.forget(begun(state), schema, ids, log_ids=log_ids)
@@ -178,12 +171,10 @@ class Methods(ABC):
         Parameters
         ----------
         y : int or str
-            A label that has stored examples.
 
         Returns
         -------
         Certificate
-            Which separators moved, and how many margins were checked.
         """
         return self._change(
             lambda state, schema: steps.forget_class(
@@ -197,7 +188,6 @@ class Methods(ABC):
         Parameters
         ----------
         keep : "all", int, dict or str
-            The window, as for the parameter `keep`.
 
         Returns
         -------
@@ -263,7 +253,6 @@ class Methods(ABC):
         Returns
         -------
         Certificate
-            Which separators moved, and how the list of misfits changed.
         """
         return self._change(lambda state, _: steps.settle(begun(state)))
 
@@ -278,7 +267,6 @@ class Methods(ABC):
         Returns
         -------
         Consolidation
-            A certificate, and the settings that were chosen.
         """
         return self._change(
             lambda state, schema: steps.consolidate(begun(state), schema), is_long=True
@@ -369,7 +357,6 @@ class Methods(ABC):
         Parameters
         ----------
         x : one example
-            An example, in any form that `teach` takes.
 
         Returns
         -------
@@ -432,7 +419,6 @@ class Methods(ABC):
         Parameters
         ----------
         x : one example
-            An example, in any form that `teach` takes.
 
         Returns
         -------
@@ -484,7 +470,7 @@ class Methods(ABC):
 
 def in_order(state: State, places: Ints) -> list[Id]:
     """Return the ids at some places in the order of teaching."""
-    return list(state.names(state.examples.in_order(places)))
+    return list(state.names(np.sort(places)))
 
 
 def predicted(state: State, rows: Floats) -> tuple[NDArray[Any], Bools]:

@@ -2,7 +2,8 @@
 
 from collections import Counter, deque
 from collections.abc import Mapping
-from math import inf, log, sqrt
+from itertools import islice
+from math import log, sqrt
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -15,16 +16,13 @@ RECENT = 1_000
 WINDOWS = {100: 6.0, 300: 6.0, RECENT: 5.0}
 """How many of the latest examples are compared with those before them, and the number of standard
 deviations that a fall must have. It is high because many comparisons are made."""
-BLOCK = min(WINDOWS)
-"""The usual size of falls is estimated from blocks of so many examples: see `_usual_fall`."""
-PRIOR_BLOCKS = 10
-"""This estimate starts as if so many blocks had had falls of the expected size."""
+BLOCK, PRIOR_BLOCKS = min(WINDOWS), 10
+"""The usual size of falls is estimated from blocks of so many examples, as if so many blocks had
+had falls of the expected size before: see `_usual_fall`."""
 COMPARISONS = 10
 """A window of n examples is compared each time that n divided by this have been added."""
-LEAST = 50
-"""Labels with fewer examples before the window are left out of the comparison."""
-LEAST_DROP = 0.02
-"""A smaller drop of the share is not reported."""
+LEAST, LEAST_DROP = 50, 0.02
+"""Labels with fewer examples before the window are left out; a smaller drop is not reported."""
 MORE_LABELS = 1.1
 """The comparison starts anew when the number of labels has grown by this factor."""
 
@@ -69,8 +67,6 @@ class DriftMonitor:
     change in bursts, the share of each label falls and rises with them, and such a fall may be
     reported too.
 
-    The cost of an update does not depend on the number of earlier ones.
-
     Examples
     --------
     >>> monitor = DriftMonitor()
@@ -97,7 +93,6 @@ class DriftMonitor:
         self._falls: list[float] = []  # of the latest blocks, in standard deviations, squared
         self._blocks, self._sum = 0, 0.0  # of the blocks before these
         self._totals: Counts = Counter()
-        self._windows: dict[int, Counts] = {width: Counter() for width in WINDOWS}
 
     @property
     def share(self) -> float | None:
@@ -105,18 +100,12 @@ class DriftMonitor:
         right = sum(right for _, right in self._recent)
         return right / len(self._recent) if self._recent else None
 
-    @property
-    def recent(self) -> int:
-        """The number of examples that `share` is of: at most 1,000."""
-        return len(self._recent)
-
     def update(self, label: Label, was_right: bool | None) -> Drift | None:
         """Count one example.
 
         Parameters
         ----------
         label : int or str
-            Its label.
         was_right : bool or None
             Whether the model predicted this label before the example was taught, as in
             `StepReport.was_right`. None is not counted.
@@ -133,7 +122,9 @@ class DriftMonitor:
                 self._restart()
         if was_right is None:
             return None
-        self._count(label, bool(was_right))
+        self._totals[label, bool(was_right)] += 1
+        self._recent.append((label, bool(was_right)))
+        self._rows += 1
         for width in WINDOWS:
             if self._rows % (width // COMPARISONS) == 0:
                 drift = self._compare(width)
@@ -156,57 +147,27 @@ class DriftMonitor:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Self:
-        """Return a monitor from what `to_json` returned; it goes on as the other one would.
-
-        Raises
-        ------
-        InvalidInputError
-            If the values are not those of a monitor.
-        """
+        """Return a monitor from what `to_json` returned; it goes on as the other one would."""
+        monitor = cls()
         try:
-            return cls._read(values)
-        except (LookupError, TypeError, ValueError, OverflowError) as error:
+            labels = [_checked_label(each) for each in values["labels"]]
+            monitor._labels, monitor._most_labels = dict.fromkeys(labels), values["most_labels"]
+            monitor._falls = list(values["falls"])
+            monitor._blocks, monitor._sum = values["earlier_falls"]
+            for label, (wrong, right) in zip(labels, values["totals"], strict=True):
+                monitor._totals[label, False], monitor._totals[label, True] = wrong, right
+            monitor._rows = monitor._totals.total()
+            monitor._recent.extend((labels[n], bool(right)) for n, right in values["recent"])
+        except (LookupError, TypeError, ValueError) as error:
             raise InvalidInputError(
                 f"The values of a drift monitor are damaged ({error!r}); start a new one."
             ) from error
-
-    @classmethod
-    def _read(cls, values: Mapping[str, Any]) -> Self:
-        monitor = cls()
-        labels = [_checked_label(each) for each in values["labels"]]
-        monitor._labels = dict.fromkeys(labels)
-        monitor._most_labels = float(values["most_labels"])
-        monitor._falls = [float(each) for each in values["falls"]]
-        monitor._blocks, monitor._sum = int(values["earlier_falls"][0]), values["earlier_falls"][1]
-        for label, counts in zip(labels, values["totals"], strict=True):
-            monitor._totals[label, False], monitor._totals[label, True] = map(int, counts)
-        monitor._rows = monitor._totals.total()
-        for number, right in values["recent"]:
-            monitor._recent.append((labels[number], bool(right)))
-        counts = [*monitor._totals.values(), monitor._blocks]
-        falls = [*monitor._falls, monitor._sum]
-        if min(counts) < 0 or not all(0.0 <= each < inf for each in falls):
-            raise ValueError("a count or a fall below 0")
-        if len(monitor._recent) < min(monitor._rows, RECENT):
-            raise ValueError(f"{len(monitor._recent)} recent examples of {monitor._rows}")
-        latest = list(monitor._recent)
-        for width, window in monitor._windows.items():
-            window.update(latest[len(latest) - min(width, monitor._rows) :])
         return monitor
-
-    def _count(self, label: Label, right: bool) -> None:
-        """Add an example to the totals, the windows and the recent ones."""
-        self._totals[label, right] += 1
-        for width, window in self._windows.items():
-            window[label, right] += 1
-            if self._rows >= width:
-                window[self._recent[-width]] -= 1
-        self._recent.append((label, right))
-        self._rows += 1
 
     def _compare(self, width: int) -> Drift | None:
         """Compare the last `width` examples with those before them, label by label."""
-        window, totals = self._windows[width], self._totals
+        start = len(self._recent) - min(width, self._rows)
+        window, totals = Counter(islice(self._recent, start, None)), self._totals
         rows = wrong = 0
         expected = variance = usual = 0.0  # numbers of wrong examples
         most: tuple[float, Label] | None = None
@@ -252,9 +213,8 @@ class DriftMonitor:
 def _deviations(count: int, mean: float, variance: float) -> float:
     """Return by how many standard deviations a count is above its mean; 0 if it is below.
 
-    The count is treated as a multiple of a Poisson variable with this mean and variance, and the
-    result is the square root of its deviance. This is right for rare events, too: a normal
-    approximation would give 6 for 2 of 100 with a mean of 0.1.
+    It is the square root of the deviance of a Poisson variable: right for rare events, too, where a
+    normal approximation would give 6 for 2 of 100 with a mean of 0.1.
     """
     scale = variance / mean
     k, rate = (count - 0.5) / scale, mean / scale

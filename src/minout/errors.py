@@ -1,5 +1,9 @@
 """The errors that minout raises on purpose; each message is one sentence."""
 
+from collections.abc import Iterable
+from importlib import import_module
+from typing import Any
+
 
 class MinoutError(Exception):
     """Base class of every error that minout raises on purpose."""
@@ -44,3 +48,34 @@ def system_reason(error: OSError) -> str:
     if isinstance(error, TimeoutError) and error.errno is None:
         raise error
     return error.strerror or str(error)
+
+
+def plural(count: int, noun: str) -> str:
+    """Return a count with its noun in the right number.
+
+    >>> plural(1, "class"), plural(1200, "class"), plural(0, "example")
+    ('1 class', '1,200 classes', '0 examples')
+    """
+    ending = "" if count == 1 else "es" if noun.endswith("s") else "s"
+    return f"{count:,} {noun}{ending}"
+
+
+def some(names: Iterable[Any], most: int = 20) -> str:
+    """Return the first names for a message, and the number of the others.
+
+    >>> some("abcdefg", 5)
+    'a, b, c, d, e and 2 more'
+    """
+    listed = [str(each) for each in names]
+    shown, more = ", ".join(listed[:most]), len(listed) - most
+    return f"{shown} and {more:,} more" if more > 0 else shown
+
+
+def import_extra(module: str, extra: str, who: str) -> Any:
+    """Import an optional library; the error says what needs it and how to install it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise MissingExtraError(
+            f'{who}; in the folder of minout\'s source: pip install ".[{extra}]".'
+        ) from error

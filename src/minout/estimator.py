@@ -8,39 +8,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from minout import engine, steps
-from minout._typing import Floats, Id, Label
+from minout._typing import Floats, Id
 from minout.api import predicted, probabilities, scores
 from minout.codecs import Codec, memory_name
 from minout.engine import Certificate, State, StepReport, WhatIf
 from minout.engine.settings import Keep
-from minout.estimator_base import NOTHING_YET, SETTINGS, HeldLearner, LastCall, class_weight_of
-from minout.estimator_inputs import (
+from minout.estimator_base import (
+    NOTHING_YET,
+    SETTINGS,
+    HeldLearner,
+    LastCall,
     RowFacts,
     batch_of,
     checked_rows,
     checked_rows_and_labels,
-    labels_of,
 )
-from minout.features import (
-    FeatureMap,
-    HashedText,
-    Identity,
-    Projection,
-    Scattering,
-)
+from minout.features import FeatureMap, HashedText, Identity, Scattering, name_of
 from minout.inputs import Schema, known_rows
 from minout.inputs.labels import with_unknown
 from minout.learner import Auto, Learner
-from minout.model_store import Durability
 from minout.picture import Images, Picture, draw
 from minout.steps import not_empty
-
-_NAMED: dict[str, FeatureMap] = {
-    "identity": Identity(),
-    "projection": Projection(),
-    "text": HashedText(),
-}
-"""The maps that are given by name."""
+from minout.store import Durability
 
 
 class MinoutClassifier(HeldLearner):
@@ -65,52 +54,19 @@ class MinoutClassifier(HeldLearner):
         labels of y are in it. "balanced", for `fit` only, computes factors that give all labels the
         same total weight: n_samples / (n_classes * count of the label).
     store : str or Path, optional
-        A folder to which all changes are committed, and which other processes can use at the same
-        time: see `Learner.open`. By default the model is in RAM only. `fit` needs a folder without
-        a model; `partial_fit`, `predict`, the other methods and the attributes continue with the
-        model that is there, which must have been made with the same parameters. A copy or a pickle
-        is not connected with the folder.
-    durability : {"batch", "example"}, default="batch"
-        With `store`: whether the changes of several calls are committed together, about twice a
-        second, or each call commits its changes before it returns; see `Learner.open`.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        The labels taught or passed as `classes`, sorted, in the dtype in which they were passed.
-    n_features_in_ : int
-        The number of columns of X.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        The names of the columns, if X was a data frame.
-    columns_ : dict of str to str
-        The kind of each column of a data frame, and the reason.
-    reports_ : list of StepReport
-        The report of each row of the last `fit` or `partial_fit`, or of each example of the last
-        correction or update; empty after other changes. It says what moved, whether the row was
-        predicted correctly before, and whether there was a refresh.
-    certificates_ : list of Certificate
-        The certificates of the last call: one per row or per corrected example, otherwise one.
-    certificate_ : Certificate
-        The certificate of the last change: what moved, and which examples became misfits. After
-        `forget` it does not name the forgotten examples; the one that `forget` returns does.
-    ids_ : list of int or str
-        The ids that the last `fit` or `partial_fit` taught, without those forgotten since.
-    all_ids_ : list of int or str
-        The ids of all stored examples, in the order in which they were taught.
-    misfits_ : list of int or str
-        The ids of the stored examples on the wrong side of a separator of their region.
-    pending_ : list of int or str
-        The ids of the stored examples that wait until a separator with many support vectors moves.
-    learner_ : Learner
-        The underlying learner.
-
-    See Also
-    --------
-    minout.Learner : The same without scikit-learn's conventions.
+        A file, such as "wines.minout", to which each call commits its changes before it returns,
+        and which other processes can use at the same time: see `Learner.open`. By default the model
+        is in RAM only. `fit` needs a file that does not exist; `partial_fit`, `predict`, the other
+        methods and the attributes continue with the model that is there, which must have been made
+        with the same parameters. A copy or a pickle is not connected with the file.
+    durability : {"normal", "full"}, default="normal"
+        With `store`: whether a power cut may lose the last changes ("normal"), or none ("full");
+        see `Learner.open`.
 
     Notes
     -----
-    The parameters are read when a model is started: by `fit`, or by the first `partial_fit`.
+    The parameters are read when a model is started: by `fit`, or by the first `partial_fit`. What
+    was learned is in properties whose names end with `_`; `help` shows each.
 
     X is an array or a SciPy sparse matrix of numbers, a pandas or polars data frame with columns of
     any kind, or a list of records; see the notes of `Learner`. y holds strings or whole numbers.
@@ -155,7 +111,7 @@ class MinoutClassifier(HeldLearner):
         image_shape: tuple[int, ...] | None = None,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         store: str | Path | None = None,
-        durability: Durability = "batch",
+        durability: Durability = "normal",
     ) -> None:
         self.C = C
         self.whiten = whiten
@@ -186,9 +142,8 @@ class MinoutClassifier(HeldLearner):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The examples.
         y : array-like of shape (n_samples,)
-            Their labels: strings or whole numbers.
+            Strings or whole numbers.
         sample_weight : array-like of shape (n_samples,), optional
             How much each row counts; by default 1. A row of weight 2 is the same as two equal rows,
             and rows of weight 0 are left out.
@@ -200,13 +155,11 @@ class MinoutClassifier(HeldLearner):
         Returns
         -------
         self : MinoutClassifier
-            The fitted classifier.
         """
         with self._changing():
             self._require_empty_store()
-            learner, reports = self._new_learner(), list[StepReport]()
-            facts = RowFacts(None, sample_weight, ids, at)
-            learner._teach(batch_of(X, y, facts, self.class_weight, is_fit=True), reports)
+            learner, facts = self._new_learner(), RowFacts(None, sample_weight, ids, at)
+            reports = learner._teach(batch_of(X, y, facts, self.class_weight, is_fit=True))
             certificate = learner.consolidate().certificate
             self._keep(learner, LastCall(_taught_ids(reports), reports, [certificate]))
         return self
@@ -223,43 +176,37 @@ class MinoutClassifier(HeldLearner):
     ) -> Self:
         """Teach more rows, one by one, in their order.
 
-        If the call raises an error, the classifier is unchanged. If it is interrupted (Ctrl-C),
-        the examples before the interruption stay taught; `ids_` lists them.
+        If the call raises an error or is interrupted (Ctrl-C), the classifier is unchanged: it has
+        learned all rows or none.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The examples.
+            The examples. A data frame must have the columns of the first one, as scikit-learn
+            requires. To teach a table new columns, pass records: `frame.to_dict("records")`.
         y : array-like of shape (n_samples,)
-            Their labels: strings or whole numbers.
         classes : array-like, optional
             Labels to announce: they are in `classes_` from now on, with probability 0 until they
             have an example, and until `forget` or `forget_class` removes their last one. Labels
             that were not announced may still appear.
         sample_weight : array-like of shape (n_samples,), optional
-            How much each row counts; by default 1. Rows of weight 0 are left out.
+            As in `fit`.
         ids : sequence of int or str, optional
             One id per row; by default the next free numbers. Teaching a stored id again with the
             same row, label and weight changes nothing; with others it is an error: see `correct`.
         at : float, datetime or sequence of them, optional
-            When it happened, one time for all rows or one per row; see `Learner.teach`.
+            As in `fit`.
 
         Returns
         -------
         self : MinoutClassifier
-            The classifier.
         """
         with self._changing():
-            known, reports = self._learner_or_stored(to_change=True), list[StepReport]()
+            known = self._learner_or_stored(to_change=True)
             learner = self._new_learner() if known is None else known
             facts = RowFacts(classes, sample_weight, ids, at)
             batch = batch_of(X, y, facts, self.class_weight, is_fit=False)
-            try:
-                learner._teach(batch, reports)
-            except BaseException:
-                if reports:  # an interruption
-                    self._keep(learner, LastCall(_taught_ids(reports), [], []))
-                raise
+            reports = learner._teach(batch)
             certificates = [each.certificate for each in reports]
             self._keep(learner, LastCall(_taught_ids(reports), reports, certificates))
         return self
@@ -270,19 +217,17 @@ class MinoutClassifier(HeldLearner):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows.
         unknown : object, optional
             The label to return for rows whose scores are all 0 or less.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            Labels.
         """
 
         def query(state: State, schema: Schema) -> NDArray[Any]:
             found, rejected = predicted(state, _rows(X, state, schema))
-            labels = labels_of(state, schema).decode(found)
+            labels = schema.label_codec(state.labels).decode(found)
             return labels if unknown is None else with_unknown(labels, rejected, unknown)
 
         return self._read(query)
@@ -293,7 +238,6 @@ class MinoutClassifier(HeldLearner):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows.
 
         Returns
         -------
@@ -312,7 +256,6 @@ class MinoutClassifier(HeldLearner):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows.
 
         Returns
         -------
@@ -328,7 +271,6 @@ class MinoutClassifier(HeldLearner):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows.
 
         Returns
         -------
@@ -350,9 +292,7 @@ class MinoutClassifier(HeldLearner):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows.
         y : array-like of shape (n_samples,)
-            The labels that they would have.
 
         Returns
         -------
@@ -362,9 +302,8 @@ class MinoutClassifier(HeldLearner):
         """
 
         def query(state: State, schema: Schema) -> list[WhatIf]:
-            checked, array, _ = checked_rows_and_labels(X, y, state, schema)
-            labels, _ = labels_of(state, schema).encode(array)
-            pairs = zip(known_rows(checked, schema, state), labels, strict=True)
+            rows, labels, _ = checked_rows_and_labels(X, y, state, schema)
+            pairs = zip(known_rows(rows, schema, state), labels, strict=True)
             return [engine.what_if(state, row, label, steps.clock()) for row, label in pairs]
 
         return self._read(query)
@@ -375,7 +314,6 @@ class MinoutClassifier(HeldLearner):
         Parameters
         ----------
         x : array-like of shape (n_features,) or of the image's shape
-            An image.
         images : mapping of id to image, optional
             The images of stored examples. By default the stored rows, if they are the images
             themselves (`features="identity"`).
@@ -383,7 +321,6 @@ class MinoutClassifier(HeldLearner):
         Returns
         -------
         matplotlib.figure.Figure
-            Save it with `savefig`.
         """
         learner, explanation = self._fitted(), self.explain(x)
         if not isinstance(learner.features, Identity):
@@ -393,12 +330,11 @@ class MinoutClassifier(HeldLearner):
         return draw(explanation, x, self.image_shape, images)
 
     def save(self, file: str | Path) -> None:
-        """Write the classifier to one file; a loaded copy continues with bit-identical results.
+        """Write the classifier to one file: see `Learner.save`.
 
         Parameters
         ----------
         file : str or Path
-            The file to write. An existing file is replaced only when the new one is complete.
         """
         self._fitted().save(file)
 
@@ -414,25 +350,24 @@ class MinoutClassifier(HeldLearner):
         Parameters
         ----------
         file : str or Path
-            The file.
         features : FeatureMap or callable, optional
-            The feature map, if it is a function of your own: it is not saved.
         memory : Codec, optional
-            The codec, if it is your own: it is not saved.
+            The feature map and the codec, if they are your own: these are not saved.
 
         Returns
         -------
         MinoutClassifier
-            A classifier in the state in which the other was saved.
         """
         learner = Learner.load(file, features, memory)
+        schema = learner.schema
         named = _named(learner.features) if features is None else {"features": features}
+        codec = schema.label_codec(learner.classes.tolist())
         classifier = cls(
             **{name: getattr(learner.settings, name) for name in SETTINGS},
             **named,
             memory=memory_name(learner.memory),
-            column_kinds=learner.schema.column_kinds or None,
-            class_weight=learner._read(class_weight_of),
+            column_kinds=schema.column_kinds or None,
+            class_weight=schema.class_weights.as_setting(codec),
         )
         classifier._model = learner, NOTHING_YET
         return classifier
@@ -444,19 +379,20 @@ class MinoutClassifier(HeldLearner):
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """The labels taught or passed as `classes`, sorted, in the dtype of the input."""
+        """The labels taught or passed as `classes`, sorted, in the dtype in which they came."""
         return self._has("classes_")._read(
-            lambda state, schema: labels_of(state, schema).decode(_all_labels(state, schema))
+            lambda state, schema: schema.label_codec(state.labels).decode(
+                schema.all_labels(state.labels)
+            )
         )
 
     @property
     def n_features_in_(self) -> int:
         """The number of columns of X."""
-        schema = self._has("n_features_in_").schema
-        width = schema.width if schema.columns is None else len(schema.columns)
-        if width is None:
+        count = self._has("n_features_in_").schema.columns_in
+        if count is None:
             raise AttributeError("X has no columns; there is no `n_features_in_`.")
-        return width
+        return count
 
     @property
     def feature_names_in_(self) -> NDArray[Any]:
@@ -473,7 +409,7 @@ class MinoutClassifier(HeldLearner):
 
     @property
     def misfits_(self) -> list[Id]:
-        """The ids of the stored examples on the wrong side of a separator of their class."""
+        """The ids of the stored examples on the wrong side of a separator of their region."""
         return self._has("misfits_").misfits
 
     @property
@@ -494,7 +430,7 @@ class MinoutClassifier(HeldLearner):
 
     @property
     def reports_(self) -> list[StepReport]:
-        """The reports of the last `fit`, `partial_fit`, correction or update."""
+        """What each row of the last `fit` or `partial_fit`, or correction or update, changed."""
         self._has("reports_")
         return list(self._last().reports)
 
@@ -506,10 +442,14 @@ class MinoutClassifier(HeldLearner):
 
     @property
     def certificate_(self) -> Certificate:
-        """The certificate of the last change."""
+        """The certificate of the last change, without the ids of forgotten examples.
+
+        `certificates_` has one per row or corrected example, `reports_` also whether a row was
+        predicted correctly before.
+        """
         if not self.certificates_:
             raise AttributeError(
-                "There is no certificate: the last call was interrupted, "
+                "There is no certificate: the last call had no rows, "
                 "or nothing has changed since this classifier was loaded."
             )
         return self.certificates_[-1]
@@ -537,17 +477,12 @@ MinoutClassifier.__doc__ = _with_settings(MinoutClassifier.__doc__)
 
 
 def _rows(X: Any, state: State, schema: Schema) -> Floats:
-    return known_rows(checked_rows(X, state, schema), schema, state)
-
-
-def _all_labels(state: State, schema: Schema) -> list[Label]:
-    # The labels seen and announced, sorted, as the learner stores them.
-    return sorted({*state.labels, *labels_of(state, schema).announced})
+    return known_rows(checked_rows(X, schema), schema, state)
 
 
 def _spread(state: State, schema: Schema, values: Floats, empty: float) -> Floats:
     # Values (n, labels seen) with a column per class; those without examples are `empty`.
-    labels, seen = _all_labels(state, schema), sorted(state.labels)
+    labels, seen = schema.all_labels(state.labels), sorted(state.labels)
     if len(labels) == len(seen):
         return values
     wide = np.full((len(values), len(labels)), empty)
@@ -556,12 +491,9 @@ def _spread(state: State, schema: Schema, values: Floats, empty: float) -> Float
 
 
 def _named(features: FeatureMap) -> dict[str, Any]:
-    for name, default in _NAMED.items():
-        if features == default:
-            return {"features": name}
     if isinstance(features, Scattering) and features == Scattering(features.image_shape):
         return {"features": "scattering", "image_shape": features.image_shape}
-    return {"features": features}
+    return {"features": name_of(features)}
 
 
 def _taught_ids(reports: list[StepReport]) -> list[Id]:

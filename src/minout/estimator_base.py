@@ -1,48 +1,47 @@
-"""The learner that a classifier holds: in RAM, or in a folder; and what its last call changed."""
+"""The learner that a classifier holds, in RAM or in a file, and the rows and labels for it."""
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import fields
+from itertools import compress
 from pathlib import Path
+from threading import RLock
 from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from minout._typing import Id, Label
+from minout._typing import Floats, Id, Label
 from minout.api import Methods
-from minout.engine import (
-    Certificate,
-    Choice,
-    Consolidation,
-    Refresh,
-    Settings,
-    State,
-    StepReport,
+from minout.engine import Certificate, Choice, Refresh, Settings, State, StepReport
+from minout.errors import InvalidInputError, UnwritableError, plural
+from minout.features import Projection, Scattering, batch_size, is_sparse, refuse_masked, takes_rows
+from minout.inputs import Schema, checked_time, each_row, listed_ids, listed_times
+from minout.inputs.labels import LabelCodec, to_array
+from minout.inputs.tables import frame_table, from_frame, is_frame, is_records
+from minout.inputs.weights import (
+    BALANCED,
+    ClassWeights,
+    balanced,
+    check_class_weight,
+    check_sample_weight,
+    is_balanced,
 )
-from minout.errors import InvalidInputError, UnwritableError
-from minout.estimator_inputs import labels_of, with_labels
-from minout.features import Scattering
-from minout.inputs import Schema
-from minout.inputs.weights import BALANCED, check_class_weight
 from minout.learner import Learner
-from minout.model_store import Durability
-from minout.readwrite import ReadWriteLock
-from minout.steps import Change
-from minout.store import holds_model
+from minout.steps import Batch, Change
+from minout.store import Durability, holds_model
 
 R = TypeVar("R")
 
 SETTINGS = [each.name for each in fields(Settings) if each.name not in ("missing", "blocks")]
 """The parameters that are passed on to the learner as they are."""
+FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 class LastCall(NamedTuple):
-    """What the last calls changed.
-
-    `ids` are those that the last `fit` or `partial_fit` taught, `reports` and `certificates` those
-    of the last call that changed something.
-    """
+    """What the last `fit` or `partial_fit` taught, and the reports of the last change."""
 
     ids: list[Id]
     reports: list[StepReport]
@@ -64,14 +63,11 @@ class HeldLearner(Methods, ClassifierMixin, BaseEstimator):  # type: ignore[misc
     durability: Durability
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Return whether there is a model, here or in the folder."""
+        """Return whether there is a model, here or in the file."""
         return self._opened() is not None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return plain values and arrays that later teaching does not change, without the lock.
-
-        They name no types of minout, so that skops and others can store them.
-        """
+        """Return values and arrays, no types of minout, so that skops can store them."""
         with self._changing():
             state = {name: each for name, each in super().__getstate__().items() if name != "_lock"}
             if "_model" in state:
@@ -109,21 +105,21 @@ class HeldLearner(Methods, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return reports
 
     def _known_label(self, y: Any, state: State, schema: Schema) -> tuple[Label, Schema]:
-        label, codec = labels_of(state, schema).encode_one(y)
-        return label, with_labels(schema, codec, schema.class_weights)
+        label, codec = schema.label_codec(state.labels).encode_one(y)
+        return label, schema.with_labels(codec, schema.class_weights)
 
-    # The learner of this classifier, in RAM or in a folder
+    # The learner of this classifier, in RAM or in a file
 
     def _changing(self) -> AbstractContextManager[object]:
         # The lock for calls that change the model. Made on first use: scikit-learn estimators only
         # store parameters in __init__.
-        lock: ReadWriteLock = self.__dict__.setdefault("_lock", ReadWriteLock())
-        return lock.preparing()  # made anew in a forked child
+        lock: AbstractContextManager[object] = self.__dict__.setdefault("_lock", RLock())
+        return lock
 
     def _new_learner(self) -> Learner:
-        if self.store is None and self.durability != "batch":
+        if self.store is None and self.durability != "normal":
             raise InvalidInputError(
-                "`durability` is for a model in a folder; name the folder as `store`, or leave "
+                "`durability` is for a model in a file; name the file as `store`, or leave "
                 "`durability` out."
             )
         return Learner(**self._parameters())
@@ -142,11 +138,11 @@ class HeldLearner(Methods, ClassifierMixin, BaseEstimator):  # type: ignore[misc
             learner.close()
             raise InvalidInputError(
                 f"There is already a model in {self.store}, and `fit` starts a new one; use "
-                "`partial_fit` to teach it more, or name another folder."
+                "`partial_fit` to teach it more, or name another file."
             )
 
     def _stored(self, *, to_change: bool = False) -> Learner | None:
-        # The model in the folder; unless it is to be changed, one that cannot be written to is
+        # The model in the file; unless it is to be changed, one that cannot be written to is
         # opened to be read only.
         if self.store is None or not holds_model(Path(self.store)):
             return None
@@ -173,19 +169,20 @@ class HeldLearner(Methods, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return learner
 
     def _require_class_weight(self, learner: Learner) -> None:
-        wanted, has = self.class_weight, learner.schema.class_weights
-        if isinstance(wanted, str) and wanted == BALANCED:
+        wanted, schema = self.class_weight, learner.schema
+        codec, has = schema.label_codec(learner.classes.tolist()), schema.class_weights
+        if is_balanced(wanted):
             is_same = has.are_balanced
         else:
-            is_same = check_class_weight(wanted, learner._read(labels_of)) == has
+            is_same = check_class_weight(wanted, codec) == has
         if not is_same:
             raise InvalidInputError(
                 f"The model in {self.store} was made with "
-                f"class_weight={learner._read(class_weight_of)!r}, not {wanted!r}; pass the same."
+                f"class_weight={has.as_setting(codec)!r}, not {wanted!r}; pass the same."
             )
 
     def _keep(self, learner: Learner, last: LastCall) -> None:
-        # Make a learner that of this classifier, and keep it in the folder, if there is one.
+        # Make a learner that of this classifier, and keep it in the file, if there is one.
         if self.store is not None and learner is not self._learner_or_none():
             learner.store_in(self.store, durability=self.durability)
         self._model = learner, last
@@ -199,7 +196,7 @@ class HeldLearner(Methods, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return last
 
     def _learner_or_stored(self, *, to_change: bool = False) -> Learner | None:
-        # The learner of this classifier, or the one in its folder; call it under the lock.
+        # The learner of this classifier, or the one in its file; call it under the lock.
         learner = self._learner_or_none()
         if learner is None or (to_change and learner.is_read_only):
             learner = self._stored(to_change=to_change)
@@ -228,33 +225,18 @@ class HeldLearner(Methods, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return learner
 
 
-def class_weight_of(state: State, schema: Schema) -> Any:
-    """Return the parameter of a classifier that has the class weights of a learner."""
-    weights = schema.class_weights
-    if weights.are_balanced:
-        return BALANCED
-    labels = list(weights.of)
-    named = labels_of(state, schema).decode(labels).tolist() if labels else []
-    return dict(zip(named, weights.of.values(), strict=True)) or None
-
-
 def _after(last: LastCall, results: list[Any], learner: Learner) -> LastCall:
     # What is kept of a change: no id of a forgotten example.
-    reports, certificates = [], []
-    for result in results:
-        certificate = result
-        if isinstance(result, StepReport | Consolidation):
-            certificate = result.certificate
-        if isinstance(result, StepReport):
-            reports.append(result)
-        if isinstance(certificate, Certificate):
-            certificates.append(
-                certificate._replace(
-                    misfits=tuple(each for each in certificate.misfits if each in learner),
-                    cleared=tuple(each for each in certificate.cleared if each in learner),
-                    forgotten=(),
-                )
-            )
+    def stored(ids: tuple[Id, ...]) -> tuple[Id, ...]:
+        return tuple(each for each in ids if each in learner)
+
+    reports = [each for each in results if isinstance(each, StepReport)]
+    found = [getattr(each, "certificate", each) for each in results]
+    certificates = [
+        each._replace(misfits=stored(each.misfits), cleared=stored(each.cleared), forgotten=())
+        for each in found
+        if isinstance(each, Certificate)
+    ]
     return LastCall([each for each in last.ids if each in learner], reports, certificates)
 
 
@@ -274,3 +256,167 @@ def _last_call(plain: Any) -> LastCall:
         made = refresh and Refresh(refresh[0], Choice(*refresh[1]), *refresh[2:])
         reports.append(StepReport(example_id, label, Certificate(*certificate), made, was_right))
     return LastCall(list(ids), reports, [Certificate(*each) for each in certificates])
+
+
+class RowFacts(NamedTuple):
+    """The arguments of a call about its rows: labels to announce, weights, ids and times."""
+
+    classes: Any = None
+    sample_weight: Any = None
+    ids: Any = None
+    at: Any = None
+
+
+def batch_of(
+    X: Any, y: Any, facts: RowFacts, class_weight: Any, *, is_fit: bool
+) -> Callable[[State, Schema], tuple[Batch, Schema]]:
+    """Return a function that checks the input of `fit` or `partial_fit` for the newest schema."""
+
+    def prepare(state: State, schema: Schema) -> tuple[Batch, Schema]:
+        rows, labels, codec = checked_rows_and_labels(X, y, state, schema)
+        sample_weight = check_sample_weight(facts.sample_weight, len(labels))
+        weights_of = schema.class_weights
+        if state.widths.row is None:
+            weights_of = _first_weights(class_weight, codec, labels, sample_weight, is_fit=is_fit)
+        elif weights_of.are_balanced:
+            check_class_weight(BALANCED, codec)  # raises
+        if facts.classes is not None:
+            codec = codec.announce(facts.classes)
+        weights = weights_of.of_rows(labels, sample_weight)
+        batch = _without_weight_0(Batch(rows, labels, facts.ids, weights, facts.at))
+        return batch, schema.with_labels(codec, weights_of)
+
+    return prepare
+
+
+def checked_rows_and_labels(
+    X: Any, y: Any, state: State, schema: Schema
+) -> tuple[Any, list[Label], LabelCodec]:
+    """Return rows and labels for a learner, and the codec of the labels."""
+    labels: NDArray[Any] = validate_data(InputColumns(), y=to_array(y))
+    rows = checked_rows(X, schema)
+    check_consistent_length(rows, labels)
+    return rows, *schema.label_codec(state.labels).encode(labels)
+
+
+def checked_rows(X: Any, schema: Schema) -> Any:
+    """Return rows for a learner, checked as scikit-learn does."""
+    # The most common input: scikit-learn's checks take longer than a prediction.
+    if is_plain_array(X, schema.width) and schema.columns is None:
+        return X
+    if is_records(X):  # columns in any order, perhaps with others
+        return X
+    columns = InputColumns.of(schema)
+    has_columns = takes_rows(schema.features) or isinstance(schema.features, Projection)
+    if is_frame(X):
+        return _checked_frame(X, schema, columns if has_columns else None)
+    if schema.is_table:
+        raise InvalidInputError(
+            "This classifier was taught a table with named columns; pass a data frame with "
+            f"the same columns, not a {type(X).__name__}."
+        )
+    if not has_columns:
+        return _not_empty(X.to_numpy() if hasattr(X, "to_numpy") else X)
+    refuse_masked(X)
+    try:
+        return validate_data(columns, X, reset=columns.is_first, accept_sparse="csr")
+    except OverflowError as error:
+        raise InvalidInputError(
+            "X holds a whole number that is too large; scale the features first."
+        ) from error
+
+
+def _checked_frame(X: Any, schema: Schema, columns: "InputColumns | None") -> Any:
+    # A frame whose columns, if they count, have the names and the order of the first.
+    _not_empty(X)
+    if columns is None:
+        return X
+    is_first = columns.is_first
+    validate_data(columns, X, reset=is_first, skip_check_array=True)
+    has_names = hasattr(columns, "feature_names_in_")
+    if is_first and not has_names and not schema.column_kinds and frame_table(X).is_plain:
+        return X.to_numpy()  # numbers of pandas are no names
+    return X
+
+
+def _not_empty(X: Any) -> Any:
+    if isinstance(X, str) or not batch_size(X):
+        raise InvalidInputError(
+            f"X has no rows, but is a {type(X).__name__}; pass a list, an array or a frame of them."
+        )
+    return X
+
+
+class InputColumns(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """The number and names of the columns of X, as scikit-learn's checks set and compare them."""
+
+    @classmethod
+    def of(cls, schema: Schema) -> "InputColumns":
+        """Return the columns that a schema has."""
+        known, names = cls(), schema.columns
+        if names is not None:
+            known.feature_names_in_ = np.array(names, dtype=object)
+        if schema.columns_in is not None:
+            known.n_features_in_ = schema.columns_in
+        return known
+
+    @property
+    def is_first(self) -> bool:
+        """Whether there are no columns yet: the first table sets them."""
+        return not hasattr(self, "n_features_in_")
+
+
+InputColumns.__name__ = "MinoutClassifier"  # the name in scikit-learn's messages
+
+
+def is_plain_array(X: Any, width: int | None) -> bool:
+    """Return whether X is an array (n, width) of finite floats, n at least 1."""
+    return (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and X.shape[1] == width
+        and X.shape[0] > 0
+        and X.dtype in FLOATS
+        and bool(np.isfinite(X.min()) and np.isfinite(X.max()))  # NaN is the least and largest
+    )
+
+
+def _first_weights(
+    setting: Any,
+    codec: LabelCodec,
+    labels: list[Label],
+    sample_weight: Floats | None,
+    *,
+    is_fit: bool,
+) -> ClassWeights:
+    if is_fit and is_balanced(setting):
+        return balanced(labels, sample_weight)
+    class_weights = check_class_weight(setting, codec)
+    if is_fit:
+        class_weights.require_labels(labels)
+    return class_weights
+
+
+def _without_weight_0(batch: Batch) -> Batch:
+    # The rows that have a weight, with their ids and times.
+    X, y, ids, weights, at = batch
+    if weights is None or weights.all():
+        return batch
+    kept = weights > 0.0
+
+    def only(values: list[Any], name: str) -> list[Any]:
+        if len(values) != len(kept):
+            given = f"{plural(len(kept), 'row')}, but {plural(len(values), name)}"
+            raise InvalidInputError(f"Got {given}; pass one per row.")
+        return list(compress(values, kept))
+
+    if is_frame(X):
+        X = from_frame(X).filter(kept.tolist()).to_native()
+    elif isinstance(X, np.ndarray) or is_sparse(X):
+        X = X[kept]
+    else:
+        X = list(compress(X, kept))
+    ids = None if ids is None else only(listed_ids(ids), "id")
+    if at is not None:
+        at = only(each_row(checked_time, listed_times(at, len(kept), 0.0)), "time")
+    return Batch(X, only(y, "label"), ids, weights[kept], at)

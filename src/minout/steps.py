@@ -1,4 +1,4 @@
-"""The changes of a model: functions of its state and its schema that return a change of both."""
+"""The changes of a model: functions of a state and its schema that return the next state."""
 
 import time
 from collections import Counter
@@ -10,8 +10,8 @@ import numpy as np
 
 from minout import engine
 from minout._typing import Floats, Id, Label
-from minout.engine import NOTHING_MOVED, Certificate, Consolidation, Delta, State, StepReport
-from minout.errors import InvalidInputError, NotConverged
+from minout.engine import NOTHING_MOVED, Certificate, Consolidation, State, StepReport
+from minout.errors import InvalidInputError, NotConverged, plural
 from minout.features import Identity
 from minout.inputs import (
     NewRows,
@@ -33,30 +33,36 @@ T = TypeVar("T")
 
 
 class Change(NamedTuple, Generic[T]):
-    """What a step changes, and its result for the user.
+    """The next state, and the result of the call for the user.
 
     Attributes
     ----------
     result : object
         What the user gets.
-    delta : Delta or None
-        The change of the state; None if it stays.
     state : State or None
-        The state that the delta is for, if it is a new one; without a delta, the new state.
-    schema : Schema or None
-        The new schema; None if it stays.
+        The next state; None if nothing changes.
     action : str
-        The name of the step in the log.
+        The name of the step in the log; "" if it is not logged.
+    id : int, str or None
+        The example that it is about.
+    certificate : Certificate
+        What moved, for the log.
     log_ids : bool
         Whether the log keeps the ids of forgotten examples.
     """
 
     result: T
-    delta: Delta | None = None
     state: State | None = None
-    schema: Schema | None = None
     action: str = ""
+    id: Id | None = None
+    certificate: Certificate = NOTHING_MOVED
     log_ids: bool = False
+
+    @property
+    def is_worth_logging(self) -> bool:
+        """Whether it is in the log: all but examples that were taught and moved nothing."""
+        moved, _, _, misfits, *_ = self.certificate
+        return bool(self.action and (self.action != "teach" or moved or misfits))
 
 
 class Example(NamedTuple):
@@ -98,12 +104,10 @@ def checked_examples(batch: Batch, rows: Floats, state: State, schema: Schema) -
     if batch.ids is not None:
         named = [*each_row(checked_id, listed_ids(batch.ids))]
     if not len(rows) == len(labels) == len(named):
-        given = f"{len(rows)} rows, {len(labels)} labels and {len(named)} ids"
-        if batch.ids is None:
-            given = f"{len(rows)} rows and {len(labels)} labels"
-        raise InvalidInputError(
-            f"There are {given}; pass one label per row, and one id per row or none."
-        )
+        given = f"{plural(len(rows), 'row')} and {plural(len(labels), 'label')}"
+        if batch.ids is not None:
+            given += f" and {plural(len(named), 'id')}"
+        raise InvalidInputError(f"Got {given}; pass one label per row, and one id per row or none.")
     weights, times = _weights_and_times(batch, len(rows))
     examples = [Example(*each) for each in zip(rows, labels, named, weights, times, strict=True)]
     _check_ids(examples, state, schema)
@@ -117,9 +121,8 @@ def _weights_and_times(batch: Batch, count: int) -> tuple[list[float], list[floa
     times = each_row(checked_time, listed_times(batch.at, count, clock()))
     for name, given in (("weight", weights), ("time", times)):
         if len(given) != count:
-            raise InvalidInputError(
-                f"There are {count} rows and {len(given)} {name}s; pass one {name} per row."
-            )
+            both = f"{plural(count, 'row')} and {plural(len(given), name)}"
+            raise InvalidInputError(f"Got {both}; pass one {name} per row.")
     return weights, times
 
 
@@ -131,7 +134,7 @@ def _check_ids(examples: list[Example], state: State, schema: Schema) -> None:
         if example.id in seen:
             raise InvalidInputError(f"The id {example.id!r} is given to two rows.", row)
         seen.add(example.id)
-        if example.id in state.place_of:
+        if state.place_of(example.id) is not None:
             try:
                 _known(state, schema, example)
             except InvalidInputError as error:
@@ -142,81 +145,77 @@ def _check_ids(examples: list[Example], state: State, schema: Schema) -> None:
 def prepared(state: State, new: NewRows) -> State:
     """Return the state to teach rows: a new one before the first row, or if they are wider."""
     (rows, widths, schema), settings = new, state.settings
-    if not len(rows) or widths.row == state.widths.row:
-        return state
-    assert widths.row is not None
-    if schema.encoder is not None:
-        settings = replace(settings, missing="mean", blocks=schema.encoder.blocks)
-    if state.widths.row is not None:
-        wide = engine.widened(state, widths.row - state.widths.row)
-        wide.settings = settings
-        return wide
-    require_blocks_fit(settings.blocks, widths.row)
-    codec = state.examples.codec
-    fresh = State(
-        settings, widths.row, schema.features.dtype, codec and codec.for_width(widths.row)
-    )
-    fresh.notes = state.notes
-    return fresh
+    if len(rows) and widths.row != state.widths.row:
+        assert widths.row is not None
+        if schema.encoder is not None:
+            settings = replace(settings, missing="mean", blocks=schema.encoder.blocks)
+        if state.widths.row is not None:
+            wide = engine.widened(state, widths.row - state.widths.row)
+            state = wide.replaced(settings=settings)
+        else:
+            require_blocks_fit(settings.blocks, widths.row)
+            codec = state.examples.codec
+            codec = codec and codec.for_width(widths.row)
+            state = State(settings, widths.row, schema.features.dtype, codec)
+    if state.schema is not schema or (len(rows) and state.widths != widths):
+        state = state.replaced(schema=schema, widths=widths if len(rows) else state.widths)
+    return state
 
 
-def taught(state: State, schema: Schema, example: Example) -> tuple[Delta | None, StepReport]:
-    """Return the change that learns an example (None if it is stored already) and a report."""
+def teach(state: State, example: Example) -> Change[StepReport]:
+    """Learn an example; nothing changes if it is stored already."""
     row, label, id, weight, at = example
-    if id is None:
-        example_id: Id = _free_id(state)
-        following: int | None = int(example_id) + 1
-    else:
-        example_id, following = id, None
-        if example_id in state.place_of:
-            return None, _known(state, schema, example)
-    delta = separable(
+    if id is not None and state.place_of(id) is not None:
+        return Change(_known(state, state.schema, example))
+    example_id: Id = _free_id(state) if id is None else id
+    following = int(example_id) + 1 if id is None else None
+    done = separable(
         lambda: engine.teach(state, row, label, example_id, following, weight=weight, time=at)
     )
-    return delta, StepReport(example_id, label, delta.certificate, delta.refresh, delta.was_right)
+    report = StepReport(example_id, label, done.certificate, done.refresh, done.was_right)
+    return Change(report, done.state, "teach", example_id, done.certificate)
 
 
-def corrected(
+def correct(
     state: State, schema: Schema, id: Id, label: Label, weight: float | None = None
-) -> tuple[Delta | None, StepReport]:
-    """Return the change to another label or weight (None if it has them) and a report.
+) -> Change[StepReport]:
+    """Give an example another label or weight; nothing changes if it has them.
 
     By default the weight changes as the class weight does.
     """
-    place = state.place_of[id]
-    old, example_id = state.label_at(place), state.ids[place]  # a Python int or str
+    place = place_of(state, id)
+    old, example_id = state.label_at(place), state.examples.ids[place]  # a Python int or str
     weighs = float(state.examples.weights[place])
     if weight is None:
         before, after = schema.class_weights.at(old), schema.class_weights.at(label)
         weight = weighs if before == after else weighs / before * after
     if old == label and weight == weighs:
-        return None, StepReport(example_id, label, NOTHING_MOVED)
-    delta = separable(lambda: engine.relabel(state, place, label, weight))
-    gone = delta.certificate.forgotten
-    earlier: dict[Id, tuple[Label, ...]] = dict.fromkeys(gone, ())
+        return Change(StepReport(example_id, label, NOTHING_MOVED))
+    done = separable(lambda: engine.relabel(state, place, label, weight))
+    earlier, gone = dict(state.corrected), done.certificate.forgotten
     if old != label and example_id not in gone:
-        had = [each for each in state.corrected.get(example_id, ()) if each not in (old, label)]
+        had = [each for each in earlier.get(example_id, ()) if each not in (old, label)]
         earlier[example_id] = (*had, old)
-    delta = delta._replace(corrected=earlier)
-    return delta, StepReport(example_id, label, delta.certificate, delta.refresh)
+    for each in gone:
+        earlier.pop(each, None)
+    report = StepReport(example_id, label, done.certificate, done.refresh)
+    after_all = done.state.replaced(corrected=earlier, schema=schema)
+    return Change(report, after_all, "correct", example_id, done.certificate)
 
 
-def corrected_if_stored(
-    state: State, schema: Schema, id: Id, label: Label
-) -> tuple[Delta | None, StepReport]:
-    """Return the change to another label; None if the example fell out of the window."""
-    if id not in state.place_of:
-        return None, StepReport(id, label, NOTHING_MOVED)
-    return corrected(state, schema, id, label)
+def correct_if_stored(state: State, schema: Schema, id: Id, label: Label) -> Change[StepReport]:
+    """Give an example another label, unless it has fallen out of the window."""
+    if state.place_of(id) is None:
+        return Change(StepReport(id, label, NOTHING_MOVED))
+    return correct(state, schema, id, label)
 
 
 def checked_corrections(state: State, ids: Any, labels: Sequence[Label]) -> list[tuple[Id, Label]]:
     """Return stored ids, each once, with their new labels."""
-    named = [state.ids[place_of(state, each)] for each in listed_ids(ids)]
+    named = [state.examples.ids[place_of(state, each)] for each in listed_ids(ids)]
     if len(named) != len(labels):
-        raise InvalidInputError(
-            f"There are {len(named)} ids and {len(labels)} labels; pass one label per id."
-        )
+        both = f"{plural(len(named), 'id')} and {plural(len(labels), 'label')}"
+        raise InvalidInputError(f"Got {both}; pass one label per id.")
     twice = [each for each, count in Counter(named).items() if count > 1]
     if twice:
         raise InvalidInputError(f"The id {twice[0]!r} is named twice; name each example once.")
@@ -226,16 +225,16 @@ def checked_corrections(state: State, ids: Any, labels: Sequence[Label]) -> list
 def update(state: State, schema: Schema, id: Id, x: Any) -> Change[StepReport]:
     """Give a stored example other features."""
     place, new = place_of(state, id), new_row(x, schema, state)
-    example_id, label = state.ids[place], state.label_at(place)
+    example_id, label = state.examples.ids[place], state.label_at(place)
     wide = prepared(state, new._replace(rows=new.rows[None]))
     row = new.rows
     if isinstance(x, Mapping) and new.schema.encoder is not None:
         row = new.schema.encoder.keeping(row, wide.row_at(place), x)
     if wide is state and state.holds(place, row):
         return Change(StepReport(example_id, label, NOTHING_MOVED))
-    delta = separable(lambda: engine.update(wide, place, row))
-    report = StepReport(example_id, label, delta.certificate, delta.refresh, delta.was_right)
-    return Change(report, delta, wide, new.schema, "update")
+    done = separable(lambda: engine.update(wide, place, row))
+    report = StepReport(example_id, label, done.certificate, done.refresh, done.was_right)
+    return Change(report, done.state, "update", example_id, done.certificate)
 
 
 def forget(state: State, schema: Schema, ids: Any, *, log_ids: bool = False) -> Change[Certificate]:
@@ -261,27 +260,26 @@ def _forget(
 ) -> Change[Certificate]:
     # Earlier labels of forgotten examples, and a forgotten label itself, are dropped as well.
     places = np.array(listed, dtype=np.int64)
-    delta = separable(lambda: engine.forget(state, places))
-    gone = set(state.names(places))
-    earlier = {
-        example_id: () if example_id in gone else tuple(each for each in had if each != label)
-        for example_id, had in state.corrected.items()
-        if example_id in gone or label in had
-    }
-    left = np.setdiff1d(state.examples.places(), places)
-    kept = {state.regions.labels[c] for c in np.unique(state.examples.regions[left]).tolist()}
+    if not listed:
+        return Change(NOTHING_MOVED)
+    done = separable(lambda: engine.forget(state, places))
+    gone, earlier = set(state.names(places)), dict[Id, tuple[Label, ...]]()
     for example_id, had in state.corrected.items():
-        kept.update(() if example_id in gone else had)
-    lost = {*state.labels, *(each for had in state.corrected.values() for each in had)} - kept
-    schema = schema.without_labels(lost if label is None else {*lost, label})
-    return Change(delta.certificate, delta._replace(corrected=earlier), schema=schema)
+        kept = tuple(each for each in had if each != label)
+        if example_id not in gone and kept:
+            earlier[example_id] = kept
+    before = {*state.labels, *(each for had in state.corrected.values() for each in had)}
+    after = {*done.state.labels, *(each for had in earlier.values() for each in had)}
+    left = before - after if label is None else {*(before - after), label}
+    new = done.state.replaced(corrected=earlier, schema=schema.without_labels(left))
+    return Change(done.certificate, new, "forget", certificate=done.certificate)
 
 
 def set_keep(state: State, keep: Any) -> Change[Certificate]:
     """Set another window."""
     settings = replace(state.settings, keep=keep)
-    delta = separable(lambda: engine.rewindow(state, settings))
-    return Change(delta.certificate, delta)
+    done = separable(lambda: engine.rewindow(state, settings))
+    return Change(done.certificate, done.state, "keep", certificate=done.certificate)
 
 
 def set_blocks(state: State, blocks: Any) -> Change[None]:
@@ -291,7 +289,7 @@ def set_blocks(state: State, blocks: Any) -> Change[None]:
         require_blocks_fit(settings.blocks, state.examples.rows.shape[1])
     if settings == state.settings:
         return Change(None)
-    return Change(None, Delta(settings=settings), action="blocks")
+    return Change(None, state.replaced(settings=settings, consolidated=False), "blocks")
 
 
 def require_blocks_fit(blocks: Sequence[tuple[int, int]], width: int) -> None:
@@ -308,27 +306,58 @@ def set_column_kinds(state: State, schema: Schema, kinds: Mapping[str, str]) -> 
     if state.widths.row is not None and not schema.is_table:
         raise InvalidInputError("This model was not taught a table; it has no kinds of columns.")
     encoder = (schema.encoder or TableEncoder()).with_kinds(kinds)
-    return Change(None, schema=replace(schema, encoder=encoder))
+    return Change(None, state.replaced(schema=replace(schema, encoder=encoder)))
 
 
 def settle(state: State) -> Change[Certificate]:
     """Solve every separator in which examples are pending."""
-    delta = separable(lambda: engine.settle_pending(state))
-    return Change(delta.certificate, delta if delta.separators else None)
+    done = separable(lambda: engine.settle_pending(state))
+    if done.state is state:
+        return Change(done.certificate)
+    return Change(done.certificate, done.state, "settle", certificate=done.certificate)
 
 
 def consolidate(state: State, schema: Schema) -> Change[Consolidation]:
     """Compute the model again from the set of stored examples, with its columns in order."""
     encoder = schema.encoder
     if encoder is not None:
-        places = state.examples.in_order()
+        places = state.examples.places()
         encoder, rows = encoder.canonical(state.examples.given[places])
         if encoder is not schema.encoder:
             settings = replace(state.settings, blocks=encoder.blocks)
             state = engine.with_rows(state, settings, places, rows)
             schema = replace(schema, encoder=encoder, width=encoder.width)
     new, done = separable(lambda: engine.consolidate(state))
-    return Change(done, state=new, schema=schema, action="consolidate")
+    new = new.replaced(schema=schema)
+    return Change(done, new, "consolidate", certificate=done.certificate)
+
+
+def caught_up(new: State, before: State, now: State) -> State | None:
+    """Return a consolidated state with what was changed while it was computed.
+
+    `new` was computed from `before`, and `now` is the present state. Examples are forgotten, taught
+    and corrected in `new` as they were since `before`. None if columns or settings have changed.
+    """
+    names = ("settings", "widths", "schema")
+    if any(getattr(before, name) != getattr(now, name) for name in names):
+        return None
+    if new.schema is not before.schema:  # its columns were sorted
+        return None
+    had, has = before.examples, now.examples
+    then = dict(zip(had.keys[had.places()].tolist(), had.places().tolist(), strict=True))
+    present = dict(zip(has.keys[has.places()].tolist(), has.places().tolist(), strict=True))
+    gone = [had.ids[place] for key, place in then.items() if key not in present]
+    if gone:
+        new = engine.forget(new, np.array(sorted(place_of(new, each) for each in gone))).state
+    for key, place in present.items():
+        label, about, example_id = now.label_at(place), has.about(place), has.ids[place]
+        if key not in then:
+            row = has.given[place]
+            taught = engine.teach(new, row, label, example_id, weight=about.weight, time=about.time)
+            new = taught.state
+        elif (label, about.weight) != (before.label_at(then[key]), had.about(then[key]).weight):
+            new = engine.relabel(new, place_of(new, example_id), label, about.weight).state
+    return new.replaced(next_id=now.next_id, corrected=now.corrected)
 
 
 def widen(state: State, schema: Schema, n: Any) -> Change[None]:
@@ -348,22 +377,28 @@ def widen(state: State, schema: Schema, n: Any) -> Change[None]:
         raise InvalidInputError(
             "The columns of this learner have names; teach rows that have the new columns."
         )
-    return Change(None, state=engine.widened(state, int(n)), action="widen")
+    wide = engine.widened(state, int(n))
+    schema = replace(schema, width=wide.widths.given)
+    return Change(None, wide.replaced(schema=schema), "widen")
 
 
 def place_of(state: State, id: Any) -> int:
     """Return the place of a stored example."""
-    if is_stored(state, id):
-        return state.place_of[id]
+    place = state.place_of(id) if _may_be_id(id) else None
+    if place is not None:
+        return place
     checked_id(id)  # raises the error for what is no id
     raise InvalidInputError(f"There is no example {id!r}.")
 
 
 def is_stored(state: State, id: Any) -> bool:
-    """Return whether an id is stored; True and 1.0 are not 1, which is equal in Python."""
-    if not isinstance(id, str | int | np.integer) or isinstance(id, bool):
-        return False
-    return id in state.place_of
+    """Return whether an id is stored."""
+    return _may_be_id(id) and state.place_of(id) is not None
+
+
+def _may_be_id(id: Any) -> bool:
+    # True and 1.0 are not 1, which is equal in Python.
+    return isinstance(id, str | int | np.integer) and not isinstance(id, bool)
 
 
 def begun(state: State) -> State:
@@ -393,7 +428,7 @@ def separable(step: Callable[[], T]) -> T:
 
 def _free_id(state: State) -> int:
     free = state.next_id
-    while free in state.place_of:
+    while state.place_of(free) is not None:
         free += 1
     return free
 
@@ -402,7 +437,7 @@ def _known(state: State, schema: Schema, example: Example) -> StepReport:
     # An id that is taught again: an error, unless row, weight and label are its present ones, or
     # the label is an earlier one. A table that has got more columns does not contradict its rows.
     assert example.id is not None
-    place = state.place_of[example.id]
+    place = place_of(state, example.id)
     now, what = state.label_at(place), ""
     remedy = "`update` (`minout learn --replace`) gives it another one"
     encoder = schema.encoder

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from minout import engine
-from minout._typing import Floats, Id, Ints, Label
+from minout._typing import Floats, Id, Label
 from minout.api import Methods, in_order
 from minout.codecs import Codes
 from minout.engine import Choice, Inspection, Sets, State
@@ -28,7 +28,6 @@ class Views(Methods):
         Parameters
         ----------
         id : int or str
-            The id of a stored example.
 
         Returns
         -------
@@ -48,7 +47,6 @@ class Views(Methods):
         Parameters
         ----------
         id : int or str
-            The id of a stored example.
 
         Returns
         -------
@@ -77,12 +75,10 @@ class Views(Methods):
         Parameters
         ----------
         id : int or str
-            The id of a stored example.
 
         Returns
         -------
         float
-            Its weight.
         """
         return self._read(
             lambda state, _: float(state.examples.weights[place_of(begun(state), id)])
@@ -94,12 +90,10 @@ class Views(Methods):
         Parameters
         ----------
         id : int or str
-            The id of a stored example.
 
         Returns
         -------
         float
-            Its time.
         """
         return self._read(lambda state, _: float(state.examples.times[place_of(begun(state), id)]))
 
@@ -116,7 +110,7 @@ class Views(Methods):
         """
 
         def query(state: State, _: Schema) -> Floats:
-            return _by_serial(state, *engine.label_probabilities(not_empty(state)))
+            return engine.label_probabilities(not_empty(state))[1]
 
         return self._read(query)
 
@@ -131,9 +125,7 @@ class Views(Methods):
         ndarray of shape (n_examples, n_classes)
             Rows are in the order of teaching, columns in the order of the labels.
         """
-        return self._read(
-            lambda state, _: _by_serial(state, *engine.left_out_probabilities(not_empty(state)))
-        )
+        return self._read(lambda state, _: engine.left_out_probabilities(not_empty(state))[1])
 
     def partition(self) -> dict[tuple[Label, Label], Sets]:
         """Return the paper's sets S1, S2 and S3 for each neuron that the last `teach` moved.
@@ -162,7 +154,6 @@ class Views(Methods):
         Parameters
         ----------
         X : batch of examples
-            Examples, in any form that `teach_many` takes.
 
         Returns
         -------
@@ -204,19 +195,17 @@ class Views(Methods):
         Parameters
         ----------
         text : str
-            An id as it is written in a file.
 
         Returns
         -------
         int, str or None
-            The id.
         """
         return self._read(
             lambda state, _: (
                 text
                 if is_stored(state, text)
                 else int(text)
-                if is_integer(text) and int(text) in state.place_of
+                if is_integer(text) and is_stored(state, int(text))
                 else None
             )
         )
@@ -257,7 +246,7 @@ class Views(Methods):
     @property
     def ids(self) -> list[Id]:
         """The ids of all stored examples, in the order in which they were taught."""
-        return self._read(lambda state, _: list(state.place_of))
+        return self._read(lambda state, _: list(state.names(state.examples.places())))
 
     @property
     def misfits(self) -> list[Id]:
@@ -305,13 +294,8 @@ class Views(Methods):
 
     def __len__(self) -> int:
         """Return the number of stored examples."""
-        return self._read(lambda state, _: len(state.place_of))
+        return self._read(lambda state, _: state.count)
 
     def __contains__(self, id: Id) -> bool:
         """Return whether an id is stored."""
         return self._read(lambda state, _: is_stored(state, id))
-
-
-def _by_serial(state: State, places: Ints, rows: Floats) -> Floats:
-    # Rows of ascending places in the order of teaching.
-    return rows[np.searchsorted(places, state.examples.in_order())]

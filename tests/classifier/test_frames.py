@@ -38,9 +38,17 @@ def test_a_frame_is_learned_like_the_array_in_it(frame, labels):
     assert framed.score(frame, labels) == plain.score(rows, NAMES)
 
 
+def test_numbers_of_columns_are_no_names():
+    classifier = MinoutClassifier(C=5.0, regions=1, expand=None)
+    classifier.fit(pd.DataFrame(IRIS.data), NAMES)
+    assert not hasattr(classifier, "feature_names_in_")
+    scores = classifier.decision_function(IRIS.data)  # without a warning about names
+    assert (classifier.decision_function(pd.DataFrame(IRIS.data)) == scores).all()
+
+
 @pytest.mark.parametrize("frame", [PANDAS[COLUMNS[::-1]], POLARS[COLUMNS[::-1]]])
 def test_columns_in_another_order_are_refused(frame):
-    classifier = MinoutClassifier().fit(PANDAS, NAMES)
+    classifier = MinoutClassifier(C=5.0, regions=1, expand=None).fit(PANDAS, NAMES)
     with pytest.raises(ValueError, match="same order"):
         classifier.predict(frame)
     with pytest.raises(ValueError, match="same order"):

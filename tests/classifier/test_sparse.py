@@ -1,7 +1,5 @@
 """Sparse matrices: narrow ones are made dense, wide ones are projected."""
 
-import pickle
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -57,19 +55,6 @@ def test_a_wide_matrix_is_projected_and_never_made_dense(monkeypatch):
     assert classifier.explain(test[[0]]).label == "a"
     assert [each.interfered for each in classifier.what_if(test[:2], labels[:2])]
     assert classifier.n_features_in_ == WIDE
-
-
-def test_copies_and_files_of_a_projecting_classifier_predict_the_same(tmp_path):
-    X, y = wide_rows()
-    classifier = MinoutClassifier(features="projection").fit(X, y)
-    classifier.save(tmp_path / "model")
-    for again in (
-        MinoutClassifier.load(tmp_path / "model"),
-        pickle.loads(pickle.dumps(classifier)),
-    ):
-        assert again.features == "projection"
-        assert again.predict_proba(X).tobytes() == classifier.predict_proba(X).tobytes()
-        assert again.partial_fit(X[:1], ["b"]).n_features_in_ == WIDE
 
 
 def test_a_learner_takes_sparse_rows_and_columns_that_come_later(tmp_path):

@@ -1,4 +1,4 @@
-"""A classifier whose model is kept in a folder."""
+"""A classifier whose model is kept in a file."""
 
 import pickle
 
@@ -9,68 +9,63 @@ from sklearn.datasets import load_wine
 
 from minout import InvalidInputError, Learner, MinoutClassifier
 from minout.errors import UnwritableError
+from oracle.margin import saved
 
 X, y = load_wine(return_X_y=True)
 
 
-def bits(classifier, tmp_path):
-    """Return the bytes of the saved model."""
-    file = tmp_path / "bits.minout"
-    classifier.save(file)
-    return file.read_bytes()
-
-
 @pytest.fixture
-def folder(tmp_path):
-    return tmp_path / "wines"
+def file(tmp_path):
+    return tmp_path / "wines.minout"
 
 
-@pytest.mark.parametrize("durability", ["batch", "example"])
-def test_a_model_in_a_folder_has_the_bits_of_one_in_ram(folder, tmp_path, durability):
+@pytest.mark.parametrize("durability", ["normal", "full"])
+def test_a_model_in_a_file_has_the_bits_of_one_in_ram(file, durability):
     plain = MinoutClassifier().fit(X[::2], y[::2], at=0.0)
-    kept = MinoutClassifier(store=folder, durability=durability).fit(X[::2], y[::2], at=0.0)
+    kept = MinoutClassifier(store=file, durability=durability).fit(X[::2], y[::2], at=0.0)
     for each in (plain, kept):
         each.partial_fit(X[1:20:2], y[1:20:2], at=1.0)
         each.correct(0, 2)
         each.forget(3)
     kept.learner_.close()
-    again = MinoutClassifier(store=folder)
-    assert bits(kept, tmp_path) == bits(plain, tmp_path)
+    again = MinoutClassifier(store=file)
+    assert saved(kept.learner_) == saved(plain.learner_)
     np.testing.assert_array_equal(again.predict(X), plain.predict(X))
-    again.partial_fit(X[21:30], y[21:30], at=2.0)
-    plain.partial_fit(X[21:30], y[21:30], at=2.0)
-    assert bits(again, tmp_path) == bits(plain, tmp_path)
+    for each in (again, plain):
+        each.partial_fit(X[21:30], y[21:30], at=2.0)
+        each.consolidate()
+    assert saved(again.learner_) == saved(plain.learner_)
 
 
-def test_fit_refuses_a_folder_that_holds_a_model(folder, tmp_path):
-    kept = MinoutClassifier(store=folder).fit(X, y)
-    before = bits(kept, tmp_path)
-    with pytest.raises(InvalidInputError, match=r"already a model in .*wines, and `fit` starts"):
+def test_fit_refuses_a_file_that_holds_a_model(file):
+    kept = MinoutClassifier(store=file).fit(X, y)
+    before = saved(kept.learner_)
+    with pytest.raises(InvalidInputError, match=r"model in .*wines\.minout, and `fit` starts"):
         kept.fit(X, y)
     with pytest.raises(InvalidInputError, match="already a model"):
         clone(kept).fit(X, y)
-    assert bits(kept, tmp_path) == before
+    assert saved(kept.learner_) == before
 
 
-def test_a_fit_that_fails_leaves_no_folder(folder):
+def test_a_fit_that_fails_leaves_no_file(file):
     with pytest.raises(ValueError, match="NaN"):
-        MinoutClassifier(store=folder).fit(np.full_like(X, np.nan), y)
-    assert not folder.exists()
+        MinoutClassifier(store=file).fit(np.full_like(X, np.nan), y)
+    assert not file.exists()
 
 
-def test_other_parameters_than_those_of_the_model_are_refused(folder):
-    MinoutClassifier(store=folder, C=2.0).fit(X, y).learner_.close()
+def test_other_parameters_than_those_of_the_model_are_refused(file):
+    MinoutClassifier(store=file, C=2.0).fit(X, y).learner_.close()
     with pytest.raises(InvalidInputError, match=r"was made with C=2\.0, not 3\.0"):
-        MinoutClassifier(store=folder, C=3.0).partial_fit(X, y)
+        MinoutClassifier(store=file, C=3.0).partial_fit(X, y)
 
 
-def test_a_pickle_is_not_connected_with_the_folder(folder):
-    kept = MinoutClassifier(store=folder).fit(X, y)
+def test_a_pickle_is_not_connected_with_the_file(file):
+    kept = MinoutClassifier(store=file).fit(X, y)
     twin = pickle.loads(pickle.dumps(kept))
     twin.forget(0)
     assert 0 in kept.all_ids_
     kept.learner_.close()
-    assert 0 in Learner.open(folder, read_only=True)
+    assert 0 in Learner.open(file, read_only=True)
     with pytest.raises(UnwritableError, match="has been closed; open it again"):
         kept.forget(1)
     assert kept.predict(X[:1]).shape == (1,)
@@ -79,24 +74,24 @@ def test_a_pickle_is_not_connected_with_the_folder(folder):
 ROWS = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [2.0, 0.0]])
 
 
-def two_on(folder, labels):
-    """Return two classifiers on one folder, which has four rows."""
-    one, other = (MinoutClassifier(store=folder, durability="example") for _ in range(2))
+def two_on(file, labels):
+    """Return two classifiers on one file, which has four rows."""
+    one, other = (MinoutClassifier(store=file, durability="full") for _ in range(2))
     one.partial_fit(ROWS, labels)
     other.predict(ROWS)
     return one, other
 
 
-def test_a_wider_label_of_one_classifier_is_not_narrowed_by_another(folder):
-    one, other = two_on(folder, np.array([1, 2, 1, 2], dtype=np.int8))
+def test_a_wider_label_of_one_classifier_is_not_narrowed_by_another(file):
+    one, other = two_on(file, np.array([1, 2, 1, 2], dtype=np.int8))
     one.partial_fit([[50.0, -50.0]], np.array([1000]))
     other.partial_fit([[6.0, 5.0]], np.array([2], dtype=np.int8), sample_weight=[1.0])
-    for each in (one, other, MinoutClassifier(store=folder)):
+    for each in (one, other, MinoutClassifier(store=file)):
         assert each.predict([[50.0, -50.0]]).tolist() == [1000]
 
 
-def test_classes_that_two_classifiers_announce_are_all_kept(folder):
-    one, other = two_on(folder, ["a", "b", "a", "b"])
+def test_classes_that_two_classifiers_announce_are_all_kept(file):
+    one, other = two_on(file, ["a", "b", "a", "b"])
     one.partial_fit([[5.0, 5.0]], ["a"], classes=["x"])
     other.partial_fit([[6.0, 5.0]], ["a"], classes=["y"])
     other.correct(0, "b")
@@ -104,14 +99,14 @@ def test_classes_that_two_classifiers_announce_are_all_kept(folder):
     assert one.classes_.tolist() == other.classes_.tolist() == ["a", "b", "x", "y"]
 
 
-def test_a_change_that_is_not_committed_does_not_announce(folder, monkeypatch):
-    one, other = two_on(folder, ["a", "b", "a", "b"])
+def test_a_change_that_is_not_committed_does_not_announce(file, monkeypatch):
+    one, other = two_on(file, ["a", "b", "a", "b"])
 
     def full(*_):
         raise UnwritableError("The disk is full.")
 
     with monkeypatch.context() as patched:
-        patched.setattr("minout.store.Database.commit", full)
+        patched.setattr("minout.store.File.commit", full)
         with pytest.raises(UnwritableError, match="full"):
             one.partial_fit([[5.0, 5.0]], ["a"], classes=["x"])
     other.partial_fit([[6.0, 5.0]], ["a"], classes=["y"])
@@ -119,29 +114,29 @@ def test_a_change_that_is_not_committed_does_not_announce(folder, monkeypatch):
     assert one.classes_.tolist() == ["a", "b", "y"]
 
 
-def test_clone_and_get_params_do_not_open_the_folder(folder, monkeypatch):
-    MinoutClassifier(store=folder).fit(X, y).learner_.close()
-    fresh = MinoutClassifier(store=folder)
+def test_clone_and_get_params_do_not_open_the_file(file, monkeypatch):
+    MinoutClassifier(store=file).fit(X, y).learner_.close()
+    fresh = MinoutClassifier(store=file)
     monkeypatch.setattr("minout.estimator_base.Learner", None)
     assert clone(fresh).get_params() == fresh.get_params()
-    assert pickle.loads(pickle.dumps(fresh)).store == folder
+    assert pickle.loads(pickle.dumps(fresh)).store == file
     with pytest.raises(AttributeError, match="open"):
         fresh.classes_  # noqa: B018
 
 
-def test_a_classifier_that_only_predicts_writes_nothing(folder):
-    with Learner.open(folder) as learner:
+def test_a_classifier_that_only_predicts_writes_nothing(file):
+    with Learner.open(file) as learner:
         learner.teach_many(ROWS, ["a", "b", "a", "b"])
-    reader = MinoutClassifier(store=folder)
+    reader = MinoutClassifier(store=file)
     reader.predict(ROWS)
-    with Learner.open(folder) as learner:
+    with Learner.open(file) as learner:
         learner.teach([3.0, 3.0], "a")
     reader.learner_.close()
-    assert Learner.open(folder, read_only=True).notes == {}
+    assert Learner.open(file, read_only=True).notes == {}
 
 
-def test_a_folder_that_cannot_be_written_to_can_be_predicted_from(folder, monkeypatch):
-    MinoutClassifier(store=folder).fit(X, y).learner_.close()
+def test_a_file_that_cannot_be_written_to_can_be_predicted_from(file, monkeypatch):
+    MinoutClassifier(store=file).fit(X, y).learner_.close()
     real = Learner.open
 
     def forbidden(*args, read_only=False, **settings):
@@ -151,7 +146,7 @@ def test_a_folder_that_cannot_be_written_to_can_be_predicted_from(folder, monkey
 
     with monkeypatch.context() as patched:
         patched.setattr(Learner, "open", forbidden)
-        reader = MinoutClassifier(store=folder)
+        reader = MinoutClassifier(store=file)
         assert reader.score(X, y) > 0.9
         changes = (
             lambda: reader.partial_fit(X[:1], y[:1], ids=["new"]),
@@ -166,22 +161,22 @@ def test_a_folder_that_cannot_be_written_to_can_be_predicted_from(folder, monkey
     assert "new" in reader.all_ids_
 
 
-def test_other_class_weights_than_those_of_the_model_are_refused(folder):
+def test_other_class_weights_than_those_of_the_model_are_refused(file):
     weights = {"a": 2.0}
     labels = ["a", "b", "a", "b"]
-    MinoutClassifier(store=folder, class_weight=weights).partial_fit(ROWS, labels).learner_.close()
+    MinoutClassifier(store=file, class_weight=weights).partial_fit(ROWS, labels).learner_.close()
     for other in ({"a": 5.0, "b": 7.0}, "balanced", None):
         with pytest.raises(InvalidInputError, match=r"was made with class_weight={'a': 2\.0}, not"):
-            MinoutClassifier(store=folder, class_weight=other).predict(ROWS)
-    same = MinoutClassifier(store=folder, class_weight=weights)
+            MinoutClassifier(store=file, class_weight=other).predict(ROWS)
+    same = MinoutClassifier(store=file, class_weight=weights)
     same.partial_fit([[9.0, 9.0]], ["a"], ids=["z"])
     assert same.learner_.weight("z") == 2.0
 
 
-def test_durability_without_a_folder_is_refused():
+def test_durability_without_a_file_is_refused():
     for way in ("fit", "partial_fit"):
-        with pytest.raises(InvalidInputError, match="name the folder as `store`"):
-            getattr(MinoutClassifier(durability="example"), way)(X, y)
+        with pytest.raises(InvalidInputError, match="name the file as `store`"):
+            getattr(MinoutClassifier(durability="full"), way)(X, y)
 
 
 FORGET = {
@@ -190,13 +185,13 @@ FORGET = {
     "corrected": lambda each: (each.correct("secret id", "cat"), each.forget("secret id")),
 }
 SECRET = {
-    "announced": lambda folder: MinoutClassifier(store=folder).partial_fit(
+    "announced": lambda file: MinoutClassifier(store=file).partial_fit(
         ROWS,
         ["cat", "dog", "cat", "a secret label"],
         classes=["a secret label", "emu"],
         ids=[1, 2, 3, "secret id"],
     ),
-    "balanced": lambda folder: MinoutClassifier(store=folder, class_weight="balanced").fit(
+    "balanced": lambda file: MinoutClassifier(store=file, class_weight="balanced").fit(
         ROWS, ["cat", "dog", "cat", "a secret label"], ids=[1, 2, 3, "secret id"]
     ),
 }
@@ -204,11 +199,13 @@ SECRET = {
 
 @pytest.mark.parametrize("how", FORGET)
 @pytest.mark.parametrize("way", SECRET)
-def test_a_forgotten_label_is_in_no_file_after_compact(folder, way, how):
-    classifier = SECRET[way](folder)
+def test_a_forgotten_label_is_in_no_file_after_compact(file, way, how):
+    classifier = SECRET[way](file)
     FORGET[how](classifier)
     others = ["cat", "dog", *(["emu"] if way == "announced" else [])]
     assert classifier.classes_.tolist() == others
     classifier.learner_.compact()
     classifier.learner_.close()
-    assert [each.name for each in folder.iterdir() if b"secret" in each.read_bytes()] == []
+    files = list(file.parent.iterdir())
+    assert file in files
+    assert [each.name for each in files if b"secret" in each.read_bytes()] == []

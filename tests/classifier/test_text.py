@@ -14,26 +14,14 @@ KINDS = ["work"] * 8 + ["spam"] * 8
 NEW = ["the agenda of our meeting", "SAVE now, cheap cheap"]
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [list, tuple, np.array, pd.Series, lambda texts: pd.DataFrame({"mail": texts})],
-    ids=["list", "tuple", "array", "series", "frame"],
-)
+@pytest.mark.parametrize("kind", [tuple, np.array, pd.Series, pd.DataFrame])
 def test_texts_are_learned_from_every_container(kind):
     classifier = MinoutClassifier(features="text").fit(kind(TEXTS), KINDS)
     assert classifier.predict(kind(NEW)).tolist() == ["work", "spam"]
     assert classifier.score(kind(TEXTS), KINDS) == 1.0
 
 
-BAD = {
-    "a string": "cheap pills",
-    "None in it": ["a", None],
-    "numbers": np.eye(2),
-    "nothing": [],
-}
-
-
-@pytest.mark.parametrize("X", BAD.values(), ids=BAD)
+@pytest.mark.parametrize("X", ["cheap pills", ["a", None], np.eye(2), []])
 def test_what_are_not_texts_is_refused_and_changes_nothing(X):
     classifier = MinoutClassifier(features="text").fit(TEXTS, KINDS)
     before = classifier.predict_proba(NEW).tobytes()
@@ -48,18 +36,9 @@ def test_what_are_not_texts_is_refused_and_changes_nothing(X):
 def test_tags_say_which_input_is_taken():
     text = MinoutClassifier(features="text").__sklearn_tags__().input_tags
     table = MinoutClassifier().__sklearn_tags__().input_tags
-    assert (text.string, text.one_d_array, text.two_d_array, text.sparse) == (
-        True,
-        True,
-        False,
-        False,
-    )
-    assert (table.string, table.one_d_array, table.two_d_array, table.sparse) == (
-        False,
-        False,
-        True,
-        True,
-    )
+    for tags, is_text in ((text, True), (table, False)):
+        assert tags.string == tags.one_d_array == is_text
+        assert tags.two_d_array == tags.sparse == (not is_text)
 
 
 def test_a_learner_takes_one_text_or_many(tmp_path):

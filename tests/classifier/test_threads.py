@@ -17,48 +17,6 @@ def examples(classes: int, each: int) -> tuple[np.ndarray, np.ndarray]:
     return centres[labels] + rng.normal(size=(len(labels), COLUMNS)), labels
 
 
-def teach_slowly(classifier, rows, labels, done):
-    try:
-        for x, y in zip(rows, labels, strict=True):
-            classifier.partial_fit(x[None], [y])
-            if y % 7 == 6:
-                classifier.forget_class(y)
-    finally:
-        done.set()
-
-
-def look(classifier, probes, done):
-    looks = 0
-    while not done.is_set() or not looks:
-        assert {0, 1} <= set(classifier.classes_.tolist()) <= set(range(40))
-        assert set(classifier.predict(probes).tolist()) <= set(range(40))
-        probabilities = classifier.predict_proba(probes)
-        assert np.allclose(probabilities.sum(axis=1), 1.0)
-        scores = classifier.decision_function(probes)
-        assert not np.isnan(scores).any()
-        assert scores.ndim == 1 or 3 <= scores.shape[1] <= 40
-        looks += 1
-    return looks
-
-
-def watched(classifier, rows, labels):
-    done = threading.Event()
-    probes = rows[::10]
-    with ThreadPoolExecutor(3) as threads:
-        lookers = [threads.submit(look, classifier, probes, done) for _ in range(2)]
-        teacher = threads.submit(teach_slowly, classifier, rows, labels, done)
-        teacher.result()
-        return [each.result() for each in lookers]
-
-
-def test_who_asks_while_classes_come_and_go_sees_whole_states():
-    rows, labels = examples(40, 5)
-    classifier = MinoutClassifier(regions=1, expand=None).partial_fit(rows[:10], labels[:10])
-    looks = watched(classifier, rows[10:], labels[10:])
-    assert min(looks) > 1
-    assert classifier.audit().ok
-
-
 def test_probabilities_and_classes_are_of_one_moment():
     # A class that comes and goes before two others moves their columns by one.
     rows = np.array([[0.0], [9.0], [-9.0]])

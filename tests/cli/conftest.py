@@ -4,7 +4,9 @@ import csv
 import json
 import shutil
 
+import numpy as np
 import pytest
+from PIL import Image
 from sklearn.datasets import load_wine
 from typer.testing import CliRunner
 
@@ -12,6 +14,8 @@ from minout import Learner
 from minout.cli import app as cli
 from minout.engine.choice import SHAPES
 from minout.errors import MinoutError
+from minout.features import UnknownMap
+from oracle.margin import saved as saved_facts
 
 KINDS = ("barolo", "grignolino", "barbera, sweet")
 
@@ -32,76 +36,80 @@ def invoke(*words, input=None):
     return CliRunner().invoke(cli.app, [str(word) for word in words], input=input)
 
 
+def _succeed(*words, input=None):
+    result = invoke(*words, input=input)
+    assert result.exit_code == 0, (result.output, result.exception)
+    return result
+
+
+def _objects(*words, input=None):
+    printed = _succeed(*words, "--json", input=input).stdout
+    return [json.loads(each) for each in printed.splitlines()]
+
+
+def _only(*words, input=None):
+    (found,) = _objects(*words, input=input)
+    return found
+
+
+def _fail(*words, input=None):
+    result = invoke(*words, input=input)
+    assert result.exit_code == 1, (result.output, result.exception)
+    assert isinstance(result.exception, MinoutError), result.exception
+    assert "\n" not in str(result.exception)
+    return str(result.exception)
+
+
 @pytest.fixture
 def run():
     """Run a command that must succeed; return what it prints."""
-
-    def succeed(*words, input=None) -> str:
-        result = invoke(*words, input=input)
-        assert result.exit_code == 0, (result.output, result.exception)
-        return result.stdout
-
-    return succeed
+    return lambda *words, input=None: _succeed(*words, input=input).stdout
 
 
 @pytest.fixture
-def said(run):
+def said():
     """Run a command that must succeed; return its notes on standard error."""
-
-    def notes(*words, input=None) -> str:
-        result = invoke(*words, input=input)
-        assert result.exit_code == 0, (result.output, result.exception)
-        return result.stderr
-
-    return notes
+    return lambda *words, input=None: _succeed(*words, input=input).stderr
 
 
 @pytest.fixture
-def rows_of(run):
+def rows_of():
     """Run a command with --json; return its objects."""
-
-    def objects(*words, input=None):
-        return [json.loads(each) for each in run(*words, "--json", input=input).splitlines()]
-
-    return objects
+    return _objects
 
 
 @pytest.fixture
-def run_json(rows_of):
+def run_json():
     """Run a command with --json; return its only object."""
-
-    def only(*words, input=None):
-        (found,) = rows_of(*words, input=input)
-        return found
-
-    return only
+    return _only
 
 
 @pytest.fixture
 def refused():
     """Run a command that must be refused; return the one line that says why."""
-
-    def fail(*words, input=None) -> str:
-        result = invoke(*words, input=input)
-        assert result.exit_code == 1, (result.output, result.exception)
-        assert isinstance(result.exception, MinoutError), result.exception
-        assert "\n" not in str(result.exception)
-        return str(result.exception)
-
-    return fail
+    return _fail
 
 
 @pytest.fixture
-def saved(tmp_path_factory):
-    """Return the bytes of a model as one file: equal models have equal bytes."""
+def saved():
+    """Return all that a model knows: equal models have equal facts."""
 
-    def save(folder) -> bytes:
-        file = tmp_path_factory.mktemp("saved") / "file"
-        with Learner.open(folder, read_only=True) as learner:
-            learner.save(file)
-        return file.read_bytes()
+    def facts(model):
+        with Learner.open(model, features=UnknownMap(), read_only=True) as learner:
+            return saved_facts(learner)
 
-    return save
+    return facts
+
+
+def objects(rows):
+    """The rows of a table as dicts; the first one has the names."""
+    header, *others = rows
+    return [dict(zip(header, row, strict=True)) for row in others]
+
+
+def features(rows):
+    """The rows of a table as dicts, without its last two columns: label and id."""
+    return objects([row[:-2] for row in rows])
 
 
 def write_rows(file, rows):
@@ -114,6 +122,16 @@ def write_rows(file, rows):
 def write_csv(tmp_path):
     """Write rows, the header first, to a file in tmp_path."""
     return lambda name, rows: write_rows(tmp_path / name, rows)
+
+
+def write_images(folder, shape):
+    """Write six dark and six light images, each kind in its folder."""
+    rng = np.random.default_rng(0)
+    for kind, low in (("dark", 0), ("light", 128)):
+        (folder / kind).mkdir(parents=True)
+        for i in range(6):
+            pixels = rng.integers(low, low + 128, size=shape, dtype=np.uint8)
+            Image.fromarray(pixels).save(folder / kind / f"{i}.png")
 
 
 @pytest.fixture(scope="session")
@@ -147,7 +165,7 @@ def original(tmp_path_factory, all_wines):
 @pytest.fixture
 def wines(original, tmp_path):
     """A model of all wines."""
-    return shutil.copytree(original, tmp_path / "wines")
+    return shutil.copy(original, tmp_path / "wines.minout")
 
 
 PEOPLE = [
@@ -182,7 +200,7 @@ def original_table(tmp_path_factory):
 @pytest.fixture
 def table(original_table, tmp_path):
     """A model of the table with columns of every kind."""
-    return shutil.copytree(original_table, tmp_path / "table")
+    return shutil.copy(original_table, tmp_path / "table.minout")
 
 
 def _learned(folder, rows, *words):
@@ -190,6 +208,5 @@ def _learned(folder, rows, *words):
     with pytest.MonkeyPatch.context() as patch:
         choose_little(patch)
         patch.setattr("minout.steps.clock", lambda: 1_700_000_000.0)
-        result = invoke("learn", folder / "model", file, "--label", "kind", *words)
-    assert result.exit_code == 0, (result.output, result.exception)
-    return folder / "model"
+        _succeed("learn", folder / "model.minout", file, "--label", "kind", *words)
+    return folder / "model.minout"

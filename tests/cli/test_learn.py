@@ -1,22 +1,17 @@
 """`minout learn`: what is taught, what is known, what is refused, and what is said."""
 
+import gzip
 import json
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from PIL import Image
 
 from minout import Learner
-from tests.cli.conftest import PEOPLE, invoke
+from tests.cli.conftest import PEOPLE, features, objects, write_images
 
 NAMED = ("--label", "kind", "--id", "key")
-
-
-def objects(rows):
-    header, *others = rows
-    return [dict(zip(header, row, strict=True)) for row in others]
 
 
 def test_a_file_is_taught_as_in_python_to_the_last_bit(tmp_path, wines, wine_rows, saved):
@@ -45,27 +40,20 @@ def test_every_kind_of_file_gives_the_same_model(tmp_path, run, run_json, table,
             file,
         )
     else:
-        import gzip
-
         lines = "\n".join("\t".join(map(str, row)) for row in PEOPLE)
         file.write_bytes(gzip.compress(lines.encode()) if "gz" in kind else lines.encode())
     assert run_json("learn", table, file)["known"] == 60
     run("learn", tmp_path / "m", file, *NAMED)
     first, second = (Learner.open(each, read_only=True) for each in (table, tmp_path / "m"))
-    rows = [{k: v for k, v in row.items() if k not in ("kind", "key")} for row in objects(PEOPLE)]
+    rows = features(PEOPLE)
     assert np.array_equal(first.scores(rows), second.scores(rows))
 
 
 def test_the_kinds_of_columns_are_said_once_with_the_reason(tmp_path, said, people):
     notes = said("learn", tmp_path / "m", people, *NAMED)
     assert "Columns of numbers (1): age; label: kind; id: key." in notes
-    for name, kind in {
-        "city": "category",
-        "since": "date",
-        "vip": "boolean",
-        "about": "text",
-    }.items():
-        assert f"\n{name}: {kind}" in notes
+    for each in ("city: category", "since: date", "vip: boolean", "about: text"):
+        assert f"\n{each}" in notes
     assert "(its first values are words)" in notes
     assert "category" not in said("learn", tmp_path / "m", people)
 
@@ -112,7 +100,7 @@ def test_rows_without_ids_are_known_by_their_content(tmp_path, run_json, write_c
 def test_a_stored_row_stands_for_one_equal_row_of_a_file(
     tmp_path, run_json, write_csv, monkeypatch, piece
 ):
-    monkeypatch.setattr("minout.cli.models.PIECE", piece)
+    monkeypatch.setattr("minout.cli.rows.PIECE", piece)
     rows = [["a", "kind"], [1, "x"], [2, "y"]]
     run_json("learn", tmp_path / "m", write_csv("d.csv", rows), "--label", "kind")
     told = run_json("learn", tmp_path / "m", write_csv("e.csv", [*rows, [1, "x"]]))
@@ -126,6 +114,18 @@ def test_a_bad_row_beside_known_ones_does_not_teach_them_again(tmp_path, run_jso
     rows.insert(11, ["1e400", "u", "x"])
     told = run_json("learn", model, write_csv("e.csv", rows), "--skip-bad", tmp_path / "bad.csv")
     assert (told["taught"], told["known"], told["skipped"], told["examples"]) == (0, 20, 1, 20)
+
+
+def test_a_stored_id_with_other_values_before_a_row_without_a_label_is_skipped_too(
+    wines, run_json, write_csv, wine_rows, tmp_path
+):
+    header, *rows = wine_rows
+    rows[2][0], rows[5][-2] = 99.0, ""
+    file, skipped = write_csv("e.csv", [header, *rows]), tmp_path / "bad.csv"
+    told = run_json("learn", wines, file, "--skip-bad", skipped)
+    assert (told["known"], told["skipped"]) == (176, 2)
+    reasons = skipped.read_text().splitlines()[1:]
+    assert [each.split(",")[0] for each in reasons] == ["line 4", "line 7"]
 
 
 def test_different_rows_that_share_hashes_are_all_taught(tmp_path, run_json, said, write_csv):
@@ -156,7 +156,7 @@ def test_a_stored_id_with_another_row_is_refused_and_replaced_if_asked(
     assert (told["taught"], told["replaced"], told["known"]) == (0, 1, 177)
     run("learn", tmp_path / "fresh", changed, "--label", "kind", "--id", "bottle")
     mine, other = (Learner.open(each, read_only=True) for each in (wines, tmp_path / "fresh"))
-    rows = [dict(zip(wine_rows[0][:13], row[:13], strict=True)) for row in wine_rows[1:]]
+    rows = features(wine_rows)
     assert (mine.scores(rows) == other.scores(rows)).all()
 
 
@@ -250,7 +250,7 @@ def test_bad_rows_are_skipped_and_written_down(tmp_path, run_json, refused, writ
 def test_a_window_forgets_the_oldest_and_can_be_set_without_rows(run_json, said, wines, wine):
     told = run_json("learn", wines, wine, "--keep", "100")
     assert told["examples"] <= 178
-    assert "The window is now 50 examples" in said("learn", wines, "-", "--keep", "50", input="")
+    assert "The window is now 50; " in said("learn", wines, "-", "--keep", "50", input="")
     told = run_json("info", wines)
     assert (told["examples"], told["keep"]) == (50, 50)
 
@@ -275,13 +275,12 @@ def test_nothing_is_no_model(tmp_path, refused):
     assert not (tmp_path / "m").exists()
 
 
-def test_what_is_taught_is_told_in_two_short_lines(tmp_path, run, wine):
+def test_people_read_the_facts_that_scripts_get(tmp_path, run, run_json, wine):
     told = run("learn", tmp_path / "m", wine, "--label", "kind", "--id", "bottle").splitlines()
-    assert told[0].startswith(
-        "Taught 178 examples. The model holds 178 examples of 3 classes; misf"
-    )
-    assert len(told) == 2
-    assert told[1].startswith("Accuracy: ")
+    facts = dict(line.split(":", 1) for line in told)
+    assert (facts["taught"].strip(), facts["examples"].strip()) == ("178", "178")
+    assert "expected on new rows (95% interval: " in facts["expected_accuracy"]
+    assert facts.keys() == run_json("learn", tmp_path / "m", wine).keys()
 
 
 def test_an_accuracy_that_cannot_be_trusted_is_a_sentence_and_null(tmp_path, run, run_json):
@@ -336,20 +335,11 @@ def test_a_decimal_comma_and_an_encoding_are_options(tmp_path, run, run_json, re
     assert run_json("learn", tmp_path / "m", file, "--encoding", "cp1252")["known"] == 40
 
 
-def images(folder, shape=(16, 16), count=6):
-    rng = np.random.default_rng(0)
-    for kind, low in (("dark", 0), ("light", 128)):
-        (folder / kind).mkdir(parents=True)
-        for i in range(count):
-            pixels = rng.integers(low, low + 128, size=shape, dtype=np.uint8)
-            Image.fromarray(pixels).save(folder / kind / f"{i}.png")
-
-
 def test_images_of_one_size_are_taught_and_others_are_resized_by_a_map_with_a_size(
     tmp_path, run_json, rows_of, refused, people
 ):
-    images(tmp_path / "a")
-    images(tmp_path / "b", shape=(20, 24))
+    write_images(tmp_path / "a", (16, 16))
+    write_images(tmp_path / "b", (20, 24))
     words = ("--features", "scattering")
     assert run_json("learn", tmp_path / "m", tmp_path / "a", *words)["taught"] == 12
     assert "pixels, but the others 16 × 16; to resize" in refused(
@@ -398,15 +388,8 @@ def test_a_function_of_your_own_is_named_again_and_never_imported_by_itself(
     )
 
 
-def test_a_classifier_and_a_command_share_a_model(tmp_path, table, run_json, people):
+def test_a_classifier_and_a_command_share_a_model(table, rows_of, people):
     from minout import MinoutClassifier
 
-    rows = [{k: v for k, v in row.items() if k not in ("kind", "key")} for row in objects(PEOPLE)]
-    classifier = MinoutClassifier(store=table)
-    assert classifier.predict(rows[:5]).tolist() == [
-        each["label"] for each in run_json_rows("predict", table, people)[:5]
-    ]
-
-
-def run_json_rows(*words):
-    return [json.loads(each) for each in invoke(*words, "--json").stdout.splitlines()]
+    predicted = MinoutClassifier(store=table).predict(features(PEOPLE)).tolist()
+    assert predicted == [each["label"] for each in rows_of("predict", table, people)]

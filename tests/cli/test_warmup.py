@@ -81,6 +81,5 @@ def run(script, *words):
 def test_after_a_warmup_nothing_is_compiled_any_more():
     assert run(LEARN).stdout == ""
     again = run(MINOUT, "warmup")
-    assert "kernels were compiled before" in again.stdout
-    assert len(again.stdout.splitlines()) == 1
+    assert "compiled: 0" in " ".join(again.stdout.split())
     assert again.stderr == ""

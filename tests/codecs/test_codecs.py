@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from minout import Learner
 from minout.codecs import Codec, Codes, OwnCodec, ScalarCodec, codec_of, described, restored
 from minout.errors import InvalidInputError
 from oracle.codecs import AsTheyAre, Shrinking
@@ -181,3 +182,19 @@ def test_a_users_codec_gets_one_row_at_a_time_and_may_write_to_it():
     own.decode(codes)
     assert (X == 1.0).all()
     assert (codes == 250).all()
+
+
+def test_every_method_takes_a_code_in_place_of_a_row():
+    learner = Learner(memory="uint8")
+    learner.teach_many([[1.0, 0.1], [0.0, 9.0]], ["cat", "dog"], ids=["a", "b"])
+    code, row = learner.code("b"), learner.example("b")[0]
+    assert learner.predict(code).tolist() == ["dog"]
+    assert (learner.scores(code) == learner.scores([row])).all()
+    assert (learner.probabilities(code) == learner.probabilities([row])).all()
+    assert learner.explain(code).margin == learner.explain(row).margin
+    assert learner.find(code) == ["b"]
+    assert learner.what_if(code, "cat") == learner.what_if(row, "cat")
+    learner.teach(code, "dog", id="c")
+    learner.teach_many(code, ["dog"], ids=["d"])
+    learner.update("a", code)
+    assert sorted(learner.find(code)) == ["a", "b", "c", "d"]

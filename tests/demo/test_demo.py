@@ -19,7 +19,7 @@ def test_the_digits_are_in_label_order_and_some_labels_are_wrong():
 
 def test_ours_knows_what_it_was_taught_finds_wrong_labels_and_forgets(tmp_path, capsys):
     few = DIGITS._replace(X_test=DIGITS.X_test[:60], y_test=DIGITS.y_test[:60])
-    demo.show(few, tmp_path / "new")
+    demo.tell(few, tmp_path / "new")
     printed = capsys.readouterr().out
     taught = {name: float(re.search(f"{name} +([0-9.]+)%", printed)[1]) for name in demo.LINES}
     assert taught[demo.OURS] > 95.0
@@ -32,8 +32,8 @@ def test_ours_knows_what_it_was_taught_finds_wrong_labels_and_forgets(tmp_path, 
 
 def test_the_curves_are_drawn():
     shares = np.linspace(0.0, 1.0, 120).tolist()
-    curves = {name: demo.Curve(shares, shares) for name in demo.LINES}
+    curves = {name: list(zip(shares, shares, strict=True)) for name in demo.LINES}
     demo.draw(figure := Figure(), DIGITS, curves)
-    for axes in figure.axes[1:3]:
+    for axes in figure.axes:
         assert [line.get_ydata()[-1] for line in axes.lines] == [100.0] * 3
-    assert "3 of 120 labels are wrong" in figure.axes[1].get_title(loc="left")
+    assert "3 of 120 labels are wrong" in figure.axes[0].get_title(loc="left")

@@ -26,7 +26,7 @@ LEFT_OUT = "…"
 _LEFT_OUT = {
     r"(\d\.\d{4})\d{5,}": rf"\1{LEFT_OUT}",
     r"[\d,]+ per second": f"{LEFT_OUT} per second",
-    r"^(bytes: +)[\d,]+": rf"\1{LEFT_OUT}",
+    r"^((?:bytes|seconds): +)[\d.,e-]+": rf"\1{LEFT_OUT}",
 }
 """What is left out of a page that is renewed."""
 _BLOCK = re.compile(
@@ -43,6 +43,11 @@ class Block(NamedTuple):
     line: int
     end_of_code: int
     span_of_shown: tuple[int, int]
+
+    @property
+    def is_examples(self) -> bool:
+        """Whether it is a Python session, which shows its output itself."""
+        return ">>>" in self.code
 
 
 def blocks(page: str) -> list[Block]:
@@ -63,11 +68,11 @@ def blocks(page: str) -> list[Block]:
 def run(page: str) -> Iterator[tuple[Block, str]]:
     """Run the blocks in the current folder, one after the other, and yield what each prints.
 
-    Python blocks share their names, as in one session. Examples (>>>) are checked as doctests
-    elsewhere; here they make the files that the commands use. Of a shell block all lines are run if
-    the page shows what blocks print, otherwise those that begin with `minout`, but not those that
-    take minutes, and none of a block with a placeholder (MODEL, your-source) or a file to learn
-    from or to predict that the page does not make.
+    Python blocks share their names, as in one session. Of examples (>>>) the differences that
+    doctest reports are yielded. Of a shell block all lines are run if the page shows what blocks
+    print, otherwise those that begin with `minout`, but not those that take minutes, and none of a
+    block with a placeholder (MODEL, your-source) or a file to learn from or to predict that the
+    page does not make.
     """
     names: dict[str, Any] = {"__name__": "__main__"}
     shows = any(block.shown for block in blocks(page) if block.language == "sh")
@@ -77,11 +82,8 @@ def run(page: str) -> Iterator[tuple[Block, str]]:
             if not shows:
                 commands = [] if _is_pattern(block.code) else list(filter(_is_run, commands))
             yield block, "".join(map(_in_shell, commands))
-        elif ">>>" in block.code:
-            for example in doctest.DocTestParser().get_examples(block.code):
-                if example.exc_msg is None:
-                    with contextlib.redirect_stdout(io.StringIO()):
-                        exec(compile(example.source, "the page", "single"), names)
+        elif block.is_examples:
+            yield block, _differences(block, names)
         else:
             printed = io.StringIO()
             # The lines in front let a traceback name the line of the page.
@@ -89,6 +91,16 @@ def run(page: str) -> Iterator[tuple[Block, str]]:
             with contextlib.redirect_stdout(printed):
                 exec(code, names)
             yield block, printed.getvalue()
+
+
+def _differences(block: Block, names: dict[str, Any]) -> str:
+    parsed = doctest.DocTestParser().get_doctest(block.code, names, "page", None, block.line)
+    reported: list[str] = []
+    doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS).run(
+        parsed, out=reported.append, clear_globs=False
+    )
+    names.update(parsed.globs)
+    return "".join(reported)
 
 
 def _is_run(command: str) -> bool:
@@ -110,7 +122,7 @@ def is_as_shown(shown: str, printed: str) -> bool:
 def renewed(page: str, printed: list[str]) -> str:
     """Put what the blocks printed into the page; lines that are still as shown stay."""
     for block, said in reversed(list(zip(blocks(page), printed, strict=True))):
-        if is_as_shown(block.shown, said):
+        if block.is_examples or is_as_shown(block.shown, said):
             continue
         start, end = block.span_of_shown
         new = "".join(f"{line}\n" for line in _shortened(block.shown, said))

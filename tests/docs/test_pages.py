@@ -1,6 +1,6 @@
 """README and docs: commands and code work, what is shown is printed, links lead somewhere.
 
-Examples (>>>) are run as doctests. To renew what a page shows after its commands:
+To renew what a page shows after its commands:
 `.venv/bin/python tests/docs/page.py docs/NAME.md`.
 """
 
@@ -16,16 +16,17 @@ PAGES = {
     str(file.relative_to(ROOT)): file.read_text(encoding="utf-8")
     for file in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 }
-WITH_COMMANDS = [name for name, page in PAGES.items() if "```sh" in page or "```text" in page]
+TO_RUN = [name for name, page in PAGES.items() if blocks(page)]
 
 
-@pytest.mark.parametrize("name", WITH_COMMANDS)
+@pytest.mark.parametrize("name", TO_RUN)
 def test_commands_and_code_work_and_print_what_the_page_shows(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     off, said = [], 0
     for block, printed in run(PAGES[name]):
         said += bool(printed) and block.language == "sh"
         failed = re.search("^(error:|Usage:)", printed, re.M) and not block.shown
+        failed = failed or (block.is_examples and printed)
         if failed or (block.shown and not is_as_shown(block.shown, printed)):
             off.append(f"line {block.line}: the page shows\n{block.shown}but prints:\n{printed}")
     assert not off, "\n".join(off)
@@ -78,6 +79,13 @@ def test_blocks_are_run_in_order_and_share_their_names():
     page = SHORT + "\n```python\nprint(x + 1)\n```\n"
     assert [printed for _, printed in run(page)] == ["1 2\n", "3\n", "4\n"]
     assert [block.line for block in blocks(page)] == [3, 13, 18]
+
+
+def test_an_example_that_prints_something_else_is_reported():
+    page = "```python\n>>> x = 3\n>>> x\n4\n```\n\n```python\n>>> x + 1\n4\n\n```\n"
+    (_, wrong), (_, right) = run(page)
+    assert "Expected:\n    4\nGot:\n    3\n" in wrong
+    assert right == ""
 
 
 def test_a_page_is_renewed_where_it_is_wrong_and_nowhere_else():

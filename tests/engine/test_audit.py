@@ -49,15 +49,15 @@ def test_an_honest_learner_passes_and_the_numbers_are_those_of_a_scan(kind, dtyp
 
 def bent_weights(state):
     W, b = state.separators.W, state.separators.b
-    for pair, k in np.ndindex(3, 4):
-        for bent in (-W[pair, k] or 1.0, W[pair, k] * (1.0 + 1e-3) + 1e-3):
-            yield (W, (pair, k), bent), ""
-    for pair in range(3):
-        yield (b, pair, b[pair] + 1e-2), "separator of"
+    for row in state.separators.at.tolist():
+        for k in range(4):
+            for bent in (-W[row, k] or 1.0, W[row, k] * (1.0 + 1e-3) + 1e-3):
+                yield (W, (row, k), bent), ""
+        yield (b, row, b[row] + 1e-2), "separator of"
 
 
 def bent_alphas(state):
-    for pool in state.separators.pools.values():
+    for pool in (each.pool for each in state.separators.records.values()):
         for i, kept in enumerate(pool.alpha.tolist()):
             for bent in (kept + 0.1 * max(pool.alpha.max(), 1.0), 0.5 * kept if kept else 1.0):
                 yield (pool.alpha, i, bent), "separator of"
@@ -76,21 +76,22 @@ def bent_rows(state):
 
 
 def bent_counts(state):
-    violations = state.separators.violations
+    violations = state.examples.violations
     for place in range(60):
         for change in (1, -1):
             yield (violations, place, violations[place] + change), f"'e{place}'"
 
 
 def bent_lists(state):
-    listed = state.separators.listed
+    listed = state.listed
     for digest, count in [*listed.items()]:
         yield (listed, digest, count + 1), "list of misfits"
         yield (listed, digest, 0), "list of misfits"
 
 
 def bent_ids(state):
-    yield (state.place_of, "e3", state.place_of["e4"]), "ids do not match"
+    places = state.examples.places_of_ids
+    yield (places, "e3", places["e4"]), "ids do not match"
 
 
 BENT = [
@@ -116,8 +117,8 @@ def test_whatever_is_bent_is_noticed(bent, kind, apart):
 
 
 def vanished_row(state):
-    state.examples.wipe(np.array([5]))
-    return "ids do not match"
+    state.examples.stored[5] = False
+    return "list of label"
 
 
 def missing_member(state):
@@ -126,8 +127,8 @@ def missing_member(state):
 
 
 def example_that_leans_on_nothing(state):
-    pools = state.separators.pools
-    free = next(p for p in range(60) if all(p not in pool.places for pool in pools.values()))
+    pools = [each.pool for each in state.separators.records.values()]
+    free = next(p for p in range(60) if all(p not in pool.places for pool in pools))
     state.examples.table[free] = state.frame.geometry.origin
     return f"'e{free}' has a margin below"
 

@@ -4,9 +4,10 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from long import LONG
 from minout import kernels, maths
 from minout.engine import choice
 from minout.engine.choice import (
@@ -258,6 +259,7 @@ def beats(more, less, errors):
     return (more - less).mean() > errors * (more - less).std() / np.sqrt(len(more))
 
 
+@settings(max_examples=100 if LONG else 8)
 @given(st.integers(0, 99), st.randoms(use_true_random=False))
 def test_choice_does_not_depend_on_the_order_of_rows(seed, random):
     X, labels = blobs(seed, apart=0.7)

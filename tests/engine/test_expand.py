@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from minout import Learner
-from oracle.margin import model_bits
 
 PLAIN = {"C": 5.0, "whiten": False, "lda_prior": False, "standardize": False, "regions": 1}
 
@@ -64,17 +63,6 @@ def test_users_see_their_own_columns():
         assert found.separator[j] == pytest.approx(rise / step, abs=1e-4)
     weights, bias, _ = learner.separator(found.label, found.runner_up)
     assert weights @ learner.expanded([x])[0] + bias == pytest.approx(found.margin)
-
-
-def test_after_consolidating_hats_do_not_depend_on_the_order():
-    rows, labels = bump(60)
-    found = set()
-    for seed in range(3):
-        order = np.random.default_rng(seed).permutation(60).tolist()
-        learner = taught([rows[i] for i in order], [labels[i] for i in order])
-        learner.consolidate()
-        found.add(str(model_bits(learner)))
-    assert len(found) == 1
 
 
 def test_a_correction_that_ends_regions_and_hats_keeps_all_labels():

@@ -1,4 +1,4 @@
-"""Probabilities of labels when examples are left out, and how many labels are wrong."""
+"""Probabilities of labels when examples are left out, how many are wrong, and which."""
 
 import copy
 from functools import partial
@@ -8,7 +8,8 @@ import pytest
 from sklearn.datasets import load_digits, load_wine
 
 from minout import InvalidInputError, Learner, engine, maths
-from oracle.margin import SETTINGS, clusters, everything
+from oracle import separators
+from oracle.margin import SETTINGS, STRAIGHT, clusters, everything, stream
 
 KINDS = {
     **{kind: SETTINGS[kind] for kind in ("plain", "loose", "all", "auto")},
@@ -45,10 +46,9 @@ def with_wrong_labels(X, y, share, seed=0):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("consolidated", [False, True], ids=["streamed", "consolidated"])
-def test_probabilities_sum_to_1_and_nothing_changes(kind, consolidated):
+def test_probabilities_sum_to_1_and_nothing_changes(kind):
     learner = taught(kind)
-    if consolidated:
+    if kind in ("loose", "auto", "far", "hats"):
         learner.consolidate()
     before = everything(learner)
     for found in (learner.label_probabilities(), learner.left_out_probabilities()):
@@ -59,7 +59,7 @@ def test_probabilities_sum_to_1_and_nothing_changes(kind, consolidated):
     assert everything(learner) == before
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "regions"])
+@pytest.mark.parametrize("kind", ["plain", "all", "far", "hats", "codes"])
 def test_probabilities_left_out_are_those_after_really_forgetting(kind):
     learner = taught(kind)
     learner.consolidate()
@@ -190,6 +190,64 @@ def drawn_from_model(seed, n=1_000):
     found, wrong = maths.label_noise(scores, given, 0.7), given != true
     is_inside = found.low[-1] <= wrong.sum() <= found.high[-1]
     return 1.0 - found.posterior[np.arange(n), given], wrong, is_inside
+
+
+# Suspects.
+
+
+def streamed(*, wrong=0.0, seed=6, apart=1.0, examples=60, **settings):
+    rows, labels = stream(seed, examples=examples, features=3, apart=apart)
+    rng = np.random.default_rng(seed)
+    bent = rng.random(examples) < wrong
+    labels = np.where(bent, (labels + 1) % 3, labels)
+    learner = Learner(**settings)
+    for i, (x, y) in enumerate(zip(rows, labels.tolist(), strict=True)):
+        learner.teach(x, y, id=f"e{i}")
+    return learner, rows, labels, {f"e{i}" for i in np.flatnonzero(bent)}
+
+
+@pytest.mark.parametrize("lda", [False, True])
+@pytest.mark.parametrize("apart", [0.3, 1.0])
+def test_slack_is_how_far_the_slow_reference_stays_short(lda, apart):
+    pins = {"C": 5.0, "whiten": lda, "lda_prior": lda, "standardize": False}
+    learner, rows, labels, _ = streamed(**pins, **STRAIGHT, apart=apart)
+    learner.consolidate()
+    wanted = separators.model(rows, labels.tolist(), **pins)
+    slack = {f"e{i}": each for i, each in enumerate(wanted.slack.tolist())}
+    found = learner.suspects(100)
+    assert {each.id: each.slack for each in found} == pytest.approx(
+        {i: each for i, each in slack.items() if each > 1e-9}, rel=1e-6, abs=1e-8
+    )
+    wrong = [each.probability for each in found]
+    assert wrong == sorted(wrong, reverse=True)
+    assert all(each.label == labels[int(each.id[1:])] for each in found)
+
+
+@pytest.mark.parametrize("n", [0, 1, 5, np.int64(2)], ids=["0", "1", "5", "numpy"])
+def test_no_more_are_named_than_asked_for_and_they_are_the_first(n):
+    learner, *_ = streamed(C=5.0, apart=0.3)
+    before = everything(learner)
+    assert learner.suspects(n) == learner.suspects(99)[:n]
+    assert len(learner.suspects(n)) == n
+    assert everything(learner) == before
+
+
+def test_no_example_without_slack_is_suspected():
+    learner = Learner(C=500.0)
+    for i in range(8):
+        learner.teach([10.0 * (i % 2), i / 8], i % 2, id=i)
+    learner.consolidate()
+    assert all(each.slack > 0.0 for each in learner.suspects(99))
+    assert len(learner.suspects(99)) < 8
+
+
+def test_a_corrected_suspect_is_no_longer_one():
+    learner, _, _, wrong = streamed(C=50.0, wrong=0.05, apart=2.0)
+    learner.consolidate()
+    first = learner.suspects(1)[0]
+    assert first.id in wrong
+    learner.correct(first.id, first.suggested_label)
+    assert first.id not in {each.id for each in learner.suspects(3)}
 
 
 # Conflicts.

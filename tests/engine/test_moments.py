@@ -6,7 +6,7 @@ import pytest
 from minout import Learner
 from minout.engine import moments
 from minout.features import Identity
-from oracle.margin import SETTINGS, parts, saved, stream
+from oracle.margin import SETTINGS, bits, stream
 
 BLOCK = 8
 ROWS, LABELS = stream(5, examples=140, features=3, apart=0.6)
@@ -30,8 +30,8 @@ def teach(learner, start, end):
 
 def scattered(learner):
     """Return how many places the scatter includes, and its bits."""
-    found = parts(saved(learner))
-    return found["about.scattered"], found.get("sums.scatter.lower", found.get("sums.scatter"))
+    sums = learner.inspect().sums
+    return sums.scattered, None if sums.scatter is None else bits(sums.scatter)
 
 
 def assert_same_model(one, other):
@@ -68,8 +68,11 @@ def test_sums_in_blocks_give_the_model_of_sums_at_once(kind, dtype, monkeypatch)
     assert_same_model(learner, together)
 
 
-@pytest.mark.parametrize("place", [3, 57, 68], ids=["old", "in a block", "late"])
-@pytest.mark.parametrize("how", ["forgotten", "relabelled"])
+@pytest.mark.parametrize(
+    ("how", "place"),
+    [("forgotten", 3), ("forgotten", 57), ("forgotten", 68), ("relabelled", 57)],
+    ids=["old", "in a block", "late", "relabelled"],
+)
 def test_a_row_that_is_changed_is_in_the_sums_as_it_is_now(how, place, monkeypatch):
     def walk():
         learner = taught(70)

@@ -34,12 +34,13 @@ def random_state(rng, classes, width, *, grid, dtype="float64"):
     labels = rng.permutation([f"l{c}" for c in range(classes)]).tolist()
     rows = np.arange(classes * width).reshape(classes, width)
     state = taught_state(rows, labels, dtype=dtype, **TIE)
+    changed = {}
     for pair in range(classes * (classes - 1) // 2):
         w = drawn(rng, width, size=2) if grid else rng.normal(size=width)
         b = float(drawn(rng, size=2)) if grid else float(rng.normal())
         w = w * (rng.random() > 0.2)
-        state.separators.put(pair, state.separators[pair]._replace(w=w, b=b))
-    return state
+        changed[pair] = state.separators[pair]._replace(w=w, b=b)
+    return state.replaced(separators=state.separators.replaced(changed, classes))
 
 
 def answers(state, X):

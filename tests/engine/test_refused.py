@@ -5,11 +5,12 @@ import copy
 import numpy as np
 import pytest
 
+from long import LONG
 from minout import InvalidInputError, Learner
-from minout.engine import draft, pool
+from minout.engine import draft
 from minout.errors import NotConverged
 from minout.features import Identity
-from oracle.margin import SETTINGS, everything, stream
+from oracle.margin import SETTINGS, everything, reloaded, stream
 
 ROWS, LABELS = stream(8, examples=70, classes=4, features=3, apart=0.6)
 NAMES = ["abcd"[y] for y in LABELS.tolist()]
@@ -73,23 +74,17 @@ def with_gaps(**settings):
 STARTS = {
     "nothing": lambda: Learner(**SETTINGS["loose"]),
     "nothing left": lambda: emptied(**SETTINGS["loose"]),
-    "one example": lambda: taught(1, **SETTINGS["loose"]),
-    "two classes": lambda: of_two_classes(7, **SETTINGS["loose"]),
-    "plain": lambda: taught(12, **SETTINGS["plain"]),
-    "all": lambda: taught(12, **SETTINGS["all"]),
-    "means": lambda: taught(12, **SETTINGS["means"]),
+    "two classes": lambda: of_two_classes(7, **SETTINGS["plain"]),
     "auto": lambda: taught(12),
     "manual": lambda: taught(12, **SETTINGS["lda"], refresh="manual"),
-    "float32": lambda: taught(12, **SETTINGS["lda"], features=Identity("float32")),
-    "gaps": lambda: with_gaps(**SETTINGS["loose"]),
-    "far": lambda: taught(12, **SETTINGS["lda"], near_classes=1),
+    "gaps": lambda: with_gaps(**SETTINGS["all"], features=Identity("float32")),
+    "far": lambda: taught(12, **SETTINGS["all"], near_classes=1, features=Identity("float32")),
     "far gaps": lambda: with_gaps(**SETTINGS["means"], near_classes=1),
-    "far float32": lambda: taught(
-        12, **SETTINGS["all"], near_classes=1, features=Identity("float32")
-    ),
     "far later": lambda: taught(12, **SETTINGS["lda"], near_classes=4),
     "named": lambda: taught(12, **SETTINGS["loose"]),
 }
+POINTS = 40 if LONG else 4
+"""At so many of its calls, evenly spread, the settling of separators fails."""
 
 
 def more(start):
@@ -109,8 +104,8 @@ def go_on(learner):
 
 @pytest.mark.parametrize("start", STARTS)
 def test_if_any_row_of_many_cannot_be_solved_nothing_has_changed(start, monkeypatch):
-    learner = STARTS[start]()
-    twin, before = copy.deepcopy(learner), everything(learner)
+    learner, twin = STARTS[start](), STARTS[start]()
+    before = everything(learner)
     with monkeypatch.context() as patch:
         calls = fail_from(patch, None)
         taken = copy.deepcopy(learner)
@@ -122,7 +117,7 @@ def test_if_any_row_of_many_cannot_be_solved_nothing_has_changed(start, monkeypa
             start == "far later"
         )
     assert any(report.refresh for report in reports) == (start != "manual")
-    for first in range(1, calls() + 1, max(calls() // 12, 1)):
+    for first in range(1, calls() + 1, max(calls() // POINTS, 1)):
         with monkeypatch.context() as patch:
             fail_from(patch, first)
             with pytest.raises(InvalidInputError, match=TOO_DIFFERENT):
@@ -133,51 +128,32 @@ def test_if_any_row_of_many_cannot_be_solved_nothing_has_changed(start, monkeypa
     assert go_on(learner) == go_on(twin)
 
 
-@pytest.mark.parametrize("large", [False, True], ids=["small", "large"])
-def test_what_was_taken_back_leaves_nothing_in_the_caches(large, monkeypatch):
-    if large:
-        monkeypatch.setattr(pool, "CHEAP", 0)
-    rows, labels = stream(9, examples=80, features=12, apart=0.3)
-    learner = Learner(**SETTINGS["all"])
-    learner.teach_many(rows[:40], labels[:40].tolist())
-    twin, before = copy.deepcopy(learner), everything(learner)
-    for first in (3, 12, 30):
-        with monkeypatch.context() as patch:
-            fail_from(patch, first)
-            with pytest.raises(InvalidInputError, match=TOO_DIFFERENT):
-                learner.teach_many(-rows[::-1], [7, *labels[1:].tolist()])
-        assert everything(learner) == before
-    for each in (learner, twin):
-        each.teach_many(rows[40:], labels[40:].tolist())
-    assert everything(learner) == everything(twin)
-    assert learner.audit().ok
-
-
-@pytest.mark.parametrize("start", [each for each in STARTS if each != "nothing"])
+@pytest.mark.parametrize("start", ["nothing left", "auto", "gaps", "far gaps"])
 @pytest.mark.parametrize("call", ["teach", "correct", "forget"])
 def test_a_step_that_cannot_be_solved_changes_nothing(call, start, monkeypatch):
-    learner = STARTS[start]()
-    twin, before, refused = copy.deepcopy(learner), everything(learner), 0
+    learner, twin = STARTS[start](), STARTS[start]()
+    before, refused = everything(learner), 0
     steps = {
-        "teach": [lambda x=x, y=y: learner.teach(x, y) for x in ROWS[20:26] for y in "abX"],
-        "correct": [lambda i=i, y=y: learner.correct(i, y) for i in learner.ids[:8] for y in "abX"],
+        "teach": [lambda x=x, y=y: learner.teach(x, y) for x in ROWS[20:23] for y in "abX"],
+        "correct": [lambda i=i, y=y: learner.correct(i, y) for i in learner.ids[:4] for y in "abX"],
         "forget": [lambda i=i: learner.forget([i]) for i in learner.ids],
     }
     for step in steps[call]:
         with monkeypatch.context() as patch:
             fail_from(patch, 1)
-            if is_refused(step):
-                assert everything(learner) == before
-                refused += 1
-            else:
-                learner = copy.deepcopy(twin)  # this step had nothing to settle
-    assert refused > 0 or start in ("nothing left", "one example")
+            was_refused = is_refused(step)
+        if was_refused:
+            assert everything(learner) == before
+            refused += 1
+        else:
+            learner = STARTS[start]()  # this step had nothing to settle
+    assert refused > 0 or start == "nothing left"
     assert go_on(learner) == go_on(twin)
 
 
 @pytest.mark.parametrize("whiten", [False, True])
 @pytest.mark.parametrize("small", [1e-39, 2e-43])
-def test_a_refresh_that_overflows_in_float32_is_put_off(tmp_path, whiten, small):
+def test_a_refresh_that_overflows_in_float32_is_put_off(whiten, small):
     learner = Learner(
         whiten=whiten, lda_prior=False, standardize=False, features=Identity("float32")
     )
@@ -185,5 +161,4 @@ def test_a_refresh_that_overflows_in_float32_is_put_off(tmp_path, whiten, small)
     assert learner.teach([small], "b").refresh is None
     assert np.isfinite(learner.scores([[0.0], [small], [1.0]])).all()
     assert learner.audit().ok
-    learner.save(tmp_path / "m")
-    assert Learner.load(tmp_path / "m").ids == [0, 1]
+    assert reloaded(learner).ids == [0, 1]

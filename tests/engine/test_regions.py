@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from minout import Learner, maths
-from oracle.margin import model_bits
 
 PLAIN = {"C": 5.0, "whiten": False, "lda_prior": False, "standardize": False, "expand": None}
 
@@ -95,24 +94,6 @@ def test_more_regions_than_examples_is_the_plainest_form_that_fits(rows, regions
         counts = {len(parts) for parts in learner.regions().values()}
         assert counts == {1} if rows != "few" else max(counts) <= 2
         learner.consolidate()
-
-
-@pytest.mark.parametrize("regions", [2, 3])
-def test_after_consolidating_regions_do_not_depend_on_the_order(regions):
-    rows, labels = corners(60, noise=1.4)
-    wanted = None
-    for seed in range(3):
-        order = np.random.default_rng(seed).permutation(len(rows))
-        learner = Learner(**(PLAIN | {"regions": regions}))
-        for i in order.tolist():
-            learner.teach(rows[i], labels[i], id=i)
-        learner.consolidate()
-        found = (
-            model_bits(learner),
-            {label: [sorted(part) for part in parts] for label, parts in learner.regions().items()},
-        )
-        wanted = wanted or found
-        assert found == wanted
 
 
 @given(st.integers(1, 60), st.integers(1, 8), st.integers(0, 99), st.booleans())

@@ -46,7 +46,6 @@ CASES = {
     "far, with regions": (many, SETTINGS["means"] | {"near_classes": 1, "regions": 2}, "float64"),
 }
 """Data, settings and precision by a short name."""
-every_case = pytest.mark.parametrize("case", CASES)
 
 
 def taught(X, y, weights=None, *, dtype="float64", **settings):
@@ -74,34 +73,23 @@ def assert_equal_models(first, second, X):
     assert second.audit().ok
 
 
-@every_case
-def test_an_example_of_weight_n_is_n_equal_examples(case):
+@pytest.mark.parametrize("case", CASES)
+def test_an_example_is_several_equal_ones_whose_weights_add_up_to_its_own(case):
     drawn, settings, dtype = CASES[case]
     X, y = drawn(3)
     rng = np.random.default_rng(0)
     X, y, times = X.astype(dtype), np.array(y), rng.integers(1, 4, len(y))
     again = rng.permutation(np.repeat(np.arange(len(y)), times))
-    weighted = taught(X, y, times.astype(float).tolist(), dtype=dtype, **settings)
-    repeated = taught(X[again], y[again], dtype=dtype, **settings)
-    assert_equal_models(weighted, repeated, X)
-    unweighted = taught(X, y, dtype=dtype, **settings)
-    assert unweighted.probabilities(X) != pytest.approx(weighted.probabilities(X), abs=1e-4)
-
-
-@every_case
-def test_weights_of_equal_examples_add_up(case):
-    drawn, settings, dtype = CASES[case]
-    X, y = drawn(4)
-    rng = np.random.default_rng(1)
-    X, y, order = X.astype(dtype), np.array(y), rng.permutation(2 * len(y))
-    whole, share = rng.uniform(0.2, 3.0, len(y)), rng.uniform(0.1, 0.9, len(y))
-    parts = np.concatenate([whole * share, whole * (1.0 - share)])[order].tolist()
+    parts = np.where(again % 2, 1.0, rng.uniform(0.2, 2.0, len(again)))  # half are plain copies
+    whole = np.bincount(again, parts)
     one = taught(X, y, whole.tolist(), dtype=dtype, **settings)
-    two = taught(np.tile(X, (2, 1))[order], np.tile(y, 2)[order], parts, dtype=dtype, **settings)
-    assert_equal_models(one, two, X)
+    several = taught(X[again], y[again], parts.tolist(), dtype=dtype, **settings)
+    assert_equal_models(one, several, X)
+    unweighted = taught(X, y, dtype=dtype, **settings)
+    assert unweighted.probabilities(X) != pytest.approx(one.probabilities(X), abs=1e-4)
 
 
-@every_case
+@pytest.mark.parametrize("case", ["loose", "all", "regions and hats", "far"])
 def test_all_weights_times_a_number_are_a_c_times_that_number(case):
     drawn, settings, _ = CASES[case]
     X, y = drawn(5)

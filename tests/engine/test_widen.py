@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from long import LONG
 from minout import Identity, InvalidInputError, Learner
 from oracle.margin import SETTINGS, differs, everything, saved
 
@@ -42,7 +43,7 @@ def teach_as_columns_come(learner, rows, y, known):
     return learner
 
 
-@settings(max_examples=15)
+@settings(max_examples=200 if LONG else 10)
 @given(st.sampled_from([*KINDS]), st.sampled_from(["float64", "float32"]), st.integers(0, 10**6))
 def test_columns_that_come_later_are_as_good_as_columns_from_the_start(kind, dtype, seed):
     rows, y, known = late_columns(np.random.default_rng(seed), 25)
@@ -55,7 +56,7 @@ def test_columns_that_come_later_are_as_good_as_columns_from_the_start(kind, dty
     assert differs(saved(wide), saved(late)) == []
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["scaled", "auto", "regions", "hats", "far", "window"])
 def test_no_margin_changes_and_the_stream_goes_on(kind):
     rng = np.random.default_rng(8)
     rows, y, _ = late_columns(rng, 60, features=3)
@@ -81,7 +82,6 @@ def test_a_folder_keeps_the_new_columns(tmp_path):
         reader = None
         for n, (row, label, count) in enumerate(zip(rows, y, known, strict=True)):
             if n and count > known[n - 1]:
-                stored.flush()
                 reader = reader or Learner.open(tmp_path / "model", read_only=True)
                 stored.widen(count - known[n - 1])
             stored.teach(row[:count], label, id=n, at=float(n))

@@ -68,14 +68,14 @@ def test_a_datetime_is_a_time():
 
 
 def test_room_and_file_stay_as_they_are_however_much_is_taught():
-    learner, sizes, ends = Learner(keep=15, regions=1, expand=None), [], []
+    learner, sizes, ends = Learner(keep=15, **SETTINGS["all"]), [], []
     rng = np.random.default_rng(0)
     for i in range(300):
         y = int(rng.integers(3))
         learner.teach(rng.normal(size=3) + y, y, at=float(i))
         if i % 100 == 99:
             learner.consolidate()
-            sizes.append(len(saved(learner)))
+            sizes.append(len(learner.__getstate__()["model"]))
             ends.append(max(learner.inspect().places.values()))
     assert max(ends) <= 15
     assert max(sizes) <= 1.3 * min(sizes)

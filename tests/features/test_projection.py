@@ -90,13 +90,6 @@ def test_bad_input_is_refused_in_a_sentence(X):
     assert "\n" not in str(caught.value)
 
 
-def test_a_csr_matrix_whose_rows_overlap_is_refused():
-    X = sparse.csr_array(np.eye(3))
-    X.indptr[1] = 100
-    with pytest.raises(InvalidInputError, match="not a valid CSR matrix"):
-        Projection().transform(X)
-
-
 @pytest.mark.parametrize("settings", [{"width": 3}, {"width": 2**21}, {"width": 8.0}, {"seed": -1}])
 def test_settings_out_of_range_are_refused(settings):
     with pytest.raises(InvalidInputError, match="pass a whole number from"):

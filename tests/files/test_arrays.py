@@ -168,6 +168,15 @@ def test_bad_images_are_named_and_can_be_skipped(tmp_path, rows, refusal):
     assert "None of the images" in refusal(tmp_path / "float.tiff")
 
 
+def test_links_to_images_and_folders_are_followed(tmp_path, rows):
+    save(tmp_path / "else/1.png", grey())
+    (tmp_path / "pets/dog").mkdir(parents=True)
+    (tmp_path / "pets/cat").symlink_to(tmp_path / "else")
+    (tmp_path / "pets/dog/2.png").symlink_to(tmp_path / "else/1.png")
+    found = [(label, id) for _, label, id, _ in rows(tmp_path / "pets")]
+    assert found == [("cat", "pets/cat/1.png"), ("dog", "pets/dog/2.png")]
+
+
 def test_a_folder_without_images_and_names_that_are_not_utf8_are_refused(tmp_path, refusal):
     (tmp_path / "empty").mkdir()
     assert "holds no images; put them in a folder per class" in refusal(tmp_path / "empty")

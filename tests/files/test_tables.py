@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from minout.errors import InvalidInputError, MissingExtraError
 from minout.files import read
-from minout.files.csv_rows import with_point
 from minout.files.reader import FIRST, MOST
+from minout.files.tables import with_point
 from minout.files.values import flattened
 
 ROWS = [({"a": "1"}, "cat", "x", 2), ({"a": "2"}, "dog", "y", 3)]
@@ -81,7 +81,7 @@ def test_a_decimal_comma_is_read_where_it_is_asked_for(written, rows):
         ('a,kind\n1,cat\n"2"3,dog\n', "line 3: the quotes are wrong"),
         ("a,kind\n1,cat\na,kind\n", "line 3: this is the header again"),
         ("a,kind\n1,cat\n2,d\0g\n", "line 3: column 'kind': the text is not UTF-8"),
-        ("a,kind\n\n", "has a header, but no rows"),
+        ("a,kind\n\n", "has no rows"),
         ("\n\n", "is empty; it needs rows"),
         ("a,kind,a\n1,2,3\n", "has two columns 'a'"),
         ('"a,kind\n1,2\n', "line 1: the quotes are wrong"),
@@ -205,7 +205,7 @@ def test_json_that_is_empty_or_no_array_is_refused(written, refusal):
     )
 )
 def test_every_value_of_an_object_is_in_one_column(value):
-    flat = flattened({"top": value})
+    flat = flattened({"top": value}, {})
     assert sorted(flat.values()) == sorted(leaves(value))
 
 

@@ -126,12 +126,6 @@ def test_text_that_is_not_in_the_encoding_is_named_with_its_line(written, refusa
         assert "is not a text encoding that Python knows" in refusal(path, encoding=wrong)
 
 
-def test_a_line_without_end_is_not_read_into_the_memory(written, refusal, monkeypatch):
-    monkeypatch.setattr(text, "LONGEST_LINE", 10_000)
-    path = written("a.csv.gz", gzip.compress(b"a,kind\n1,cat\n" + bytes(10_000_000)))
-    assert "line 3: the line has more than 10,000 characters" in refusal(path)
-
-
 def test_lines_across_chunks_are_counted_once(written, rows, monkeypatch):
     monkeypatch.setattr(text, "CHUNK", 3)
     for end in ("\n", "\r\n", "\r"):
@@ -184,3 +178,20 @@ def test_a_stream_that_fails_is_said(monkeypatch):
     monkeypatch.setattr(sys, "stdin", type("Input", (), {"buffer": Failing()}))
     with pytest.raises(MissingDataError, match="could not be read further: Input/output error"):
         read("-")
+
+
+@pytest.mark.parametrize(
+    ("name", "first"), [("a.csv.gz", "a,b\n1,2\n"), ("a.jsonl.gz", '{"a": 1}\n{"a": 2}\n')]
+)
+def test_empty_lines_without_end_are_one_sentence(written, refusal, rows, monkeypatch, name, first):
+    monkeypatch.setattr("minout.files.text.MOST_EMPTY", 1_000)
+    last = first.splitlines()[-1] + "\n"
+
+    def packed(text):
+        return written(name, gzip.compress(text.encode()))
+
+    few = rows(packed("\n" * 9 + first + "\n \n" * 500 + last))
+    assert [line for *_, line in few][-1] == 1_012
+    file = packed(first + "\n" * 5_000 + last)
+    assert f"{file}, line 1003: 1,001 lines are empty, one after the other;" in refusal(file)
+    assert "line 1001: 1,001 lines are empty" in refusal(packed("\n" * 5_000 + first))

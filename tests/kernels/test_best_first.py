@@ -9,9 +9,10 @@ from minout import kernels
 from minout.kernels.margins import LANES
 from oracle import fixed_order
 from oracle.eighths import drawn
+from oracle.fixed_order import spread
 
 FEW = bool(config.DISABLE_JIT)  # plain Python is slow
-WIDTHS = [1, 2, LANES - 1, LANES + 1, 4 * LANES, 5 * LANES + 3]
+WIDTHS = [1, 2, LANES - 1, LANES + 1, 4 * LANES, 9 * LANES + 3]
 CLASSES = [1, 2, 3, 4, 5, 6, 9] if FEW else [1, 2, 3, 4, 5, 6, 9, 23, 60]
 
 
@@ -20,16 +21,15 @@ def found(W, b, X, origin, order, start, *, rows=None, together=1):
     rows = np.arange(len(X)) if rows is None else rows
     winner, clipped = np.full(len(X), 77), np.zeros(len(X), dtype=bool)
     with np.errstate(all="ignore"):  # plain Python warns where numba does not
-        computed = kernels.best_first(
-            W, b, X, origin, rows, start, order, together, winner, clipped
-        )
+        args = *spread(np.random.default_rng(len(b)), W, b), X, origin, rows, start, order
+        computed = kernels.best_first(*args, together, winner, clipped)
     return winner, clipped, computed
 
 
 def wanted(W, b, X, origin, order):
     """Return the labels of the full evaluation, of ties the lowest rank, and if clipped."""
     out = np.empty((len(X), len(order.rank)))
-    kernels.scores(W, b, X, origin, order.owner, out)
+    kernels.scores(W, b, np.arange(len(b), dtype=np.int32), X, origin, order.owner, out)
     by_rank = np.argsort(order.rank)
     return order.owner[by_rank[out[:, by_rank].argmax(axis=1)]], out.max(axis=1) <= 0.0
 
@@ -153,7 +153,7 @@ def test_scores_have_the_bits_of_the_fixed_order(classes, width, dtype, seed):
     origin = origin.astype(rng.choice(["f4", "f8"]))
     X = rng.normal(size=(5 if seed % 4 or FEW else 37, width)).astype(dtype)
     out, owner = np.zeros((len(X), classes)), drawn_order(rng, classes).owner
-    kernels.scores(W, b, X, origin, owner, out)
+    kernels.scores(*spread(rng, W, b), X, origin, owner, out)
     assert out.tobytes() == fixed_order.scores(W, b, X, origin, owner).tobytes()
 
 

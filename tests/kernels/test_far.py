@@ -52,16 +52,15 @@ class Model:
             places += mine.tolist()
             coef += weights.tolist()
             start.append(len(places))
-        size = np.diff(start)
+        size, row = np.diff(start), rng.permutation(m)
         self.far = kernels.Far(
             self.V,
             self.half,
             self.owner,
             self.near,
             self.scale,
-            self.at,
-            self.floor,
-            self.norm,
+            row,
+            *(each[np.argsort(row)] for each in (self.at, self.floor, self.norm)),
             np.array(start[:-1], dtype=np.int64),
             np.array(size, dtype=np.int64),
             np.array(coef, dtype=float),

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from minout import Learner, kernels
-from minout.kernels import Rows, restoring_interrupts
+from minout.kernels import Rows
 
 INTERRUPTS = 1_000 if os.environ.get("MINOUT_LONG") else 40
 NUMBERS = {None, type(None), bool, int, float}
@@ -112,7 +112,6 @@ def test_an_interrupted_learner_raises_the_interruption(method):
     learner, following = Learner(), iter(range(10**9))
     learner.teach_many(X[:120], y[:120].tolist())
 
-    @restoring_interrupts
     def call():
         if method == "teach":
             i = next(following)
@@ -126,45 +125,3 @@ def test_an_interrupted_learner_raises_the_interruption(method):
         call()  # loads every kernel: llvmlite drops an interruption meanwhile
     counted = outcomes(call, times=INTERRUPTS, longest=0.02)
     assert counted == {"KeyboardInterrupt": INTERRUPTS}
-
-
-def test_an_interruption_deep_in_the_chain_is_raised():
-    original = KeyboardInterrupt()
-
-    @restoring_interrupts
-    def fail():
-        try:
-            try:
-                raise original
-            finally:
-                raise ValueError("clean-up")
-        except ValueError as error:
-            raise RuntimeError("wrapped") from error
-
-    with pytest.raises(KeyboardInterrupt) as caught:
-        fail()
-    assert caught.value is original
-
-
-def test_an_interruption_that_was_handled_before_is_not_raised_again():
-    @restoring_interrupts
-    def refuse():
-        raise ValueError("bad row")
-
-    try:
-        raise KeyboardInterrupt
-    except KeyboardInterrupt:
-        with pytest.raises(ValueError, match="bad row"):
-            refuse()
-
-
-def test_an_interruption_hidden_on_purpose_stays_hidden():
-    @restoring_interrupts
-    def stop():
-        try:
-            raise KeyboardInterrupt
-        except KeyboardInterrupt:
-            raise ValueError("stopped") from None
-
-    with pytest.raises(ValueError, match="stopped"):
-        stop()

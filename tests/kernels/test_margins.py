@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from minout import kernels, maths
 from minout.kernels.margins import LANES
 from oracle.eighths import drawn
+from oracle.fixed_order import spread
 
 WIDTHS = st.sampled_from([1, 2, LANES - 1, LANES, LANES + 1, 2 * LANES + 5])
 
@@ -27,11 +28,12 @@ def test_a_row_has_the_same_bits_wherever_it_lies_and_whoever_else_is_asked(widt
     assert out.tolist() == [one(w, b, table[i], origin) for i in range(9)]
     least = np.empty((9, 2))
     owner = np.arange(2)
-    kernels.scores(w[None], np.array([b]), table, origin, owner, least)
+    packed = spread(rng, w[None], np.array([b]))
+    kernels.scores(*packed, table, origin, owner, least)
     assert least[:, 0].tolist() == out.tolist()
     assert least[:, 1].tolist() == (-out).tolist()
     margins = np.full(2, np.inf)
-    args = w[None], np.array([b]), table[3], origin, owner, 1, -np.inf
+    args = *packed, table[3], origin, owner, 1, -np.inf
     assert kernels.region_margins(*args, margins) == -out[3]
     assert margins.tolist() == [-out[3], np.inf]
 
@@ -41,18 +43,18 @@ def test_margins_and_scores_are_those_of_the_specification(classes, width, seed,
     rng = np.random.default_rng(seed)
     owner = np.arange(classes) if single else rng.integers(0, 3, classes)
     pairs = classes * (classes - 1) // 2
-    W, b, origin = drawn(rng, pairs + 1, width), drawn(rng, pairs + 1), drawn(rng, width)
-    X = drawn(rng, 4, width)
+    W, b, origin = drawn(rng, pairs, width), drawn(rng, pairs), drawn(rng, width)
+    X, packed = drawn(rng, 4, width), spread(rng, W, b)
     least = np.empty((4, classes))
-    kernels.scores(W, b, X, origin, owner, least)
+    kernels.scores(*packed, X, origin, owner, least)
     for c in range(classes):
         siblings = owner == owner[c]
-        wanted = maths.margins(W[:pairs], b[:pairs], X, origin, np.full(4, c), classes)
+        wanted = maths.margins(W, b, X, origin, np.full(4, c), classes)
         wanted[:, siblings] = np.inf
         assert least[:, c].tolist() == wanted.min(axis=1).tolist()
         for x, row in zip(X, wanted, strict=True):
             out = np.full(classes, 77.0)
-            args = W, b, x, origin, owner, c
+            args = *packed, x, origin, owner, c
             assert kernels.region_margins(*args, -np.inf, out) == row.min()
             assert (out[siblings] == 77.0).all()
             assert out[~siblings].tolist() == row[~siblings].tolist()

@@ -1,11 +1,16 @@
-"""The compiled projection and n-grams against maths, to the last bit."""
+"""The compiled projection and n-grams against plain Python, to the last bit."""
+
+from collections import Counter
+from itertools import pairwise
+from math import log, sqrt
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from minout import kernels
-from minout.maths import SparseRows, projection
+from minout.maths import SparseRows
+from oracle.projection import GOLDEN, MASK, entries, fnv, projected
 
 TEXTS = st.text(alphabet="ab z", max_size=12)
 
@@ -31,41 +36,57 @@ def sparse_rows(seed, count):
 
 
 @given(st.integers(0, 999), st.integers(0, 4), st.integers(0, 2**63 - 1), st.integers(4, 40))
-def test_the_projection_is_that_of_maths(seed, count, map_seed, width):
+def test_the_projection_is_that_of_its_definition(seed, count, map_seed, width):
     rows = sparse_rows(seed, count)
     out = np.full((count, width), np.nan, dtype=np.float32)
     uncounted(kernels.project, rows, map_seed, out)
-    expected = projection.projected(rows, map_seed, width).astype(np.float32)
-    assert out.tobytes() == expected.tobytes()
+    for i, (start, end) in enumerate(pairwise(rows.starts.tolist())):
+        row = zip(rows.columns[start:end].tolist(), rows.values[start:end].tolist(), strict=True)
+        expected = np.array(projected(dict(row), map_seed, width)).astype(np.float32)
+        assert out[i].tobytes() == expected.tobytes()
 
 
 @given(st.lists(st.text(alphabet="abz", min_size=1, max_size=5), max_size=8))
-def test_words_and_pairs_have_the_hashes_of_maths(words):
+def test_words_and_pairs_have_the_hashes_of_the_oracle(words):
     text = points("".join(f"{word} " for word in words))
     out = np.zeros(len(text), dtype=np.uint64)
     found = out[: uncounted(kernels.word_grams, text, out)]
-    assert sorted(found.tolist()) == sorted(projection.word_grams(text))
+    single = [fnv(word, 0xCBF29CE484222325) for word in words]
+    pairs = [((a * GOLDEN & MASK) ^ b) * 0x100000001B3 & MASK for a, b in pairwise(single)]
+    assert sorted(found.tolist()) == sorted(single + pairs)
     assert len(found) == max(0, 2 * len(words) - 1)
 
 
 @given(TEXTS, st.integers(1, 4), st.integers(0, 3))
-def test_runs_of_characters_have_the_hashes_of_maths(text, least, more):
-    text = points(f" {' '.join(text.split())} " if text.split() else "")
+def test_runs_of_characters_have_the_hashes_of_the_oracle(text, least, more):
+    text = f" {' '.join(text.split())} " if text.split() else ""
     out = np.zeros((more + 1) * len(text), dtype=np.uint64)
-    found = out[: uncounted(kernels.character_grams, text, least, least + more, out)]
-    assert sorted(found.tolist()) == sorted(projection.character_grams(text, least, least + more))
+    found = out[: uncounted(kernels.character_grams, points(text), least, least + more, out)]
+    runs = [
+        text[start : start + n]
+        for n in range(least, least + more + 1)
+        for start in range(len(text) - n + 1)
+    ]
+    expected = [fnv(run, 0x84222325CBF29CE4) for run in runs if " " not in run[1:-1]]
+    assert sorted(found.tolist()) == sorted(expected)
 
 
 @given(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 3), max_size=12), st.integers(4, 20))
-def test_counts_are_scaled_and_projected_as_maths_says(hashes, width):
+def test_counts_are_scaled_and_projected_as_defined(hashes, width):
     sums = np.zeros(width)
     uncounted(kernels.add_counts, np.sort(np.array(hashes, dtype=np.uint64)), 1.0, 7, sums)
-    expected = projection.projected(projection.unit_counts(hashes), 7, width)[0]
-    assert sums.tobytes() == expected.tobytes()
+    logs = {each: float(np.float32(1.0 + log(n))) for each, n in sorted(Counter(hashes).items())}
+    square = 0.0
+    for value in logs.values():  # one after the other: `sum` would be more exact
+        square += value * value
+    unit = {each: value / sqrt(square) for each, value in logs.items()}
+    expected = projected(unit, 7, width)
+    assert sums.tolist() == expected
 
 
 def test_entries_are_spread_evenly_over_outputs_and_signs():
-    places, signs = projection.entries(np.arange(40_000, dtype=np.uint64), 0, 10)
+    found = [entries(column, 0, 10) for column in range(40_000)]
+    places, signs = (np.array([list(part(each)) for each in found]) for part in (dict, dict.values))
     # Quarters of 10 outputs have 2, 3, 2 and 3.
     counts = np.bincount(places.ravel(), minlength=10) / 40_000
     np.testing.assert_allclose(

@@ -74,7 +74,7 @@ def test_without_threads_the_caller_does_everything(monkeypatch):
     def refuse(*_):
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(threads._process, "pool", threads._Pool())
+    monkeypatch.setattr(threads, "_helper", threads._Helper())
     monkeypatch.setattr(threads._thread, "start_new_thread", refuse)
     assert kernels.in_threads(lambda item: -item, range(3)) == [0, -1, -2]
 

@@ -31,3 +31,11 @@ def scores(W, b, X, origin, owner):
                 out[i, low] = min(out[i, low], a)
                 out[i, high] = min(out[i, high], -a)
     return out
+
+
+def spread(rng, W, b):
+    """Return W and b in any rows of larger arrays, and the row of each separator."""
+    at = rng.permutation(len(b) + 3)[: len(b)].astype(np.int32)
+    more, biases = np.full((len(b) + 3, W.shape[1]), np.nan), np.full(len(b) + 3, np.nan)
+    more[at], biases[at] = W, b
+    return more, biases, at

@@ -1,17 +1,8 @@
-"""Calls of a learner as plain tuples, so that several learners can be told the same.
-
-`script` draws a walk of them together with the bits of a learner in RAM after each, which is what a
-learner in a folder must come back to.
-"""
-
-import hashlib
-import tempfile
-from pathlib import Path
-from typing import NamedTuple
+"""Calls of a learner as plain tuples, so that several learners can be told the same."""
 
 import numpy as np
 
-from minout import InvalidInputError, Learner
+from minout import InvalidInputError
 
 KINDS = {
     "auto": {},
@@ -42,29 +33,13 @@ OFTEN = {
 LABELS, COLUMNS = 4, 4
 
 
-class Script(NamedTuple):
-    """Operations, and the digest of the learner's bits before the first and after each."""
-
-    settings: dict
-    operations: list[tuple]
-    digests: list[str]
-
-
-def digest(learner):
-    """Return a digest of the bits of a learner."""
-    memory = "/dev/shm" if Path("/dev/shm").is_dir() else None
-    with tempfile.TemporaryDirectory(dir=memory) as folder:
-        learner.save(Path(folder) / "model")
-        return hashlib.sha256((Path(folder) / "model").read_bytes()).hexdigest()
-
-
 def perform(learner, operation):
     """Do an operation; return what can be compared of the answer, or the words of the error."""
     name, *arguments = operation
     try:
         if name == "note":
             learner.notes[arguments[0]] = arguments[1]
-            return learner.flush()
+            return None
         if name == "teach":
             row, label, at, weight, own = arguments
             report = learner.teach(row, label, id=own, at=at, weight=weight)
@@ -133,18 +108,3 @@ def drawn_row(rng, label):
     if rng.random() < 0.1:
         row[:2] = 0.0, -0.0
     return row.astype(np.float32).tolist()
-
-
-def script(seed, count, *, many=True, **settings):
-    """Draw operations, and note the bits that a learner in RAM has after each.
-
-    Without `many` there is neither `teach_many` nor `correct_many`: an interruption leaves a part
-    of them.
-    """
-    rng, learner = np.random.default_rng(seed), Learner(**settings)
-    operations, digests = [], [digest(learner)]
-    for number in range(count):
-        operations.append(drawn(rng, learner, number, many=many))
-        perform(learner, operations[-1])
-        digests.append(digest(learner))
-    return Script(settings, operations, digests)

@@ -1,44 +1,40 @@
-"""The engine without a learner around it: states, and the bytes of the file that they make."""
-
-import copy
-import tempfile
-from pathlib import Path
+"""The engine without a learner around it: states, and all that can be seen of them."""
 
 import numpy as np
 
-from minout import engine, model_file
-from minout.features import Identity
-from oracle.margin import IN_MEMORY
+from minout import engine
+from oracle.margin import plain
 
 
 def new_state(width, *, dtype="float64", **settings):
     """Return a state that nothing has been taught."""
-    return engine.State(engine.Settings(**settings), width, np.dtype(dtype))
+    state = engine.State(engine.Settings(**settings), width, np.dtype(dtype))
+    return state.replaced(widths=engine.Widths(width, width))
 
 
 def teach(state, x, label, example_id):
-    """Teach one row, and return the change that did it."""
-    delta = engine.teach(state, np.asarray(x, dtype=state.examples.dtype), label, example_id)
-    delta = delta._replace(widths=engine.Widths(len(x), len(x)))
-    engine.apply(state, delta)
-    return delta
+    """Teach one row, and return the step."""
+    return engine.teach(state, np.asarray(x, dtype=state.examples.dtype), label, example_id)
 
 
 def taught_state(rows, labels, *, dtype="float64", **settings):
     """Return a state that was taught rows one by one, under the ids "e0", "e1", …."""
     state = new_state(np.shape(rows)[1], dtype=dtype, **settings)
     for i, (x, y) in enumerate(zip(rows, labels, strict=True)):
-        teach(state, x, y, f"e{i}")
+        state = teach(state, x, y, f"e{i}").state
     return state
 
 
-def written(state):
-    """Return the bytes of the file that a state makes."""
-    with tempfile.TemporaryDirectory(dir=IN_MEMORY) as folder:
-        model_file.write(Path(folder) / "model", Identity(state.examples.dtype.name), state)
-        return (Path(folder) / "model").read_bytes()
-
-
-def twin(state):
-    """Return a copy that shares nothing with a state."""
-    return copy.deepcopy(state)
+def contents(state):
+    """Return all that can be seen of a state, as plain values by name that can be compared."""
+    examples, view = state.examples, engine.inspect(state)._asdict()
+    del view["images"]  # a cache
+    places = examples.places()
+    facts = {
+        name: getattr(examples, name)[places].copy()
+        for name in ("given", "digests", "weights", "times", "keys", "violations")
+    }
+    moved = None if state.last_move is None else engine.partition(state)
+    facts |= {"listed": dict(state.listed), "corrected": dict(state.corrected), "moved": moved}
+    facts |= {name: getattr(state, name) for name in ("next_id", "taught", "settings", "widths")}
+    return {name: plain(each) for name, each in {**view, **facts}.items()}

@@ -1,62 +1,101 @@
-"""The paper's training on one example, in exact fractions; only σ and the loss are floats."""
+"""The paper's training of one unit, written to be read; everything is evaluated again each step.
 
-from fractions import Fraction
+Written for rows and weights on a grid, where sums are exact: == means equal.
+"""
+
+from typing import NamedTuple
 
 from oracle.loss import GRID, cross_entropy
 from oracle.sets import clipped_hard, clipped_sigmoid, closure, interfered
-from oracle.units import activations, first_least, sigmoid
+from oracle.units import first_least, sigmoid
+
+CLIPPED = {"hard": clipped_hard, "sigmoid": clipped_sigmoid}
 
 
-def teach(W, b, rows, labels, policy, *, clip, reduction, learning_rate, stop_loss, max_steps):
-    """Trains every unit on the last row, in place; W[i][j][f] and rows[r][f] are fractions.
+class Step(NamedTuple):
+    """Is one gradient step: whom it could disturb, who moved, and who pulled how far."""
 
-    Returns for each unit its steps: (rows rehearsed, neurons moved).
+    asked: set  # Ŝ of the neuron that the new row moves
+    exact: set  # the rule for all neurons that moved
+    chosen: list
+    moved: set
+    pushes: dict  # (neuron, row) → amount
+    inside_before: set  # stored rows that no neuron clips
+    inside_after: set
+
+
+def train_unit(W, b, rows, positive, rule, policy, budget, rng):
+    """Trains W (k, d) and b (k,) in place on the last row; the rows before it are the stored ones.
+
+    Returns the steps, and the last loss.
     """
-    return [
-        _train_unit(
-            W[i],
-            b[i],
-            rows,
-            [label == i for label in labels],
-            policy,
-            {"hard": clipped_hard, "sigmoid": clipped_sigmoid}[clip],
-            reduction,
-            learning_rate,
-            stop_loss,
-            max_steps,
-        )
-        for i in range(len(W))
-    ]
-
-
-def _train_unit(
-    W, b, rows, positive, policy, clipped, reduction, learning_rate, stop_loss, max_steps
-):
-    new = len(rows) - 1
     steps = []
     while True:
-        a = [activations(W, b, x) for x in rows]
-        winner = [first_least(each) for each in a]
-        least = [each[j] for each, j in zip(a, winner, strict=True)]
-        if cross_entropy(least[new], positive[new]) < stop_loss or len(steps) == max_steps:
-            return steps
-        chosen = _choose(policy, [clipped(each) for each in a[:new]], winner[:new], winner[new])
-        moved = set()
-        for r in [*chosen, new]:
-            weight = 1.0 / len(chosen) if reduction == "mean" and r != new else 1.0
-            slope = sigmoid(least[r]) - (1.0 if positive[r] else 0.0)
-            push = Fraction(round(-learning_rate * weight * slope * GRID), GRID)
+        a = (rows @ W.T + b).tolist()
+        winners = [first_least(each) for each in a]
+        least = [each[j] for each, j in zip(a, winners, strict=True)]
+        loss = cross_entropy(least[-1], positive[-1])
+        if loss < rule.stop_loss or len(steps) == rule.max_steps:
+            return steps, loss
+        clipped = [CLIPPED[rule.clip](each) for each in a[:-1]]
+        if policy == "random-once" and steps:
+            chosen = steps[0].chosen
+        else:
+            chosen = choose(clipped, winners, policy, budget, rng)
+        pushes = {}
+        for r in [*chosen, len(rows) - 1]:
+            weight = 1 / len(chosen) if rule.reduction == "mean" and r in chosen else 1
+            slope = sigmoid(least[r]) - positive[r]
+            push = round(-rule.learning_rate * weight * slope * GRID) / GRID
             if push:
-                moved.add(winner[r])
-            for f in range(len(rows[r])):
-                W[winner[r]][f] += push * rows[r][f]
-            b[winner[r]] += push
-        steps.append((chosen, sorted(moved)))
+                pushes[winners[r], r] = push
+        for (neuron, r), push in pushes.items():
+            W[neuron] += push * rows[r]
+            b[neuron] += push
+        moved = {neuron for neuron, _ in pushes}
+        after = [CLIPPED[rule.clip](each) for each in (rows[:-1] @ W.T + b).tolist()]
+        steps.append(
+            Step(
+                asked=interfered(clipped, {winners[-1]}),
+                exact=interfered(clipped, moved),
+                chosen=chosen,
+                moved=moved,
+                pushes=pushes,
+                inside_before=interfered(clipped, set()),
+                inside_after=interfered(after, set()),
+            )
+        )
 
 
-def _choose(policy, clipped, winners, neuron):
+def choose(clipped, winners, policy, budget, rng):
+    """Lists the stored rows to rehearse; the last winner is that of the new row."""
     if policy == "none":
         return []
+    if policy == "closed":
+        return sorted(closure(clipped, winners, winners[-1]))
+    pool = range(len(clipped))
     if policy == "conditional":
-        return sorted(interfered(clipped, {neuron}))
-    return sorted(closure(clipped, winners, neuron))
+        pool = sorted(interfered(clipped, {winners[-1]}))
+        if budget is None or len(pool) <= budget:
+            return pool
+    return sorted(rng.choice(pool, min(budget, len(pool)), replace=False, shuffle=False).tolist())
+
+
+def check_report(report, steps):
+    """Compares the sets, means and changes of one unit's report with its steps, taken again."""
+    assert report.steps == len(steps)
+    assert set(report.moved.tolist()) == set().union(*(step.moved for step in steps))
+    for name, field in (("interfered", "asked"), ("exact", "exact"), ("rehearsed", "chosen")):
+        sizes = [len(getattr(step, field)) for step in steps]
+        assert set(getattr(report, name)) == set().union(*(getattr(s, field) for s in steps))
+        assert getattr(report, f"mean_{name}") == sum(sizes) / len(steps)
+    missed = [len(step.exact - set(step.chosen)) for step in steps]
+    leaks = [(step.inside_before ^ step.inside_after) - set(step.chosen) for step in steps]
+    assert report.mean_missed == sum(missed) / len(steps)
+    assert report.leaks == sum(bool(each) for each in leaks)
+    total = {}
+    for step in steps:
+        for place, push in step.pushes.items():
+            total[place] = total.get(place, 0.0) + push
+    neurons, ids, amounts = (each.tolist() for each in report.changes)
+    assert dict(zip(zip(neurons, ids, strict=True), amounts, strict=True)) == total

@@ -9,7 +9,7 @@ import pytest
 
 from minout import Learner
 from minout.errors import UnwritableError
-from minout.store import archive, atomic_write, prepare_folder
+from minout.store import atomic_write
 
 
 def names(folder):
@@ -95,11 +95,6 @@ def test_an_interruption_at_any_moment_leaves_the_old_file_or_the_new_and_nothin
 TIMEOUTS = {
     "write": ((os, "fsync"), lambda learner, path: learner.save(path)),
     "stat": ((Path, "stat"), lambda learner, path: learner.save(path)),
-    "load": ((archive, "_members"), lambda _, path: Learner.load(path)),
-    "folder": (
-        (Path, "mkdir"),
-        lambda _, path: prepare_folder(path.parent / "new", create=True),
-    ),
 }
 
 

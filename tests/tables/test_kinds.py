@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from minout.inputs.kinds import decide
-from minout.inputs.values import as_number, is_missing, plain_numbers, split_numbers
+from minout.inputs.values import as_number, is_missing, split_numbers
 
 MANY = range(60)
 LONG = "it was the best of times, they say,"
@@ -74,16 +74,16 @@ ODD = ["1_000", "١", "nAn", "+nan", "+NAN", "INF", "inf", "-Infinity", "1e400",
 ODD += ["0x1", "word", float("inf"), 1e101, 10**400, b"3", [1], {}, 1j, date(2020, 1, 1)]
 
 
-@given(st.lists(st.sampled_from(NUMBERS + EMPTY), max_size=8))
+@given(st.lists(st.sampled_from(NUMBERS + EMPTY + ODD), max_size=8))
 def test_numbers_read_together_are_the_numbers_read_one_by_one(values):
-    expected = [None if is_missing(each) else as_number(each) for each in values]
     together, others = split_numbers(values)
-    for n in others:
-        together[n] = expected[n]
+    expected = [None if is_missing(each) else as_number(each) for each in values]
     assert np.array_equal(together, np.array(expected, dtype=float), equal_nan=True)
+    are_odd = [as_number(each) is None and not is_missing(each) for each in values]
+    assert others == np.flatnonzero(are_odd).tolist()
 
 
 @pytest.mark.parametrize("n", range(len(ODD)))
-def test_what_may_be_no_number_is_never_read_together(n):
-    assert plain_numbers([ODD[n]]) is None
-    assert plain_numbers(["1", ODD[n], "", 2.0]) is None
+def test_what_is_no_number_is_told_apart(n):
+    assert split_numbers([ODD[n]])[1] == [0]
+    assert split_numbers(["1", ODD[n], "", 2.0])[1] == [1]

@@ -3,60 +3,46 @@
 import sys
 from importlib import import_module
 from types import FrameType
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 import minout
 from minout.cli.output import print_error, print_note
-from minout.cli.stop import ENDING, raise_interrupts, replace_handlers, restore_handlers
+from minout.cli.stop import ENDING, handling, raise_interrupts
 from minout.errors import MinoutError
 
-
-class Command(NamedTuple):
-    """Where a command is, and the first line of its help."""
-
-    module: str
-    function: str
-    help: str
-
-
-COMMANDS = {
-    "learn": Command(
-        "learn", "learn", "Teach a model the rows of a file; create it if there is none."
-    ),
-    "predict": Command("ask", "predict", "Predict a label for each row of a file."),
-    "score": Command("ask", "score", "Measure the accuracy on the rows of a file."),
-    "what-if": Command("ask", "what_if", "Show what teaching each row alone would disturb."),
-    "explain": Command("explain", "explain", "Explain a prediction."),
-    "list": Command("examples", "list_", "List the stored examples, or those that need a look."),
-    "correct": Command("examples", "correct", "Change the label of stored examples."),
-    "forget": Command("examples", "forget", "Remove stored examples."),
-    "info": Command("inspection", "info", "Show what a model holds, and how good it is."),
-    "audit": Command("inspection", "audit", "Check a model and its file; repair what is damaged."),
-    "consolidate": Command(
-        "upkeep", "consolidate", "Compute a model again from its stored examples."
-    ),
-    "copy": Command("upkeep", "copy", "Copy a model to a folder or to one file, and back."),
-    "demo": Command(
-        "demo",
-        "demo",
-        "Show in a minute what minout does: digits in label order, compared with SGD.",
-    ),
-    "reproduce": Command(
-        "reproduce",
-        "reproduce",
-        "Run the experiments of the paper and show its claims beside what was measured.",
-    ),
-    "warmup": Command("upkeep", "warmup", "Compile everything now, such as for a container image."),
-}
+# The commands of each panel of the help: their modules, and the first lines of their help.
 PANELS = {
-    "Models of your own files": ("learn", "predict", "score", "what-if", "explain"),
-    "Stored examples": ("list", "correct", "forget"),
-    "Upkeep of a model": ("info", "audit", "consolidate", "copy"),
-    "Demo, experiments and setup": ("demo", "reproduce", "warmup"),
+    "Models of your own files": {
+        "learn": ("learn", "Teach a model the rows of a file; create it if there is none."),
+        "predict": ("ask", "Predict a label for each row of a file."),
+        "score": ("ask", "Measure the accuracy on the rows of a file."),
+        "what-if": ("ask", "Show what teaching each row alone would disturb."),
+        "explain": ("explain", "Explain a prediction."),
+    },
+    "Stored examples": {
+        "list": ("examples", "List the stored examples, or those that need a look."),
+        "correct": ("examples", "Change the label of stored examples."),
+        "forget": ("examples", "Remove stored examples."),
+    },
+    "Upkeep of a model": {
+        "info": ("inspection", "Show what a model holds, and how good it is."),
+        "audit": ("inspection", "Check a model and its file; repair what is damaged."),
+        "consolidate": ("upkeep", "Compute a model again from its stored examples."),
+        "copy": ("upkeep", "Copy a model, also while another process teaches it."),
+    },
+    "Demo, experiments and setup": {
+        "demo": ("demo", "Show what minout does: digits in label order, beside SGD."),
+        "reproduce": (
+            "reproduce",
+            "Run the experiments of the paper and show its claims beside what was measured.",
+        ),
+        "warmup": ("upkeep", "Compile everything now, such as for a container image."),
+    },
 }
+COMMANDS = {name: each for panel in PANELS.values() for name, each in panel.items()}
 
 
 class Group(TyperGroup):
@@ -83,9 +69,10 @@ class RunningCommand(TyperCommand):
 
 def load_command(name: str) -> TyperCommand:
     """Import the module of a command and make the command."""
-    module = import_module(f"minout.cli.{COMMANDS[name].module}")
+    module = import_module(f"minout.cli.{COMMANDS[name][0]}")
     alone = typer.Typer(add_completion=False, rich_markup_mode="markdown")
-    alone.command(name, cls=RunningCommand)(getattr(module, COMMANDS[name].function))
+    function = "list_" if name == "list" else name.replace("-", "_")
+    alone.command(name, cls=RunningCommand)(getattr(module, function))
     command = typer.main.get_command(alone)
     assert isinstance(command, TyperCommand)
     return command
@@ -99,9 +86,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
-for panel, names in PANELS.items():
-    for name in names:  # for the list in the help; see `Group`
-        app.command(name, help=COMMANDS[name].help, rich_help_panel=panel)(lambda: None)
+for panel, commands in PANELS.items():
+    for name, (_, text) in commands.items():  # for the list in the help; see `Group`
+        app.command(name, help=text, rich_help_panel=panel)(lambda: None)
 
 
 @app.callback(invoke_without_command=True)
@@ -115,7 +102,8 @@ def _options(
     129 after SIGHUP (examples that were taught completely are kept). Colours and progress bars are
     shown on a terminal only.
 
-    Example: minout learn wines wine.csv --label kind, then minout predict wines new.csv
+    Example: minout learn wines.minout wine.csv --label kind, then
+    minout predict wines.minout new.csv
     """
     if version:
         print(minout.__version__)
@@ -124,14 +112,12 @@ def _options(
 
 def main() -> None:
     """Run the command line; an expected error prints one sentence and exits with code 1."""
-    before = replace_handlers(ENDING, _terminate)
-    try:
-        app()
-    except MinoutError as error:
-        print_error(error)
-        sys.exit(1)
-    finally:
-        restore_handlers(before)
+    with handling(ENDING, _terminate):
+        try:
+            app()
+        except MinoutError as error:
+            print_error(error)
+            sys.exit(1)
 
 
 def _terminate(number: int, _frame: FrameType | None) -> None:

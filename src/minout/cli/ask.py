@@ -1,17 +1,17 @@
 """`minout predict`, `minout score` and `minout what-if`: ask a model about the rows of a file."""
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import Annotated
 
 import typer
 
 from minout._typing import Label
 from minout.cli import options
-from minout.cli.models import Asked, FileOptions, asking, labels_of
-from minout.cli.output import Row, command, print_rows
-from minout.errors import InvalidInputError
-from minout.files import Batch, join_names
+from minout.cli.output import Row, command, show
+from minout.cli.rows import FileOptions, answers, at_row, labels_of
+from minout.errors import InvalidInputError, some
+from minout.files import Batch
+from minout.learner import Learner
 
 Unknown = Annotated[
     str | None,
@@ -43,20 +43,11 @@ def predict(
     standard input are answered as they come, by the newest state of the model; a bad line is
     reported and skipped.
 
-    Example: minout predict wines new.csv > labels.csv
+    Example: minout predict wines.minout new.csv > labels.csv
     """
     file = FileOptions(data, label, id, encoding, decimal, features, skip_bad)
-    with asking(model, file) as asked:
-        rows = _predictions(asked, unknown)
-        print_rows(rows, ["line", "id", "label", "probability"], as_json)
 
-
-def _predictions(asked: Asked, unknown: str | None) -> Iterator[Row]:
-    learner = asked.learner
-
-    def ask(batch: Batch) -> list[Row]:
-        if asked.reader.is_live:
-            learner.reload()
+    def ask(learner: Learner, batch: Batch) -> list[Row]:
         labels, scores = learner.predict(batch.X, unknown=unknown), learner.scores(batch.X)
         best = learner.probabilities(batch.X)[range(len(labels)), scores.argmax(axis=1)]
         named = [dict(zip(learner.classes.tolist(), row, strict=True)) for row in scores.tolist()]
@@ -65,9 +56,8 @@ def _predictions(asked: Asked, unknown: str | None) -> Iterator[Row]:
             for label, probability, each in zip(labels.tolist(), best.tolist(), named, strict=True)
         ]
 
-    for batch, answers in asked.answers(ask):
-        for line, id, answer in zip(batch.lines, batch.ids, answers, strict=True):
-            yield {"line": line, "id": id, **answer}
+    columns = ["line", "id", "label", "probability"]
+    show(answers(model, file, ask), columns, as_json=as_json)
 
 
 @command
@@ -87,55 +77,45 @@ def score(
     Prints, for each label and for all rows, how many are predicted right, and what the others are
     taken for.
 
-    Example: minout score wines test.csv --json
+    Example: minout score wines.minout test.csv --json
     """
     file = FileOptions(data, label, id, encoding, decimal, features, skip_bad)
-    with asking(model, file, needs_labels=True) as asked:
-        confusion = _confusion(asked)
-        known = asked.learner.classes.tolist()
-    labels = sorted({true for true, _ in confusion}, key=str)
+    known: list[Label] = []
+
+    def ask(learner: Learner, batch: Batch) -> list[Row]:
+        known[:] = learner.classes.tolist()
+        pairs = zip(labels_of(learner, batch), learner.predict(batch.X).tolist(), strict=True)
+        return [{"label": label, "predicted": predicted} for label, predicted in pairs]
+
+    found = answers(model, file, ask, needs_labels=True)
+    counts = Counter((row["label"], row["predicted"]) for row in found)
+    labels = sorted({label for label, _ in counts}, key=str)
     if not set(labels) & set(known):
         raise InvalidInputError(
-            f"No label in {data} ({join_names([*map(str, labels)])}) is one of this model's "
-            f"({join_names([*map(str, known)])}); name another column with --label."
+            f"No label in {data} ({some(labels)}) is one of this model's ({some(known)}); "
+            "name another column with --label."
         )
-    rows = [_measured(each, confusion, [each]) for each in labels]
-    rows.append(_measured(None, confusion, labels))
-    if not as_json:
-        for row in rows:
-            others = row["predicted_otherwise"].items()
-            row["label"] = "(all)" if row["label"] is None else row["label"]
-            row["predicted_otherwise"] = ", ".join(f"{each}: {n:,}" for each, n in others)
-    print_rows(rows, list(rows[0]), as_json)
+    rows = [{"label": each, **_measured(counts, [each])} for each in labels]
+    everything = {"label": None if as_json else "(all)", **_measured(counts, labels)}
+    show([*rows, everything], list(everything), as_json=as_json)
 
 
-def _measured(label: Label | None, confusion: Counter[tuple[Label, Label]], of: list[Label]) -> Row:
+def _measured(counts: Counter[tuple[Label, Label]], of: list[Label]) -> Row:
+    """Return how many rows of some labels are predicted right, and what the others are."""
     wrong: Counter[Label] = Counter()
     right = 0
-    for (true, predicted), count in confusion.items():
-        if true in of and true == predicted:
+    for (label, predicted), count in counts.items():
+        if label in of and label == predicted:
             right += count
-        elif true in of:
+        elif label in of:
             wrong[predicted] += count
     examples = right + wrong.total()
     return {
-        "label": label,
         "examples": examples,
         "right": right,
         "accuracy": right / examples,
         "predicted_otherwise": dict(wrong.most_common()),
     }
-
-
-def _confusion(asked: Asked) -> Counter[tuple[Label, Label]]:
-    """Return how many rows have each label and each predicted label."""
-    learner = asked.learner
-
-    def ask(batch: Batch) -> list[tuple[Label, Label]]:
-        labels = labels_of(learner, batch)
-        return list(zip(labels, learner.predict(batch.X).tolist(), strict=True))
-
-    return Counter(pair for _, pairs in asked.answers(ask) for pair in pairs)
 
 
 @command
@@ -157,39 +137,30 @@ def what_if(
     are stored already; a `pending` one would wait; `refresh` means that scale and settings would be
     computed again.
 
-    Example: minout what-if wines new.csv --label kind
+    Example: minout what-if wines.minout new.csv --label kind
     """
     file = FileOptions(data, label, id, encoding, decimal, features, skip_bad)
-    columns = ["line", "id", "label", "moved", "interfered", "pending", "refresh", "known"]
-    with asking(model, file, needs_labels=True) as asked:
-        rows = _disturbed(asked)
-        if not as_json:
-            rows = (
-                {**row, "moved": len(row["moved"]), "interfered": len(row["interfered"])}
-                for row in rows
-            )
-        print_rows(rows, columns, as_json)
 
-
-def _disturbed(asked: Asked) -> Iterator[Row]:
-    learner = asked.learner
-
-    def ask(batch: Batch) -> list[Row]:
-        labels = labels_of(learner, batch)
+    def ask(learner: Learner, batch: Batch) -> list[Row]:
         rows = []
-        for place, (x, label, text) in enumerate(zip(batch.X, labels, batch.ids, strict=True)):
+        labels = labels_of(learner, batch)
+        for place, (x, y, text) in enumerate(zip(batch.X, labels, batch.ids, strict=True)):
             stored = None if text is None else learner.find_id(text)
-            try:
-                found = learner.what_if(x, label, id=text if stored is None else stored)
-            except InvalidInputError as error:
-                raise InvalidInputError(str(error), row=place) from None
+            with at_row(place):
+                found = learner.what_if(x, y, id=text if stored is None else stored)
             # A separator is two neurons, one in each of its units.
             moved = sorted({tuple(sorted(each, key=str)) for each in found.neurons}, key=str)
-            flags = {"pending": bool(found.pending), "refresh": found.refresh}
-            rows.append({"label": label, "moved": moved, "interfered": found.interfered, **flags})
-            rows[-1]["known"] = stored is not None
+            rows.append(
+                {
+                    "label": y,
+                    "moved": moved if as_json else len(moved),
+                    "interfered": found.interfered if as_json else len(found.interfered),
+                    "pending": bool(found.pending),
+                    "refresh": found.refresh,
+                    "known": stored is not None,
+                }
+            )
         return rows
 
-    for batch, answers in asked.answers(ask):
-        for line, id, answer in zip(batch.lines, batch.ids, answers, strict=True):
-            yield {"line": line, "id": id, **answer}
+    columns = ["line", "id", "label", "moved", "interfered", "pending", "refresh", "known"]
+    show(answers(model, file, ask, needs_labels=True), columns, as_json=as_json)

@@ -2,39 +2,32 @@
 
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from itertools import chain
 from math import isnan
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from minout import steps
 from minout._typing import Id, Label
 from minout.cli import options
-from minout.cli.drift_note import drop_old_labels
 from minout.cli.inspection import errors_text
-from minout.cli.models import load_model, open_model, require_id, require_stored_label
-from minout.cli.output import (
-    Row,
-    command,
-    plural,
-    print_facts,
-    print_json,
-    print_note,
-    print_rows,
-    progress_bar,
-    some,
-    write_csv,
+from minout.cli.models import (
+    drop_old_labels,
+    load_model,
+    open_model,
+    require_id,
+    require_stored_label,
 )
+from minout.cli.output import SHOWN, Row, command, print_note, progress_bar, show, write_csv
 from minout.cli.stop import Stop
-from minout.engine import Certificate, Conflict
+from minout.engine import Certificate
 from minout.engine.window import SECONDS
-from minout.errors import InvalidInputError
-from minout.files import Reader, join_names, open_text, parse_label, read
+from minout.errors import InvalidInputError, plural, some
+from minout.files import Reader, open_text, parse_label, read
 from minout.learner import Learner
 from minout.store import atomic_write
 
@@ -52,12 +45,10 @@ OfLabel = Annotated[
 def list_(
     model: options.Model,
     suspects: Annotated[
-        bool,
-        typer.Option("--suspects", help="Those whose label may be wrong, the most likely first."),
+        bool, typer.Option("--suspects", help="Labels that may be wrong, the most likely first.")
     ] = False,
     duplicates: Annotated[
-        bool,
-        typer.Option("--duplicates", help="Equal or nearly equal rows with different labels."),
+        bool, typer.Option("--duplicates", help="Equal or nearly equal rows with different labels.")
     ] = False,
     misfits: Annotated[bool, typer.Option("--misfits", help="Only misfits.")] = False,
     of: OfLabel = None,
@@ -75,24 +66,28 @@ def list_(
 
     To correct labels, write a CSV, fill in the column `new_label`, and pass it to `minout correct`.
 
-    Example: minout list wines --suspects -n 20 --csv check.csv, then minout correct wines check.csv
+    Example: minout list wines.minout --suspects -n 20 --csv check.csv, then
+    minout correct wines.minout check.csv
     """
     learner = load_model(model)
     rows, columns = _listed(learner), list(COLUMNS)
-    found: Iterable[Row] = rows.values()
+    found = list(rows.values())
     if suspects:
         ranked = learner.suspects(len(learner)) if len(learner.classes) > 1 else []
         found = [rows[each.id] for each in ranked]
     elif duplicates:
-        pairs = learner.conflicts() if len(learner) else []
-        found, columns = [{**rows[each.id], **_pair(each)} for each in pairs], [*COLUMNS, *PAIR]
+        pairs, columns = learner.conflicts() if rows else [], [*COLUMNS, *PAIR]
+        found = [{**rows[p.id], **{name: getattr(p, name) for name in PAIR}} for p in pairs]
     label = None if of is None else require_stored_label(learner, of)
     found = [row for row in found if row["misfit"] or not misfits]
     found = [row for row in found if of is None or row["label"] == label][:count]
     if csv_file is None:
-        print_rows(found, columns, as_json)
+        show(found, columns, as_json=as_json)
     else:
-        _write_csv(found, columns, csv_file)
+        text = io.StringIO(newline="")
+        write_csv(found, columns, text)
+        atomic_write(csv_file, text.getvalue().encode(), "The list")
+        print_note(f"Wrote {plural(len(found), 'example')} to {csv_file}.")
     if suspects and len(learner.classes) > 1:
         print_note(errors_text(learner.label_errors()))
 
@@ -123,23 +118,11 @@ def _listed(learner: Learner) -> dict[Id, Row]:
     return rows
 
 
-def _pair(conflict: Conflict) -> Row:
-    values = (conflict.other_id, conflict.other_label, conflict.distance)
-    return dict(zip(PAIR, values, strict=True))
-
-
 def _time_text(seconds: float) -> str | None:
     try:
         return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
     except (OverflowError, ValueError, OSError):  # beyond the calendar
         return None
-
-
-def _write_csv(rows: list[Row], columns: Sequence[str], file: Path) -> None:
-    text = io.StringIO(newline="")
-    write_csv(rows, columns, text)
-    atomic_write(file, text.getvalue().encode(), "The list")
-    print_note(f"Wrote {plural(len(rows), 'example')} to {file}.")
 
 
 @command
@@ -166,9 +149,10 @@ def correct(
     All labels of a file are changed together, or none. If you learn a file again that still has the
     old labels, nothing changes.
 
-    Example: minout correct wines bottle-17 barolo, or minout correct wines check.csv
+    Example: minout correct wines.minout bottle-17 barolo, or minout correct wines.minout check.csv
     """
-    with _changing(model) as (learner, change):
+
+    def step(learner: Learner) -> tuple[Row, list[Certificate]]:
         if label is None:
             fixes = _read_fixes(learner, Path(what))
         else:
@@ -177,21 +161,20 @@ def correct(
         unknown = [each for each in dict.fromkeys(fixes.values()) if each not in known]
         if unknown and not new_label:
             raise InvalidInputError(
-                f"No example has the label {unknown[0]!r}; the labels are: "
-                f"{join_names([*map(str, known)])}. Add --new-label to make a new one."
+                f"No example has the label {unknown[0]!r}; the labels are: {some(known)}. Add "
+                "--new-label to make a new one."
             )
         old = {each: learner.example(each)[1] for each in fixes}
         new = {each: label for each, label in fixes.items() if label != old[each]}
         reports = learner.correct_many(list(new), list(new.values()))
-        change.add(*(each.certificate for each in reports))
-    change.report(
-        {
+        facts = {
             "corrected": [{"id": each, "from": old[each], "to": new[each]} for each in new],
             "unchanged": len(fixes) - len(new),
             "new_labels": unknown,
-        },
-        as_json,
-    )
+        }
+        return facts, [each.certificate for each in reports]
+
+    _change(model, step, as_json)
 
 
 def _read_fixes(learner: Learner, file: Path) -> dict[Id, Label]:
@@ -255,25 +238,26 @@ def forget(
     them from your files as well, or they are taught again with the next `minout learn`. `minout
     consolidate --compact` leaves no trace of them in any file of the model.
 
-    Example: minout forget wines bottle-17 bottle-18, or minout forget wines --older-than 30d
+    Example: minout forget wines.minout bottle-17 bottle-18, or
+    minout forget wines.minout --older-than 30d
     """
     given = (bool(ids), ids_from is not None, older_than is not None, of is not None)
     if given.count(True) != 1:
         raise typer.BadParameter("Name ids, or one of --ids-from, --older-than and --of.")
     seconds = None if older_than is None else _seconds(older_than)
-    with _changing(model) as (learner, change):
+
+    def step(learner: Learner) -> tuple[Row, list[Certificate]]:
         if of is not None:
-            change.add(learner.forget_class(require_stored_label(learner, of)))
+            return {}, [learner.forget_class(require_stored_label(learner, of))]
+        if seconds is not None:
+            since = steps.clock() - seconds
+            named = [each for each in learner.ids if learner.time(each) < since]
         else:
-            if seconds is not None:
-                since = steps.clock() - seconds
-                named = [each for each in learner.ids if learner.time(each) < since]
-            else:
-                texts = ids or [] if ids_from is None else _read_ids(ids_from)
-                named = [require_id(learner, each) for each in dict.fromkeys(texts)]
-            if named:
-                change.add(learner.forget(named))
-    change.report({}, as_json)
+            texts = ids or [] if ids_from is None else _read_ids(ids_from)
+            named = [require_id(learner, each) for each in dict.fromkeys(texts)]
+        return {}, [learner.forget(named)] if named else []
+
+    _change(model, step, as_json)
 
 
 def _seconds(text: str) -> float:
@@ -297,58 +281,25 @@ def _read_ids(file: Path) -> list[str]:
         return [text for _, text, _ in _rows(reader) if text is not None]
 
 
-class _Change:
-    """What a command changed in a model."""
-
-    def __init__(self, learner: Learner) -> None:
-        self._learner, self._before = learner, learner.misfits
-        self.certificates: list[Certificate] = []
-
-    def add(self, *certificates: Certificate) -> None:
-        """Count what some steps changed."""
-        self.certificates += certificates
-
-    def report(self, facts: Row, as_json: bool) -> None:
-        """Print what changed, with other facts; long lists are only counted for people."""
-        learner, misfits = self._learner, self._learner.misfits
-        before, now, pairs = set(self._before), set(misfits), (c.moved for c in self.certificates)
-        found = {
-            **facts,
-            "moved": list(dict.fromkeys(chain.from_iterable(pairs))),
-            "forgotten": [id for each in self.certificates for id in each.forgotten],
-            "became_misfits": [each for each in misfits if each not in before],
-            "no_longer_misfits": [e for e in self._before if e not in now and e in learner],
-            "misfits": misfits,
-            "examples": len(learner),
-        }
-        if as_json:
-            print_json(found)
-            return
-        shown = {name: _counted(each) for name, each in found.items()}
-        print_facts({name: each for name, each in shown.items() if each != 0})
-
-
-def _counted(values: Any) -> Any:
-    """Return how many values there are, and the first of them."""
-    if not isinstance(values, list):
-        return values
-    names = []
-    for each in values:
-        if isinstance(each, dict):
-            names.append(f"{each['id']}: {each['from']} → {each['to']}")
-        else:
-            names.append("|".join(map(str, each)) if isinstance(each, tuple) else each)
-    return f"{len(names):,} ({some(names)})" if names else 0
-
-
-@contextmanager
-def _changing(model: Path) -> Iterator[tuple[Learner, _Change]]:
-    """Open a model to change it in one transaction; consolidate it if something changed."""
-    stop = Stop()
-    with open_model(model, on_wait=stop.on_wait(model)) as learner, learner.turn():
-        change = _Change(learner)
-        yield learner, change
+def _change(
+    model: Path, step: Callable[[Learner], tuple[Row, list[Certificate]]], as_json: bool
+) -> None:
+    """Change a model in one transaction, consolidate it, and print the facts of `step` and more."""
+    with open_model(model, on_wait=Stop().on_wait(model)) as learner, learner.turn():
+        before = learner.misfits
+        facts, certificates = step(learner)
         drop_old_labels(learner)
-        if change.certificates and len(learner):
+        if certificates and len(learner):
             with progress_bar("consolidating"):
                 learner.consolidate()
+    misfits, moved = learner.misfits, (each.moved for each in certificates)
+    had, has = set(before), set(misfits)
+    changed = {
+        "moved": list(dict.fromkeys(chain.from_iterable(moved))),
+        "forgotten": [id for each in certificates for id in each.forgotten],
+        "became_misfits": [id for id in misfits if id not in had],
+        "no_longer_misfits": [id for id in before if id not in has and id in learner],
+        "misfits": misfits,
+        "examples": len(learner),
+    }
+    show(facts | changed, as_json=as_json, most=SHOWN)

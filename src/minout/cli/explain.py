@@ -10,17 +10,9 @@ import typer
 
 from minout._typing import Id, Label
 from minout.cli import options
-from minout.cli.bad_rows import BadRows
-from minout.cli.models import (
-    FileOptions,
-    bad_row,
-    load_model,
-    open_file,
-    require_examples,
-    require_features,
-    require_id,
-)
-from minout.cli.output import Row, command, print_facts, print_json, print_rows
+from minout.cli.models import load_model, require_examples, require_features, require_id
+from minout.cli.output import Row, command, show
+from minout.cli.rows import BadRows, FileOptions, bad_row, open_file
 from minout.engine import Explanation
 from minout.errors import InvalidInputError
 from minout.features import Identity
@@ -33,10 +25,10 @@ PICTURES = (".png", ".pdf", ".svg")
 class _Found(NamedTuple):
     """The row to explain: a record, an array, or the stored row of an example."""
 
-    where: str
     x: Any
+    where: str
     id: Id | None
-    label: Label | None = None
+    label: Label | None
 
 
 @command
@@ -73,7 +65,7 @@ def explain(
     vector, a stored example. For a table, contributions of columns are listed: how much the margin
     changes because the value differs from the mean of the column.
 
-    Example: minout explain wines new.csv --row 3 --picture why.png
+    Example: minout explain wines.minout new.csv --row 3 --picture why.png
     """
     if (row is None) == (example is None):
         raise typer.BadParameter("Name one row: --row N or --example ID.")
@@ -87,16 +79,7 @@ def explain(
     columns = _columns(learner, found, explanation)
     if picture is not None:
         _draw(learner, found, explanation, columns, picture)
-    facts = _facts(found, explanation, columns)
-    if as_json:
-        print_json(facts)
-        return
-    lists = {name: facts.pop(name) for name in ("columns", "supports", "scores")}
-    print_facts({name: each for name, each in facts.items() if each is not None})
-    for name in ("columns", "supports"):
-        if lists[name]:
-            print()
-            print_rows(lists[name][:count], list(lists[name][0]), as_json=False)
+    show(_facts(found, explanation, columns), as_json=as_json, most=count)
 
 
 def _stored(learner: Learner, example: str | None) -> _Found:
@@ -109,7 +92,7 @@ def _stored(learner: Learner, example: str | None) -> _Found:
         )
     id = require_id(learner, example)
     x, label = learner.example(id)
-    return _Found("stored", x, id, label)
+    return _Found(x, "stored", id, label)
 
 
 def _in_file(
@@ -121,13 +104,12 @@ def _in_file(
             for place, id in enumerate(batch.ids):
                 count += 1
                 if count == number or (example is not None and id == example):
-                    x = batch.X[place]
                     where = f"{reader.source}, {reader.unit} {batch.lines[place]}"
                     try:
                         learner.predict(batch.X[place : place + 1])
                     except InvalidInputError as error:
                         raise bad_row(reader, batch, place, error) from None
-                    return _Found(where, x, id, batch.labels[place])
+                    return _Found(batch.X[place], where, id, batch.labels[place])
             if batch.error is not None:
                 raise InvalidInputError(f"{batch.error} It comes before the row asked for.")
     wanted = f"row {number}" if example is None else f"example {example!r}"
@@ -135,6 +117,8 @@ def _in_file(
 
 
 def _facts(found: _Found, explanation: Explanation, columns: list[Row]) -> Row:
+    told = explanation._asdict()
+    names = ("margin", "prior", "bias", "forgotten", "at_mean", "scores")
     return {
         "where": found.where,
         "id": found.id,
@@ -142,12 +126,7 @@ def _facts(found: _Found, explanation: Explanation, columns: list[Row]) -> Row:
         "predicted": explanation.label,
         "runner_up": explanation.runner_up,
         "regions": [explanation.region, explanation.runner_up_region],
-        "margin": explanation.margin,
-        "prior": explanation.prior,
-        "bias": explanation.bias,
-        "forgotten": explanation.forgotten,
-        "at_mean": explanation.at_mean,
-        "scores": explanation.scores,
+        **{name: told[name] for name in names},
         "columns": sorted(columns, key=lambda each: -abs(each["contribution"])),
         "supports": [each._asdict() for each in explanation.supports],
     }

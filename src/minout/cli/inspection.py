@@ -1,39 +1,22 @@
 """`minout info` and `minout audit`: what a model holds, and whether its file is sound."""
 
-import shutil
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from minout import store
 from minout.cli import options
-from minout.cli.drift_note import DriftNote
-from minout.cli.models import load_model
-from minout.cli.output import (
-    Row,
-    cell,
-    command,
-    plain,
-    plural,
-    print_facts,
-    print_json,
-    print_text,
-    progress_bar,
-    some,
-)
+from minout.cli.models import load_drift, load_model
+from minout.cli.output import Row, command, print_note, progress_bar, show
 from minout.codecs import memory_text
 from minout.engine import ExpectedAccuracy, LabelErrors
-from minout.errors import UnwritableError
-from minout.features import UnknownMap
-from minout.files import join_names
+from minout.errors import UnwritableError, plural
 from minout.learner import Learner
-from minout.store import prepare_folder, size_of_model
-from minout.upkeep import Entry, check, read_log
-from minout.upkeep import repair as repair_folder
 
 POLL = 0.5
 """Seconds between two checks for new entries of the log."""
@@ -59,42 +42,32 @@ def info(
     prequential accuracy is the share of the last 1,000 rows that were predicted correctly before
     they were taught.
 
-    Example: minout info wines, or minout info wines --log -n 20
+    Example: minout info wines.minout, or minout info wines.minout --log -n 20
     """
     if log or follow:
-        _print_log(model, count, follow, as_json)
+        columns = ["time", "action", "id", "moved", "details"]
+        show(_log(model, count, follow, as_json), columns, as_json=as_json)
         return
     learner = load_model(model)
-    facts = {**_facts(learner), "bytes": size_of_model(model)}
+    facts = {**_facts(learner), "bytes": store.size_of(model)}
     if as_json:
-        print_json(facts)
+        show(facts, as_json=True)
         return
     columns = facts.pop("columns")
-    print_facts({name: _shown(each) for name, each in facts.items() if each is not None})
-    for name, what in (columns or {}).items():
-        print_text(f"{name}: {what}.")
+    show(for_people(facts), as_json=False)
+    if columns:
+        print()
+        show(columns, as_json=False)
     if facts["misfits"]:
-        print_text(
+        print_note(
             "Misfits are usual where labels overlap, about as many as rows are predicted wrongly; "
             "`minout list --suspects` says which labels may be wrong."
         )
 
 
-def _shown(value: Any) -> Any:
-    """Return a fact as people read it: lists are counted."""
-    if isinstance(value, ExpectedAccuracy):
-        shares = [f"{label}: {each.accuracy:.1%}" for label, each in value.per_class.items()]
-        return "; ".join([expected_text(value), *filter(None, [join_names(shares)])])
-    if isinstance(value, LabelErrors):
-        return errors_text(value)
-    if isinstance(value, dict):
-        return join_names([f"{name}: {cell(each)}" for name, each in value.items()])
-    return len(value) if isinstance(value, list) else value
-
-
 def _facts(learner: Learner) -> Row:
     counts = Counter(learner.example(each)[1] for each in learner.ids)
-    drift, schema = DriftNote.of(learner), learner.schema
+    (monitor, last), schema = load_drift(learner), learner.schema
     has_labels = len(learner.classes) > 1
     return {
         "examples": len(learner),
@@ -103,8 +76,8 @@ def _facts(learner: Learner) -> Row:
         "pending": learner.pending,
         "expected_accuracy": learner.expected_accuracy() if has_labels else None,
         "label_errors": learner.label_errors() if has_labels else None,
-        "right_before_taught": drift.monitor.share,
-        "last_drift": drift.last,
+        "right_before_taught": monitor.share,
+        "last_drift": last,
         "consolidated": learner.is_consolidated,
         "keep": learner.settings.keep,
         "features": learner.features.fingerprint,
@@ -115,7 +88,17 @@ def _facts(learner: Learner) -> Row:
     }
 
 
-def expected_text(expected: ExpectedAccuracy) -> str:
+def for_people(facts: Row) -> Row:
+    """Return facts with estimates as sentences."""
+    expected, wrong = facts["expected_accuracy"], facts.get("label_errors")
+    texts = {
+        "expected_accuracy": None if expected is None else _accuracy_text(expected),
+        "label_errors": None if wrong is None else errors_text(wrong),
+    }
+    return facts | texts
+
+
+def _accuracy_text(expected: ExpectedAccuracy) -> str:
     """Return the expected accuracy and its interval in words, or why there is none."""
     if not expected.reliable:
         return f"unknown: {expected.reason[:1].lower()}{expected.reason[1:].rstrip(chr(46))}"
@@ -133,57 +116,21 @@ def errors_text(errors: LabelErrors) -> str:
     )
 
 
-def keep_text(keep: str | int | Mapping[str, int]) -> str:
-    """Return a learner's setting `keep` in words.
-
-    >>> keep_text("all"), keep_text(1000), keep_text({"per_label": 50}), keep_text("30d")
-    ('all', '1,000 examples', '50 examples per label', '30d')
-    """
-    if isinstance(keep, str):
-        return keep
-    if isinstance(keep, int):
-        return plural(keep, "example")
-    return f"{plural(keep['per_label'], 'example')} per label"
-
-
-def _print_log(model: Path, count: int | None, follow: bool, as_json: bool) -> None:
-    found = read_log(model)
-    last = max((each.number for each in found), default=0)
-    _show(found if count is None else found[max(len(found) - count, 0) :], as_json)
-    while follow:
+def _log(model: Path, count: int | None, follow: bool, as_json: bool) -> Iterator[Row]:
+    """Yield the last entries of the log, then new ones as they come."""
+    found, last = store.read_log(model), 0
+    found = found if count is None else found[max(len(found) - count, 0) :]
+    while True:
+        for entry in found:
+            last = max(last, entry.number)
+            row = entry._asdict()
+            if not as_json:
+                row |= {"time": datetime.fromtimestamp(entry.time).isoformat(" ", "seconds")}
+            yield row
+        if not follow:
+            return
         time.sleep(POLL)
-        found = read_log(model, last)
-        last = max((each.number for each in found), default=last)
-        _show(found, as_json)
-
-
-def _show(entries: list[Entry], as_json: bool) -> None:
-    for each in entries:
-        if as_json:
-            print_json(each._asdict())
-        else:
-            print_text(entry_line(each))
-
-
-def entry_line(entry: Entry) -> str:
-    """Return one line about an entry of the log, in local time.
-
-    >>> entry = Entry(1, 0.0, "teach", "b", (("cat", "dog"),), 1, {"checked": 7, "misfits": 2})
-    >>> entry_line(entry)[20:]
-    "teach 'b': moved cat|dog; checked 7; misfits 2"
-    """
-    when = datetime.fromtimestamp(entry.time).strftime("%Y-%m-%d %H:%M:%S")
-    what = entry.action if entry.id is None else f"{entry.action} {entry.id!r}"
-    named = [
-        ["(forgotten)" if each is None else str(each) for each in pair] for pair in entry.moved
-    ]
-    pairs = sorted("|".join(sorted(pair)) for pair in named)
-    parts = [f"moved {some(pairs, entry.moved_in_all)}"] if pairs else []
-    for name, value in entry.details.items():
-        if value:
-            shown = some(value) if isinstance(value, list) else f"{value:,.3g}"
-            parts.append(f"{name.replace('_', ' ')} {shown}")
-    return f"{when} {what}: {'; '.join(parts)}" if parts else f"{when} {what}"
+        found = store.read_log(model, last)
 
 
 @command
@@ -193,8 +140,8 @@ def audit(
         Path | None,
         typer.Option(
             "--repair",
-            metavar="FOLDER",
-            help="Build a new model in this folder from the examples that are intact.",
+            metavar="FILE",
+            help="Build a new model in this file from the examples that are intact.",
         ),
     ] = None,
     as_json: options.Json = False,
@@ -205,55 +152,21 @@ def audit(
     margins of all stored examples are computed again with plain NumPy and compared. The exit code
     is 1 if anything is wrong.
 
-    Example: minout audit wines && echo fine, or minout audit wines --repair wines-repaired
+    Example: minout audit wines.minout && echo fine, or
+    minout audit wines.minout --repair repaired.minout
     """
-    if repair is not None:
-        _repair(model, repair, as_json)
-        return
     with progress_bar("reading") as update:
-        health = check(
-            model, features=UnknownMap(), progress=lambda share: update(share, f"{share:.0%}")
-        )
+        if repair is not None:
+            if repair.exists():
+                raise UnwritableError(f"There is already a {repair}; name a new file.")
+            done = store.repair(model, repair, progress=update)
+            show({"to": str(repair), **done._asdict()}, as_json=as_json)
+            return
+        health = store.audit(model, progress=update)
     found = {} if health.audit is None else health.audit._asdict()
     problems = [*health.problems, *found.pop("differences", ())]
     facts: Row = {"ok": health.ok, "records": health.records, **found, "problems": problems}
-    if as_json:
-        print_json(facts)
-    else:
-        lists = ("misfits", "pending")
-        counted = {
-            name: len(each) if name in lists else each for name, each in plain(facts).items()
-        }
-        print_facts({name: each for name, each in counted.items() if name != "problems"})
-        for each in problems:
-            print_text(each)
+    show(facts, as_json=as_json)
     if not health.ok:
-        if not as_json:
-            print_text(
-                f"`minout audit {model} --repair FOLDER` saves the examples that are intact."
-            )
+        print_note(f"`minout audit {model} --repair FILE` saves the examples that are intact.")
         raise typer.Exit(1)
-
-
-def _repair(model: Path, to: Path, as_json: bool) -> None:
-    """Repair a copy of a model, so that the damaged one stays as it is."""
-    if to.exists():
-        raise UnwritableError(f"There is already a {to}; name a new folder.")
-    prepare_folder(model, create=False)
-    shutil.copytree(model, to)
-    try:
-        done = repair_folder(to, features=UnknownMap())
-        if done.kept is not None:
-            done.kept.unlink()
-    except BaseException:
-        shutil.rmtree(to)
-        raise
-    if as_json:
-        print_json({"to": str(to), **done._asdict(), "kept": None})
-        return
-    print_text(f"{to} holds the {plural(done.examples, 'example')} that are intact.")
-    if done.lost:
-        known = f": {some(map(repr, done.lost_ids), done.lost)}" if done.lost_ids else ""
-        print_text(f"{plural(done.lost, 'example')} could not be rescued{known}.")
-    if done.lost_parts:
-        print_text(f"Lost, and replaced by defaults: {', '.join(done.lost_parts)}.")

@@ -1,7 +1,8 @@
-"""`minout learn`: teach a model the rows of a file, batch by batch."""
+"""`minout learn`: teach a model the rows of a file, batch by batch, and count what came of it."""
 
 import re
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
@@ -9,25 +10,26 @@ from typing import Annotated
 
 import typer
 
+from minout._typing import Id, Label
 from minout.cli import options
-from minout.cli.bad_rows import BadRows
-from minout.cli.inspection import expected_text
-from minout.cli.models import (
+from minout.cli.inspection import for_people
+from minout.cli.models import feature_map, load_drift, open_model, require_features, store_drift
+from minout.cli.output import Row, cell, command, print_note, progress_bar, show
+from minout.cli.rows import (
+    BadRows,
     FileOptions,
+    at_row,
     bad_row,
-    feature_map,
+    check_columns,
     labels_of,
     open_file,
-    open_model,
-    require_columns,
-    require_features,
-    require_label,
+    pieces,
 )
-from minout.cli.output import command, print_json, print_note, print_text
 from minout.cli.stop import Stop
-from minout.cli.teaching import Run
+from minout.drift import Drift
+from minout.engine import NOTHING_MOVED, StepReport
 from minout.engine.settings import Keep
-from minout.errors import InvalidInputError
+from minout.errors import InvalidInputError, MinoutError, plural, some
 from minout.features import Scattering
 from minout.files import BadRowError, Batch, Reader
 from minout.inputs import KINDS
@@ -91,7 +93,7 @@ def learn(
     What was taught is kept after Ctrl-C, too, and other commands see it at once. A note says if
     fewer rows than before are predicted correctly when they come.
 
-    Example: minout learn wines wine.csv --label kind --id bottle
+    Example: minout learn wines.minout wine.csv --label kind --id bottle
     """
     file = FileOptions(data, label, id, encoding, decimal, features, skip_bad)
     kinds, window = _parse_kinds(column_kinds or []), _parse_keep(keep)
@@ -99,14 +101,14 @@ def learn(
     # If the first line of a stream is bad, the others probably are as well.
     bad = BadRows(skip_bad, data == "-" and not is_new)
     with ExitStack() as opened:
-        opened.callback(bad.close)
         learner = Learner() if is_new else open_model(model, features, on_wait=stop.on_wait(model))
         opened.callback(learner.close)
         reader = opened.enter_context(open_file(require_features(learner), file, bad))
+        reader.is_first_whole = is_new  # kinds of columns are inferred from it
         batches = iter(reader)
         first = next(batches, None)
         if first is not None:
-            _check_columns(learner, reader, file, replace)
+            check_columns(learner, reader, file, "label", "id", may_lack=replace)
         if is_new:
             first = _create(model, reader, first, file, kinds, bad)
             learner = opened.enter_context(open_model(model, features, on_wait=stop.on_wait(model)))
@@ -116,31 +118,14 @@ def learn(
         with stop:
             refusal = run.teach(chain(filter(None, [first]), batches), stop)
             refusal = refusal or run.consolidate(stop)
-        expected = learner.expected_accuracy() if len(learner.classes) > 1 else None
-    if as_json:
-        print_json({**run.facts(), "expected_accuracy": expected})
-    elif refusal is None or run.last:
-        print_text(run.summary())
-        if expected is not None:
-            print_text(f"Accuracy: {expected_text(expected)}.")
+    if as_json or refusal is None or run.last:
+        facts = run.facts()
+        show(facts if as_json else for_people(facts), as_json=as_json)
     if refusal is not None:
         raise refusal
     if stop.signal:
         print_note("Stopped; all of this is kept. Run the command again to continue.")
         raise typer.Exit(stop.exit_code)
-
-
-def _check_columns(learner: Learner, reader: Reader, file: FileOptions, replaces: bool) -> None:
-    """Raise an error if the file lacks the columns that the model takes from files."""
-    require_label(learner, reader, file)
-    noted = learner.schema.source.id
-    if noted and not file.id and reader.columns is not None and noted not in reader.columns:
-        raise InvalidInputError(
-            f"{reader.source} has no column {noted!r}, from which this model takes its ids; name "
-            "another one with --id."
-        )
-    if not replaces:
-        require_columns(learner, reader)
 
 
 def _create(
@@ -193,7 +178,8 @@ def _good_rows(learner: Learner, reader: Reader, first: Batch, bad: BadRows) -> 
                 shown = error if error.row is None else bad_row(reader, first, error.row, error)
                 raise InvalidInputError(f"{shown} {NOTHING}") from None
             bad(bad_row(reader, first, error.row, error))
-            first = first.at([n for n in range(len(first.lines)) if n != error.row])
+            others = [n for n in range(len(first.lines)) if n != error.row]
+            first = first.at(others)._replace(error=first.error)
 
 
 def _say_columns(learner: Learner) -> None:
@@ -243,3 +229,204 @@ def _parse_keep(text: str | None) -> Keep | None:
             f"not {text!r}."
         ) from None
     return keep
+
+
+class Run:
+    """A run over one file: teaches its rows and counts what came of it.
+
+    Other processes may change the model between two pieces. So each piece is taught inside
+    `Learner.turn`, which holds the write lock and begins with what they committed.
+    """
+
+    def __init__(self, learner: Learner, reader: Reader, bad: BadRows, replace: bool) -> None:
+        self._learner, self._reader, self._bad, self._replace = learner, reader, bad, replace
+        self._started = time.monotonic()
+        self._counts = dict.fromkeys(("taught", "known", "replaced", "moved", "forgotten"), 0)
+        self.last = 0
+        self._drifts: list[Drift] = []
+        self._left: set[Id] = set()
+        self._said = set(learner.schema.described())
+
+    def set_up(self, file: FileOptions, kinds: dict[str, str], window: Keep | None) -> None:
+        """Tell the model what the options say of columns and of the window."""
+        learner = self._learner
+        with learner.turn():
+            learner.set_source(label=file.label, id=file.id, decimal=file.decimal)
+            if kinds:
+                learner.set_column_kinds(kinds)
+            if window is not None and window != learner.settings.keep:
+                count = len(learner.set_keep(window).forgotten)
+                self._counts["forgotten"] += count
+                forgotten = f"{plural(count, 'example')} forgotten"
+                print_note(f"The window is now {cell(window)}; {forgotten}.")
+
+    def compare(self, first: Batch | None) -> None:
+        """Let rows without ids be compared with those stored, if these can be told apart."""
+        learner, encoder = self._learner, self._learner.schema.encoder
+        if self._reader.is_live or not len(learner) or first is None or any(first.ids):
+            return
+        lossy = [] if encoder is None else encoder.lossy_columns
+        if lossy or learner.memory is not None:
+            why = f"columns are left out or hashed ({some(lossy)})" if lossy else "they are codes"
+            print_note(
+                f"Rows are not compared with those stored, because {why}: rows that were learned "
+                "before are learned again. A column of ids (--id) avoids that."
+            )
+            return
+        self._left = set(learner.ids)
+
+    def teach(self, batches: Iterator[Batch], stop: Stop) -> MinoutError | None:
+        """Teach rows until they end, one is refused, or a signal comes; return the refusal."""
+        learner, reader = self._learner, self._reader
+        try:
+            with progress_bar("learning") as update:
+                for batch in stop.each(batches):
+                    for piece, _ in pieces(learner, reader, batch, self._teach, self._bad):
+                        self.last = piece.lines[-1]
+                        self._bad.skips |= reader.is_live
+                        update(reader.fraction_read, self._progress())
+                        if stop.signal:
+                            break
+                    if batch.error is not None and not stop.signal:
+                        raise batch.error
+            if not stop.signal:
+                self._bad.finish(reader.source, self._used)
+        except BadRowError as error:
+            kept = " The rows before it are kept." if self.last else ""
+            return InvalidInputError(f"{error}{kept}")
+        except KeyboardInterrupt:  # while it waited for another process
+            if not stop.signal:
+                raise
+        except MinoutError as error:
+            return error
+        return None
+
+    @property
+    def _used(self) -> int:
+        return sum(self._counts[name] for name in ("taught", "known", "replaced"))
+
+    def _progress(self) -> str:
+        seconds = max(time.monotonic() - self._started, 1e-9)
+        return f"{plural(self._used, 'example')}, {self._used / seconds:,.0f}/s"
+
+    def _teach(self, piece: Batch) -> None:
+        """Teach some rows in one call; those that are stored already change nothing."""
+        learner = self._learner
+        with learner.turn():
+            labels, ids = labels_of(learner, piece), self._ids(piece)
+            replaced = dict(self._updates(piece, ids)) if self._replace else {}
+            equal = self._equal(piece, labels, ids)
+            rest = [row for row in range(len(ids)) if row not in replaced and row not in equal]
+            new = [row for row in rest if (id := ids[row]) is None or id not in learner]
+            reports = dict(zip(rest, self._reports(piece, labels, ids, rest), strict=True))
+            certificates = [each.certificate for each in (*replaced.values(), *reports.values())]
+            changed = sum(each.certificate is not NOTHING_MOVED for each in replaced.values())
+            self._counts["taught"] += len(new)
+            self._counts["replaced"] += changed
+            self._counts["known"] += len(ids) - changed - len(new)
+            self._counts["moved"] += sum(len(each.moved) for each in certificates)
+            self._counts["forgotten"] += sum(len(each.forgotten) for each in certificates)
+            self._left.difference_update(equal.values())
+            if new:
+                self._watch({piece.lines[row]: reports[row] for row in new})
+        for name, what in learner.schema.described().items():
+            if name not in self._said:
+                print_note(f"New column {name}: {what}.")
+        self._said.update(learner.schema.described())
+
+    def _ids(self, piece: Batch) -> list[Id | None]:
+        """Return the ids of rows as the model knows them; raise an error for a row without."""
+        has_column = isinstance(piece.X[0], dict) and self._learner.schema.source.id is not None
+        if not has_column and not any(piece.ids):
+            return [None] * len(piece.ids)
+        ids: list[Id | None] = []
+        for row, text in enumerate(piece.ids):
+            if text is None:
+                raise InvalidInputError("it has no id; fill it in, or take the row out.", row=row)
+            found = self._learner.find_id(text)
+            ids.append(text if found is None else found)
+        return ids
+
+    def _updates(self, piece: Batch, ids: list[Id | None]) -> Iterator[tuple[int, StepReport]]:
+        """Give stored examples the values of the file."""
+        for row, id in enumerate(ids):
+            if id is not None and id in self._learner:
+                with at_row(row):
+                    yield row, self._learner.update(id, piece.X[row])
+
+    def _equal(self, piece: Batch, labels: list[Label], ids: list[Id | None]) -> dict[int, Id]:
+        """Return the rows without ids that equal stored ones; each stored one is for one row."""
+        learner, found = self._learner, dict[int, Id]()
+        if self._left and ids[0] is None:
+            corrected = learner.corrected
+            for row, (x, label) in enumerate(zip(piece.X, labels, strict=True)):
+                with at_row(row):
+                    equal = learner.find(x)
+                for each in equal:
+                    known = (learner.example(each)[1], *corrected.get(each, ()))
+                    if each in self._left and each not in found.values() and label in known:
+                        found[row] = each
+                        break
+        return found
+
+    def _reports(
+        self, piece: Batch, labels: list[Label], ids: list[Id | None], rest: list[int]
+    ) -> list[StepReport]:
+        if not rest:
+            return []
+        named = [id for row in rest if (id := ids[row]) is not None]
+        y = [labels[row] for row in rest]
+        try:
+            return self._learner.teach_many(piece.at(rest).X, y, named or None)
+        except InvalidInputError as error:
+            error.row = None if error.row is None else rest[error.row]
+            raise
+
+    def _watch(self, taught: dict[int, StepReport]) -> None:
+        """Count how many lines were predicted correctly before; say if they have become fewer."""
+        monitor, last = load_drift(self._learner)
+        for line, report in taught.items():
+            drift = monitor.update(report.label, report.was_right)
+            if drift is not None:
+                place = f"{self._reader.source}, {self._reader.unit} {line}"
+                last = {**drift._asdict(), "time": time.time(), "where": place}
+                self._drifts.append(drift)
+                print_note(
+                    f"{place}: of the last {plural(drift.rows, 'example')}, {drift.now:.1%} were "
+                    f"predicted correctly before being taught; {drift.before:.1%} would be usual. "
+                    f"The largest fall is that of {str(drift.label)!r}. If the data have changed, "
+                    "keep fewer examples (--keep) or `minout forget` old ones."
+                )
+        store_drift(self._learner, monitor, last)
+
+    def consolidate(self, stop: Stop) -> MinoutError | None:
+        """Consolidate the model, unless a signal comes."""
+        learner = self._learner
+        if stop.signal or not len(learner) or learner.is_consolidated:
+            return None
+        try:
+            with progress_bar("consolidating"), stop.interruptible():
+                learner.consolidate()
+        except KeyboardInterrupt:
+            return None
+        except MinoutError as error:
+            return InvalidInputError(f"Everything taught is kept, but not consolidated: {error}")
+        return None
+
+    def facts(self) -> Row:
+        """Return what was counted."""
+        learner = self._learner
+        return {
+            **self._counts,
+            "skipped": self._bad.count,
+            "misfits": len(learner.misfits),
+            "pending": len(learner.pending),
+            "examples": len(learner),
+            "classes": len(learner.classes),
+            "consolidated": learner.is_consolidated,
+            "right_before_taught": load_drift(learner)[0].share,
+            "drifts": self._drifts,
+            "seconds": time.monotonic() - self._started,
+            "last": self.last,
+            "expected_accuracy": learner.expected_accuracy() if len(learner.classes) > 1 else None,
+        }

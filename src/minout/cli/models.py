@@ -1,38 +1,21 @@
-"""Open a model and a file, and work on the rows of the file batch by batch."""
+"""Open a model, and find in it what a command line names."""
 
-import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any
 
 from minout._typing import Id, Label
-from minout.cli.bad_rows import BadRows
-from minout.errors import InvalidInputError, MissingDataError
+from minout.cli.output import Row
+from minout.drift import DriftMonitor
+from minout.errors import InvalidInputError, MissingDataError, some
 from minout.features import Encoder, FeatureMap, UnknownMap, named
-from minout.files import BadRowError, Batch, Reader, join_names, read
 from minout.learner import Learner
-from minout.store import prepare_folder
 
-PIECE = 256
-"""The most rows of one call to the learner: a command that is stopped waits for one call."""
-T = TypeVar("T")
-
-
-class FileOptions(NamedTuple):
-    """A file named on the command line, and the options given for it."""
-
-    data: str
-    label: str | None = None
-    id: str | None = None
-    encoding: str = "utf-8"
-    decimal: str | None = None
-    features: str | None = None
-    skip_bad: Path | None = None
+DRIFT = "drift"
+"""The key of the drift monitor in a model's notes."""
 
 
 def load_model(model: Path, features: str | None = None) -> Learner:
@@ -42,11 +25,9 @@ def load_model(model: Path, features: str | None = None) -> Learner:
 
 
 def open_model(model: Path, features: str | None = None, **options: Any) -> Learner:
-    """Open a model that exists.
-
-    A function of the user is not needed until rows are mapped: see `require_features`.
-    """
-    prepare_folder(model, create=False)
+    """Open a model that exists; the function of a user may be missing: see `require_features`."""
+    if not model.exists():
+        raise MissingDataError(f"There is no model {model}; `minout learn` creates one.")
     wanted = feature_map(features)[0]
     own = wanted if isinstance(wanted, Encoder) else UnknownMap()
     learner = Learner.open(model, features=own, **options)
@@ -58,14 +39,14 @@ def open_model(model: Path, features: str | None = None, **options: Any) -> Lear
         )
     if options.get("read_only") and learner.is_new:
         learner.close()
-        raise MissingDataError(f"There is no model in {model}; `minout learn` creates one.")
+        raise MissingDataError(f"There is no model {model}; `minout learn` creates one.")
     return learner
 
 
 def feature_map(text: str | None) -> tuple[FeatureMap | None, tuple[int, int] | None]:
     """Return the map that --features names, and the size to which it resizes images.
 
-    Only a name on the command line is imported, never one in a model's folder. As with `python -m`,
+    Only a name on the command line is imported, never one in a model's file. As with `python -m`,
     the current folder is searched too.
 
     >>> feature_map("scattering:32x24")[1]
@@ -105,7 +86,7 @@ def require_features(learner: Learner) -> Learner:
         raise InvalidInputError(
             f"This model was taught with {learner.features.fingerprint}; name the function with "
             "--features package.module:function, because minout never imports code that only a "
-            "model's folder names."
+            "model's file names."
         )
     return learner
 
@@ -115,160 +96,6 @@ def require_examples(learner: Learner) -> Learner:
     if not len(learner):
         raise InvalidInputError("This model has no examples; teach it some first.")
     return learner
-
-
-def open_file(learner: Learner, file: FileOptions, bad: BadRows) -> Reader:
-    """Open a file with what the model knows of its files, unless the options say otherwise."""
-    source, size = learner.schema.source, feature_map(file.features)[1]
-    reader = read(
-        file.data,
-        label=file.label or source.label,
-        id=file.id or source.id,
-        encoding=file.encoding,
-        decimal=file.decimal or source.decimal or ".",
-        skip=bad,
-        size=source.size or size,
-        image_shape=source.image_shape,
-    )
-    try:
-        for column in filter(None, (file.label, file.id)):
-            reader.require(column)
-    except BaseException:
-        reader.close()
-        raise
-    return reader
-
-
-def require_columns(learner: Learner, reader: Reader) -> None:
-    """Raise an error if a file with a header lacks columns of the model."""
-    encoder = learner.schema.encoder
-    first = learner.schema.columns if encoder is None else encoder.first_columns
-    missing = [name for name in first or () if name not in (reader.columns or first or ())]
-    if missing:
-        raise InvalidInputError(
-            f"{reader.source} has no column {join_names(missing)}, which this model was taught "
-            f"with; add it, empty if its values are missing. Its columns are: "
-            f"{join_names(reader.columns or [])}."
-        )
-
-
-def check_records(learner: Learner, batch: Batch) -> None:
-    """Raise an error for a record that has none of the model's columns."""
-    known = set(learner.schema.columns or ())
-    for row, record in enumerate(batch.X):
-        if known and isinstance(record, dict) and known.isdisjoint(record):
-            raise InvalidInputError(
-                f"it has none of the columns that this model was taught with "
-                f"({join_names(learner.schema.columns or [])}), but {join_names(list(record))}.",
-                row=row,
-            )
-
-
-def require_label(learner: Learner, reader: Reader, file: FileOptions) -> None:
-    """Raise an error if the file has no column of labels."""
-    column = file.label or learner.schema.source.label
-    if reader.columns is None or column in reader.columns:
-        return
-    if column is not None:
-        raise InvalidInputError(
-            f"{reader.source} has no column {column!r}, from which this model takes its labels; "
-            "name another one with --label."
-        )
-    raise InvalidInputError(
-        f"Name the label column of {reader.source} with --label; its columns are: "
-        f"{join_names(reader.columns)}."
-    )
-
-
-class Asked:
-    """A model and a file whose rows it is asked about."""
-
-    def __init__(self, learner: Learner, reader: Reader, bad: BadRows) -> None:
-        self.learner, self.reader, self._bad, self._used = learner, reader, bad, 0
-
-    def answers(self, ask: Callable[[Batch], T]) -> Iterator[tuple[Batch, T]]:
-        """Yield pieces of the file with what `ask` returns for each; raise what ends the file."""
-        for batch in self.reader:
-            for piece, answer in pieces(self.learner, self.reader, batch, ask, self._bad):
-                self._used += len(piece.lines)
-                yield piece, answer
-            if batch.error is not None:
-                raise batch.error
-        self._bad.finish(self.reader.source, self._used)
-
-
-@contextmanager
-def asking(model: Path, file: FileOptions, *, needs_labels: bool = False) -> Iterator[Asked]:
-    """Open a model and a file to ask the model about its rows."""
-    with (
-        closing(BadRows(file.skip_bad, file.data == "-")) as bad,
-        open_model(model, file.features, read_only=True) as learner,
-        open_file(require_examples(require_features(learner)), file, bad) as reader,
-    ):
-        require_columns(learner, reader)
-        if needs_labels:
-            require_label(learner, reader, file)
-        yield Asked(learner, reader, bad)
-
-
-def labels_of(learner: Learner, batch: Batch) -> list[Label]:
-    """Return the labels of a batch as the model knows them; raise an error for a row without."""
-    for row, label in enumerate(batch.labels):
-        if label is None:
-            raise InvalidInputError("it has no label; fill it in, or take the row out.", row=row)
-    return learner.labels_of(cast(list[Label], batch.labels))
-
-
-def pieces(
-    learner: Learner,
-    reader: Reader,
-    batch: Batch,
-    ask: Callable[[Batch], T],
-    refuse: Callable[[BadRowError], None],
-) -> Iterator[tuple[Batch, T]]:
-    """Yield the pieces of a batch with what `ask` returns for each.
-
-    A row that it refuses, by an InvalidInputError with the number of the row, is passed to
-    `refuse`, after the rows before it were used.
-    """
-    start, count = 0, len(batch.lines)
-    while start < count:
-        stop = start + _distinct(batch.ids[start : start + PIECE])
-        piece, error = batch.part(start, stop), None
-        try:
-            check_records(learner, piece)
-            answer = ask(piece)
-        except InvalidInputError as refusal:
-            if refusal.row is None:
-                raise
-            error, stop = refusal, start + refusal.row
-            piece = batch.part(start, stop)
-            if refusal.row:
-                answer = ask(piece)
-        if piece.lines:
-            yield piece, answer
-        start = stop
-        if error is not None:
-            refuse(bad_row(reader, batch, start, error))
-            start += 1
-
-
-def _distinct(ids: list[str | None]) -> int:
-    """Return how many rows there are before an id comes again: one call has an id once."""
-    seen: set[str] = set()
-    for place, each in enumerate(ids):
-        if each in seen:
-            return place
-        if each is not None:
-            seen.add(each)
-    return len(ids)
-
-
-def bad_row(reader: Reader, batch: Batch, place: int, error: InvalidInputError) -> BadRowError:
-    """Return the error for a row that was read, but cannot be used."""
-    row, known = batch.X[place], {"label": batch.labels[place], "id": batch.ids[place]}
-    shown = json.dumps(row | known, default=str) if isinstance(row, dict) else ""
-    return reader.bad_row(batch.lines[place], str(error), shown)
 
 
 def require_id(learner: Learner, text: str) -> Id:
@@ -284,7 +111,28 @@ def require_stored_label(learner: Learner, text: str) -> Label:
     (label,) = learner.labels_of([text])
     if label not in learner.classes.tolist():
         raise InvalidInputError(
-            f"No example has the label {text!r}; the labels are: "
-            f"{join_names([str(each) for each in learner.classes.tolist()])}."
+            f"No example has the label {text!r}; the labels are: {some(learner.classes.tolist())}."
         )
     return label
+
+
+def load_drift(learner: Learner) -> tuple[DriftMonitor, Row | None]:
+    """Return the drift monitor that is kept in a model's notes, and the last drift it reported."""
+    values: Any = learner.notes.get(DRIFT)
+    try:
+        return DriftMonitor.from_json(values["monitor"]), values["last"]
+    except (InvalidInputError, KeyError, TypeError):  # there is none, or it is a note of the user
+        return DriftMonitor(), None
+
+
+def store_drift(learner: Learner, monitor: DriftMonitor, last: Row | None) -> None:
+    """Keep a drift monitor in a model's notes."""
+    learner.notes[DRIFT] = {"monitor": monitor.to_json(), "last": last}
+
+
+def drop_old_labels(learner: Learner) -> None:
+    """Remove the drift monitor of a model if it names labels that the model no longer has."""
+    if DRIFT in learner.notes:
+        labels = load_drift(learner)[0].to_json()["labels"]
+        if not set(labels) <= set(learner.classes.tolist()):
+            del learner.notes[DRIFT]

@@ -6,7 +6,10 @@ from typing import Annotated
 import typer
 
 Model = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="The folder of the model.", show_default=False)
+    Path,
+    typer.Argument(
+        metavar="MODEL", help="The file of the model, such as wines.minout.", show_default=False
+    ),
 ]
 Data = Annotated[
     str,
@@ -14,26 +17,18 @@ Data = Annotated[
         metavar="DATA",
         help="A CSV with a header (.csv, .tsv, .txt), JSON lines (.jsonl, .ndjson) or an array of "
         "objects (.json), all also compressed (.gz, .bz2, .xz, .zst), Parquet, NPZ (arrays X, y, "
-        "ids), images as FOLDER/class/image.png, one image, or - for JSON lines or CSV on standard "
-        "input.",
+        "ids), images as FOLDER/class/image.png (links are followed), one image, or - for JSON "
+        "lines or CSV on standard input.",
         show_default=False,
     ),
 ]
 LabelColumn = Annotated[
     str | None,
-    typer.Option(
-        "--label",
-        metavar="COLUMN",
-        help="The column of the labels; by default the one that the model remembers.",
-    ),
+    typer.Option("--label", metavar="COLUMN", help="The column of labels; the model remembers it."),
 ]
 IdColumn = Annotated[
     str | None,
-    typer.Option(
-        "--id",
-        metavar="COLUMN",
-        help="The column of the ids; by default the one that the model remembers.",
-    ),
+    typer.Option("--id", metavar="COLUMN", help="The column of ids; the model remembers it."),
 ]
 Features = Annotated[
     str | None,
@@ -51,11 +46,7 @@ Encoding = Annotated[
 ]
 Decimal = Annotated[
     str | None,
-    typer.Option(
-        "--decimal",
-        metavar=".|,",
-        help="The decimal mark of numbers; by default the one that the model remembers.",
-    ),
+    typer.Option("--decimal", metavar=".|,", help="The decimal mark; the model remembers it."),
 ]
 SkipBad = Annotated[
     Path | None,

@@ -1,4 +1,4 @@
-"""Print results: rows as JSON, a table on a terminal, or CSV when piped; notes and errors."""
+"""Print what commands find: as JSON, facts, a table or CSV; and notes, errors and progress."""
 
 import csv
 import functools
@@ -18,12 +18,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from minout.errors import UnwritableError, system_reason
+from minout.errors import UnwritableError, some, system_reason
 
 P = ParamSpec("P")
 Row = dict[str, Any]
 SHOWN = 5
-"""The most ids, labels or problems that a sentence names."""
+"""The most ids, labels or problems that a line names."""
 SOON = 2.0
 """Seconds after which a progress bar is shown."""
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
@@ -66,51 +66,70 @@ def _discard_pending_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def print_json(row: Row) -> None:
-    """Print one object on one line; numbers that JSON cannot write are null."""
-    print(json.dumps(plain(row), ensure_ascii=False), flush=True)
+def show(
+    rows: Row | Iterable[Row],
+    columns: Sequence[str] = (),
+    *,
+    as_json: bool,
+    most: int | None = None,
+) -> None:
+    """Print what a command found.
 
-
-def print_rows(rows: Iterable[Row], columns: Sequence[str], as_json: bool) -> None:
-    """Print rows: an object per line, a table on a terminal, or CSV when piped.
-
-    CSV and JSON are printed row by row, as they come. No header is printed if the first row raises
-    an error.
+    As JSON, every row is an object on a line. For people, one row is a line for each of its facts,
+    then those that are rows themselves. A list of rows is a table on a terminal, and CSV when
+    piped; other rows are CSV as they come, without a header if the first one raises an error.
     """
-    found = iter(rows)
-    found = chain(list(islice(found, 1)), found)
-    if as_json:
-        for row in found:
-            print_json(row)
-    elif Console().is_terminal:
+    if isinstance(rows, dict):
+        if as_json:
+            _print_json(rows)
+        else:
+            _print_facts(plain(rows), most)
+    elif as_json:
+        for row in rows:
+            _print_json(row)
+    elif isinstance(rows, list) and Console().is_terminal:
         table = Table(*columns, show_edge=False, pad_edge=False)
-        for row in found:
+        for row in rows:
             table.add_row(*(Text(cell(row.get(name))) for name in columns))
         Console(highlight=False).print(table)
     else:
-        write_csv(found, columns, sys.stdout)
+        write_csv(rows, columns, sys.stdout)
+
+
+def _print_json(row: Row) -> None:
+    print(json.dumps(plain(row), ensure_ascii=False), flush=True)
+
+
+def _print_facts(facts: Row, most: int | None) -> None:
+    width = max(map(len, facts)) + 1
+    for name, value in facts.items():
+        if value is not None:
+            print(f"{escaped(name) + ':':<{width}} {cell(value)}")
+    for value in facts.values():
+        if _are_rows(value):
+            print()
+            show(value[:most], list(value[0]), as_json=False)
+
+
+def _are_rows(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
 
 
 def write_csv(rows: Iterable[Row], columns: Sequence[str], file: TextIO) -> None:
     """Write rows to a CSV, one by one as they come; numbers have all digits."""
-    writer = csv.DictWriter(file, columns, lineterminator="\n", extrasaction="ignore")
-    writer.writeheader()
-    for row in rows:
-        values = row.items()
-        writer.writerow({name: cell(v) if isinstance(v, bool) else v for name, v in values})
+    is_terminal = file is sys.stdout and Console().is_terminal
+    found = iter(rows)
+    first = list(islice(found, 1))
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(columns)
+    for row in chain(first, found):
+        writer.writerow([_csv_value(row.get(name), is_terminal) for name in columns])
         file.flush()
 
 
-def print_facts(facts: Mapping[str, Any]) -> None:
-    """Print one fact per line, its name first."""
-    width = max(map(len, facts)) + 1
-    for name, value in facts.items():
-        print(f"{name.replace('_', ' ') + ':':<{width}} {cell(value)}")
-
-
-def print_text(text: str) -> None:
-    """Print a sentence for people on standard output."""
-    print(escaped(text))
+def _csv_value(value: Any, is_terminal: bool) -> Any:
+    is_text = isinstance(value, str) and is_terminal
+    return cell(value) if is_text or isinstance(value, bool | dict | list | tuple) else value
 
 
 @functools.cache
@@ -130,13 +149,10 @@ def print_error(error: Exception) -> None:
 
 
 @contextmanager
-def progress_bar(task: str) -> Iterator[Callable[[float | None, str], None]]:
-    """Show a progress bar on a terminal, if it takes more than two seconds.
-
-    Yields a function that is called with the fraction that is done, or None, and a text.
-    """
+def progress_bar(task: str) -> Iterator[Callable[..., None]]:
+    """Show a progress bar on a terminal after two seconds; yield what updates share and text."""
     if not errors().is_terminal:
-        yield lambda _fraction, _text: None
+        yield lambda _fraction, _text=None: None
         return
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -144,8 +160,9 @@ def progress_bar(task: str) -> Iterator[Callable[[float | None, str], None]]:
     progress = Progress(*columns, TimeElapsedColumn(), console=errors(), transient=True)
     shown = progress.add_task(task, total=None, text="")
 
-    def update(fraction: float | None, text: str) -> None:
+    def update(fraction: float | None, text: str | None = None) -> None:
         total = None if fraction is None else 1.0
+        text = f"{fraction or 0.0:.0%}" if text is None else text
         progress.update(shown, completed=fraction or 0.0, total=total, text=text)
 
     timer = Timer(SOON, progress.start)
@@ -167,33 +184,13 @@ def escaped(text: str) -> str:
     return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
-def plural(count: int, noun: str) -> str:
-    """Return a count with its noun in the right number.
-
-    >>> plural(1, "class"), plural(1200, "class"), plural(0, "example")
-    ('1 class', '1,200 classes', '0 examples')
-    """
-    ending = "" if count == 1 else "es" if noun.endswith("s") else "s"
-    return f"{count:,} {noun}{ending}"
-
-
-def some(names: Iterable[Any], in_all: int | None = None) -> str:
-    """Return the first names for a message, and the number of the others.
-
-    >>> some("abcdefg")
-    'a, b, c, d, e and 2 more'
-    """
-    listed = list(names)
-    more = (len(listed) if in_all is None else in_all) - len(listed[:SHOWN])
-    shown = ", ".join(map(str, listed[:SHOWN]))
-    return f"{shown} and {more:,} more" if more > 0 else shown
-
-
 def cell(value: Any) -> str:
-    """Return a value as it is shown to people.
+    """Return a value as it is shown to people; of a long list, how many there are and the first.
 
     >>> cell(0.123456), cell(12345), cell(True), cell(None)
     ('0.1235', '12,345', 'yes', '')
+    >>> cell({"cat": 3}), cell([["cat", "dog"]]), cell([])
+    ('cat: 3', '1 (cat|dog)', '0')
     """
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -201,6 +198,12 @@ def cell(value: Any) -> str:
         return f"{value + 0.0:.4g}"  # -0.0 is 0
     if isinstance(value, int):
         return f"{value:,}"
+    if isinstance(value, dict):
+        return some((f"{escaped(str(name))}: {cell(each)}" for name, each in value.items()))
+    if isinstance(value, list | tuple):
+        names = ["|".join(map(cell, e)) if isinstance(e, list | tuple) else cell(e) for e in value]
+        is_named = value and not _are_rows(value)
+        return f"{len(value):,} ({some(names, SHOWN)})" if is_named else f"{len(value):,}"
     return "" if value is None else escaped(str(value))
 
 

@@ -2,10 +2,10 @@
 
 import signal
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 
 T = TypeVar("T")
 
@@ -13,30 +13,24 @@ ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasatt
 """The signals that tell a process to end. SIGHUP: its terminal was closed."""
 PATIENCE = 2.0
 """Seconds to wait for another process before a note says so."""
-Handlers = dict[signal.Signals, Any]
 
 
-def replace_handlers(
+@contextmanager
+def handling(
     signals: Iterable[signal.Signals], handler: Callable[[int, FrameType | None], None]
-) -> Handlers:
-    """Set the handler of signals that are not ignored; return those that they had."""
+) -> Iterator[None]:
+    """Set the handler of signals that are not ignored, while the `with` block runs."""
     taken = [each for each in signals if signal.getsignal(each) is not signal.SIG_IGN]
-    return {each: signal.signal(each, handler) for each in taken}
-
-
-def restore_handlers(before: Handlers) -> None:
-    """Set the handlers that `replace_handlers` returned."""
-    for each, handler in before.items():
-        signal.signal(each, handler)
+    before = {each: signal.signal(each, handler) for each in taken}
+    try:
+        yield
+    finally:
+        for each, old in before.items():
+            signal.signal(each, old)
 
 
 def end_at_once() -> None:
-    """End the process on Ctrl-C without a word, until `raise_interrupts` is called.
-
-    This is for the imports at the start. There an exception would be raised inside a library that
-    is being imported, which may drop it or make another error of it; and nothing has been written
-    yet that must be cleaned up. A signal that is ignored, as under nohup, stays ignored.
-    """
+    """End the process on Ctrl-C, until `raise_interrupts`: imports may drop an exception."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
@@ -47,14 +41,14 @@ def raise_interrupts() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-class Stop:
-    """Note SIGINT, SIGTERM and SIGHUP while the `with` block runs.
+class Stop(ExitStack):
+    """Note SIGINT, SIGTERM and SIGHUP while the `with` block runs, unless they are ignored.
 
-    A signal that is ignored, as SIGHUP is under nohup, stays ignored. Inside `interruptible`, such
-    as while waiting for input, a signal raises KeyboardInterrupt at once.
+    Inside `interruptible`, such as while waiting for input, a signal raises KeyboardInterrupt.
     """
 
     def __init__(self) -> None:
+        super().__init__()
         self.signal = 0
         self._at_once = False
 
@@ -75,10 +69,7 @@ class Stop:
             self._at_once = False
 
     def each(self, items: Iterable[T]) -> Iterator[T]:
-        """Yield items until they end or a signal comes.
-
-        Waiting for the next item can be interrupted; work on an item cannot.
-        """
+        """Yield items until they end or a signal comes; only waiting for one can be interrupted."""
         waiting = iter(items)
         while not self.signal:
             try:
@@ -106,12 +97,8 @@ class Stop:
 
     def __enter__(self) -> Self:
         """Begin to note signals."""
-        self._before = replace_handlers((signal.SIGINT, *ENDING), self._note)
+        self.enter_context(handling((signal.SIGINT, *ENDING), self._note))
         return self
-
-    def __exit__(self, *_: object) -> None:
-        """Restore the handlers."""
-        restore_handlers(self._before)
 
     def _note(self, number: int, _frame: FrameType | None) -> None:
         self.signal = number

@@ -6,16 +6,12 @@ from typing import Annotated
 
 import typer
 
+from minout import store
 from minout.cli import options
-from minout.cli.drift_note import drop_old_labels
-from minout.cli.models import load_model, open_model, require_examples
-from minout.cli.output import command, plural, print_json, print_note, print_text, progress_bar
+from minout.cli.models import drop_old_labels, load_model, open_model, require_examples
+from minout.cli.output import command, print_note, progress_bar, show
 from minout.cli.stop import Stop
-from minout.errors import InvalidInputError, UnwritableError
-from minout.features import UnknownMap
-from minout.learner import Learner
-from minout.store import size_of_model
-from minout.upkeep import backup
+from minout.errors import UnwritableError
 
 
 @command
@@ -24,8 +20,7 @@ def consolidate(
     compact: Annotated[
         bool,
         typer.Option(
-            "--compact",
-            help="Also write the file anew, without any trace of forgotten examples.",
+            "--compact", help="Also write the file anew, without any trace of forgotten examples."
         ),
     ] = False,
     as_json: options.Json = False,
@@ -35,16 +30,16 @@ def consolidate(
     The result does not depend on their order, nor on forgotten examples. `learn`, `correct` and
     `forget` do this at their end, unless they are stopped. Ctrl-C leaves the model as it was.
 
-    Example: minout consolidate wines
+    Example: minout consolidate wines.minout
     """
-    began, before = time.monotonic(), size_of_model(model)
-    stop = Stop()
+    began, stop, is_gone = time.monotonic(), Stop(), True
     with open_model(model, on_wait=stop.on_wait(model)) as learner, stop:
+        before = store.size_of(model)
         try:
             with stop.interruptible(), progress_bar("consolidating"):
                 if compact:
                     drop_old_labels(learner)
-                    learner.compact()
+                    is_gone = learner.compact()
                 else:
                     require_examples(learner).consolidate()
         except KeyboardInterrupt:
@@ -58,57 +53,31 @@ def consolidate(
     sizes = {
         "seconds": time.monotonic() - began,
         "bytes_before": before,
-        "bytes": size_of_model(model),
+        "bytes": store.size_of(model),
     }
-    if as_json:
-        print_json({**facts, **sizes})
-        return
-    print_text(
-        f"{model} holds {plural(len(learner), 'example')}, consolidated; misfits: "
-        f"{len(learner.misfits):,}; {sizes['bytes']:,} bytes ({before:,} before)."
-    )
+    if not is_gone:
+        print_note(
+            "Another process is reading the model: traces of forgotten examples may stay in "
+            f"{model}-wal until it ends. Run the command again then."
+        )
+    show({**facts, **sizes}, as_json=as_json)
 
 
 @command
 def copy(
-    model: Annotated[
-        Path, typer.Argument(metavar="MODEL|FILE", help="A model, or a file made of one.")
-    ],
-    to: Annotated[
-        Path,
-        typer.Argument(metavar="TARGET", help="A new folder, or a new file such as wines.minout."),
-    ],
+    model: options.Model,
+    to: Annotated[Path, typer.Argument(metavar="TARGET", help="A file that does not exist.")],
     as_json: options.Json = False,
 ) -> None:
-    """Copy a model to a folder or to one file, and back.
+    """Copy a model, also while another process teaches it.
 
-    A target that ends in .minout is one file, which `Learner.load` reads too. A copy of a folder is
-    the model as it was at one moment, also while another process teaches it; it is checked before
-    it gets its name.
+    The copy is the model as it was at one moment, in one file.
 
-    Example: minout copy wines wines-backup, or minout copy wines wines.minout
+    Example: minout copy wines.minout backup.minout
     """
-    if to.exists() and not (to.is_dir() and not any(to.iterdir())):
-        raise UnwritableError(f"There is already a {to}; name another file or folder.")
-    is_file = to.suffix == ".minout"
-    if model.is_dir() and not is_file:
-        with progress_bar("copying") as update:
-            examples = backup(model, to, progress=lambda share: update(share, f"{share:.0%}"))
-    elif model.is_dir():
-        learner = load_model(model)
-        learner.save(to)
-        examples = len(learner)
-    elif is_file:
-        raise InvalidInputError(f"{model} is a file, and so is {to}; copy files with cp.")
-    else:
-        learner = Learner.load(model, UnknownMap())
-        learner.store_in(to)
-        learner.close()
-        examples = len(learner)
-    if as_json:
-        print_json({"to": str(to), "examples": examples})
-    else:
-        print_text(f"{to} is a copy of {model}, with {plural(examples, 'example')}.")
+    with progress_bar("copying") as update:
+        store.copy(model, to, update)
+    show({"to": str(to), "examples": len(load_model(to))}, as_json=as_json)
 
 
 @command
@@ -130,8 +99,4 @@ def warmup(as_json: options.Json = False) -> None:
     with progress_bar("compiling") as update:
         found = warm_up(lambda done, total: update(done / total, f"{done} of {total}"))
     seconds = time.monotonic() - began
-    if as_json:
-        print_json({**found._asdict(), "seconds": seconds, "folder": str(folder)})
-    else:
-        when = f"are compiled ({seconds:.0f} s)" if found.compiled else "were compiled before"
-        print_text(f"{found.ready} kernels {when}: {folder}")
+    show({**found._asdict(), "seconds": seconds, "folder": str(folder)}, as_json=as_json)

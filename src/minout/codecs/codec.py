@@ -1,10 +1,12 @@
-"""What a codec is: a fixed function from rows of numbers to a few bytes, and one back."""
+"""What a codec is, a codec that the user wrote, and codes in place of rows."""
 
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from minout import kernels
+from minout._typing import Floats
 from minout.errors import InvalidInputError
 
 Bytes = NDArray[np.uint8]
@@ -25,25 +27,20 @@ class Codec(Protocol):
     @property
     def width(self) -> int | None:
         """How many numbers a row has."""
-        ...
 
     @property
     def bytes_per_row(self) -> int:
         """How many bytes a code has."""
-        ...
 
     @property
     def fingerprint(self) -> str:
         """A name for the codec; another one if it would encode or decode differently."""
-        ...
 
     def encode(self, rows: Any) -> Any:
         """Return the codes (n, bytes_per_row), uint8, of rows (n, width)."""
-        ...
 
     def decode(self, codes: Any) -> Any:
         """Return finite rows (n, width) of codes (n, bytes_per_row)."""
-        ...
 
 
 class Codes:
@@ -56,7 +53,7 @@ class Codes:
     Parameters
     ----------
     codes : array-like of uint8, shape (bytes,) or (n, bytes)
-        One code, where a method takes one row, or several.
+        One code, or several where a method takes several rows.
     """
 
     def __init__(self, codes: Any) -> None:
@@ -74,11 +71,66 @@ class Codes:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self._codes, dtype=dtype, copy=copy)
 
-    def __repr__(self) -> str:
-        return f"Codes({self._codes!r})"
-
 
 def check_width(own: int, width: int) -> None:
     """Raise InvalidInputError if a codec for one width is used for rows of another."""
     if own != width:
         raise InvalidInputError(f"The codec is for rows of {own} numbers, but got {width}.")
+
+
+class OwnCodec:
+    """A user's codec, called with one row and one BLAS thread: so a row is always rounded alike."""
+
+    def __init__(self, codec: Codec) -> None:
+        self.codec = codec
+        self.width, self.bytes_per_row = _size(codec, "width"), _size(codec, "bytes_per_row")
+        self.fingerprint = codec.fingerprint
+        if not isinstance(self.fingerprint, str) or not self.fingerprint:
+            raise InvalidInputError("The fingerprint of a codec is a string that is not empty.")
+
+    def for_width(self, width: int) -> Self:
+        """Return the codec; its rows must have this width."""
+        check_width(self.width, width)
+        return self
+
+    def encode(self, rows: Any) -> Bytes:
+        """Return the codes of finite rows."""
+        X: Floats = np.asarray(rows, dtype=np.float64)
+        out = np.empty((len(X), self.bytes_per_row), dtype=np.uint8)
+        with kernels.one_blas_thread():
+            for i in range(len(X)):
+                code = np.asarray(self.codec.encode(X[i : i + 1].copy()))
+                _require(code.dtype == np.uint8, "encode", code, "uint8", self.bytes_per_row)
+                out[i] = code[0]
+        return out
+
+    def decode(self, codes: Bytes, dtype: Any = np.float64) -> Floats:
+        """Return the rows of codes."""
+        out: Floats = np.empty((len(codes), self.width), dtype=dtype)
+        largest = 1e15 if out.dtype == np.float32 else LARGEST
+        with kernels.one_blas_thread():
+            for i in range(len(codes)):
+                row = np.asarray(self.codec.decode(codes[i : i + 1].copy()))
+                _require(row.dtype.kind == "f", "decode", row, "float32 or float64", self.width)
+                if not (np.abs(row) <= largest).all():
+                    raise InvalidInputError(
+                        "The codec's `decode` returned a number that is not finite or beyond "
+                        f"{largest:g}."
+                    )
+                out[i] = row[0]
+        return out
+
+
+def _size(codec: Codec, name: str) -> int:
+    size = getattr(codec, name)
+    if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
+        raise InvalidInputError(f"The codec's `{name}` is {size!r}; it is a whole number from 1.")
+    return int(size)
+
+
+def _require(is_right: bool, name: str, returned: NDArray[Any], wanted: str, size: int) -> None:
+    if not is_right or returned.shape != (1, size):
+        raise InvalidInputError(
+            f"The codec's `{name}` returned an array of {returned.dtype} with shape "
+            f"{returned.shape} for one row; make it return {wanted}, shape (1, {size})."
+        )

@@ -16,6 +16,7 @@ FINEST = 2.0**-21
 """The least step, as a share of the larger bound: levels must be different in float32."""
 SMALLEST = 2.0**-120
 """The least step in absolute terms, for the same reason."""
+_ROWS = "rows of numbers, shape (rows, features)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,12 +49,14 @@ class ScalarCodec:
     def __post_init__(self) -> None:
         if self.bits not in (8, 4, 2):
             raise InvalidInputError(f"bits is {self.bits!r}; pass 8, 4 or 2.")
-        low, high = _bounds(self.low, "low"), _bounds(self.high, "high")
-        if len(low) != len(high):
-            raise InvalidInputError(f"low has {len(low)} numbers, but high has {len(high)}.")
-        object.__setattr__(self, "bits", int(self.bits))
-        object.__setattr__(self, "low", low)
-        object.__setattr__(self, "high", high)
+        expected = "one number for each column"
+        low, high = (_numbers(getattr(self, name), 1, name, expected) for name in ("low", "high"))
+        if not len(low) == len(high) > 0:
+            raise InvalidInputError(
+                f"low has {len(low)} numbers, but high has {len(high)}; pass {expected}."
+            )
+        for name, value in (("bits", int(self.bits)), ("low", low.copy()), ("high", high.copy())):
+            object.__setattr__(self, name, value)
         if not (self._step >= 0.0).all():
             raise InvalidInputError("low is above high; pass the lower bound as low.")
         finest = np.maximum(FINEST * np.maximum(np.abs(low), np.abs(high)), SMALLEST)
@@ -72,14 +75,12 @@ class ScalarCodec:
         sample : array-like of shape (n, d)
             Rows like those that will be stored, of all labels.
         bits : {8, 4, 2}, default=8
-            The size of a number.
 
         Returns
         -------
         ScalarCodec
-            A codec for rows of d numbers.
         """
-        rows = _finite(sample)
+        rows = _numbers(sample, 2, "The sample", _ROWS)
         if not rows.size:
             raise InvalidInputError("The sample is empty; pass rows like those to be stored.")
         return cls(bits, rows.min(axis=0), rows.max(axis=0))
@@ -107,13 +108,11 @@ class ScalarCodec:
 
     def encode(self, rows: ArrayLike) -> Bytes:
         """Return the codes of rows: the nearest levels, the first in the lowest bits of a byte."""
-        X, last = _finite(rows), 2**self.bits - 1
+        X, last = _numbers(rows, 2, "X", _ROWS), 2**self.bits - 1
         check_width(self.width, X.shape[1])
-        numbers = np.zeros((len(X), self.bytes_per_row * 8 // self.bits))
+        numbers, step = np.zeros((len(X), self.bytes_per_row * 8 // self.bits)), self._step
         with np.errstate(over="ignore"):
-            np.divide(
-                X - self.low, self._step, out=numbers[:, : self.width], where=self._step > 0.0
-            )
+            np.divide(X - self.low, step, out=numbers[:, : self.width], where=step > 0.0)
         levels = np.clip(np.rint(numbers), 0, last).astype(np.uint8)
         codes = np.zeros((len(X), self.bytes_per_row), dtype=np.uint8)
         for first, shift in enumerate(range(0, 8, self.bits)):
@@ -141,26 +140,16 @@ class ScalarCodec:
         return step
 
 
-def _bounds(values: Any, name: str) -> Floats:
-    """Return a copy of the bounds as float64."""
+def _numbers(values: Any, axes: int, name: str, expected: str) -> Floats:
+    """Return finite numbers as float64; without a copy, if they are."""
     array = np.asarray(values)
-    if array.dtype.kind not in "fiu" or array.ndim != 1 or not array.size:
-        raise InvalidInputError(f"{name} is {values!r}; pass one number for each column.")
-    found: Floats = array.astype(np.float64)
-    if not (np.abs(found) <= LARGEST).all():
-        raise InvalidInputError(f"{name} holds a number that is not finite or beyond {LARGEST:g}.")
-    return found
-
-
-def _finite(rows: ArrayLike) -> Floats:
-    """Return rows (n, d) of finite numbers as float64."""
-    array = np.asarray(rows)
-    if array.dtype.kind not in "fiub" or array.ndim != 2:
+    if array.dtype.kind not in "fiub" or array.ndim != axes:
         raise InvalidInputError(
-            "A codec takes rows of numbers, shape (rows, features), not an array of "
-            f"{array.dtype} with shape {array.shape}."
+            f"{name} must be {expected}, not an array of {array.dtype} with shape {array.shape}."
         )
     found: Floats = array.astype(np.float64, copy=False)
-    if not np.isfinite(found).all():
-        raise InvalidInputError("X holds NaN or infinity; fill or drop such values first.")
+    if not (np.abs(found) <= LARGEST).all():
+        raise InvalidInputError(
+            f"{name} holds NaN, infinity or a number beyond {LARGEST:g}; fill or drop it first."
+        )
     return found

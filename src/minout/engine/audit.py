@@ -60,7 +60,7 @@ def audit(state: State) -> Audit:
         *_bounds(state),
         *_index(state),
     ]
-    examples, violations = state.examples, state.separators.violations
+    examples, violations = state.examples, state.examples.violations
     places = examples.places()
     wrong = np.zeros(examples.end, dtype=np.int64)
     unsure = np.zeros(examples.end, dtype=np.int64)
@@ -80,15 +80,15 @@ def audit(state: State) -> Audit:
             enough = SUFFICIENT_MARGIN - error - MARGIN_TOLERANCE
             low = (margins + slacks.of(block, len(state.regions)) < enough).any(axis=1)
             differences += [
-                f"Example {state.ids[place]!r} has a margin below {SUFFICIENT_MARGIN}, "
+                f"Example {state.examples.ids[place]!r} has a margin below {SUFFICIENT_MARGIN}, "
                 "and no slack that makes up for it."
                 for place in block[low].tolist()
             ]
     differs = np.abs(wrong - violations[: examples.end]) > unsure
     differences += [
-        f"Example {state.ids[place]!r} is on the wrong side of {wrong[place]} separators; "
+        f"Example {state.examples.ids[place]!r} is on the wrong side of {wrong[place]} separators; "
         f"the index says {violations[place]}."
-        for place in np.flatnonzero(differs).tolist()
+        for place in places[differs[places]].tolist()
     ]
     return Audit(
         len(places),
@@ -124,13 +124,13 @@ def _region_weights(state: State, c: int) -> _RegionWeights:
         W, b = (V[c] - V) * scale[:, None], (half - half[c]) * scale
         sizes = scale[:, None] * (np.abs(V[c]) + np.abs(V))
         biases = scale * (np.abs(half[c]) + np.abs(half))
-        others = np.flatnonzero(far.index[c, :regions] >= 0)
+        others = np.flatnonzero(far.supported(c))
     for o in others.tolist():
         if owner[o] != owner[c]:
             w, bias = state.weights(pair_number(c, o))
             W[o], b[o] = (w, bias) if c < o else (-w, -bias)
             if far is not None and not far.near[c, o]:
-                support = far.support(min(c, o), max(c, o))
+                support = state.separators[pair_number(c, o)].support
                 X = state.examples.table[support.places].astype(np.float64)
                 images = np.abs(maths.images(state.frame.geometry, X))
                 sizes[o] += np.abs(support.coef) @ images
@@ -183,7 +183,7 @@ class _Slacks:
 
 def _rows(state: State) -> list[str]:
     return [
-        f"The row of example {state.ids[place]!r} is not the one that was stored."
+        f"The row of example {state.examples.ids[place]!r} is not the one that was stored."
         for place in state.examples.damaged().tolist()
     ]
 
@@ -196,7 +196,8 @@ def _membership(state: State) -> list[str]:
         if not np.array_equal(np.sort(members.places), kept):
             label = state.regions.labels[c]
             differences.append(f"The list of label {label!r} differs from the stored examples.")
-    if sorted(state.place_of.values()) != places.tolist():
+    names = state.names(places)
+    if [state.place_of(each) for each in names] != places.tolist():
         differences.append("The ids do not match the stored examples.")
     return differences
 
@@ -204,9 +205,9 @@ def _membership(state: State) -> list[str]:
 def _index(state: State) -> list[str]:
     # The index must hold the digests of all misfits and no others.
     stored = state.examples.places()
-    misfits = stored[state.separators.violations[stored] > 0]
+    misfits = stored[state.examples.violations[stored] > 0]
     digests, counts = np.unique(state.examples.digests[misfits], return_counts=True)
-    if dict(zip(digests.tolist(), counts.tolist(), strict=True)) != state.separators.listed:
+    if dict(zip(digests.tolist(), counts.tolist(), strict=True)) != state.listed:
         return ["The list of misfits does not match the separators."]
     return []
 
@@ -214,12 +215,12 @@ def _index(state: State) -> list[str]:
 def _weights(state: State) -> list[str]:
     # w must be w0 + Σ sα K(x - origin), the sum over its support vectors.
     differences = []
-    exact = state.examples.dtype == np.float64
+    exact, problem = state.examples.dtype == np.float64, state.problem()
     for pair in state.separators.stored(state.regions.order.owner):
         separator, (low, high) = state.separators[pair], regions_of(pair)
         if separator.is_far or separator.left:  # support vectors have left: it is to be solved
             continue
-        w, b, pool, *_ = separator
+        pool, (w, b) = separator.pool, state.weights(pair)
         used = pool.alpha > 0.0
         signed = (pool.signs * pool.alpha)[used]
         X = state.examples.table[pool.places[used]].astype(np.float64)
@@ -228,7 +229,7 @@ def _weights(state: State) -> list[str]:
             off = np.linalg.norm(pool.prior.w + signed @ images - w)
             size = np.abs(signed) @ np.linalg.norm(images, axis=1) + np.linalg.norm(pool.prior.w)
         shift = abs(pool.prior.b + signed.sum() - b)
-        rounding = 1e-7 if exact and pool.solved_by_alpha() else 1e-5
+        rounding = 1e-7 if exact and pool.goes_by_alpha(problem) else 1e-5
         if off > rounding * size or shift > 1e-5 * (np.abs(signed).sum() + abs(pool.prior.b)):
             labels = state.regions.labels
             differences.append(
@@ -245,7 +246,8 @@ def _bounds(state: State) -> list[str]:
         return []
     low, high = (each.tolist() for each in far.pairs_with_support())
     for a, b in zip(low, high, strict=True):
-        places, coef, floor, ceiling, norm = far.support(a, b)
+        places, coef, *_ = state.separators[pair_number(a, b)].support
+        floor, ceiling, norm = far.bounds(a, b)
         X = state.examples.table[places].astype(np.float64)
         Z = X - geometry.origin
         square = float(coef @ (Z @ maths.images(geometry, X).T) @ coef)

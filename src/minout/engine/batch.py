@@ -10,8 +10,7 @@ from minout import kernels
 from minout._typing import Floats, Ints
 from minout.engine.pool import IDLE, Pool, PoolRows, Problem
 
-WORTH_DIVIDING = 50_000_000
-"""Batches of fewer multiplications are not divided between threads."""
+WORTH_DIVIDING = 50_000_000  # batches of fewer multiplications are not divided between threads
 
 
 class SolvedPool(NamedTuple):

@@ -13,8 +13,7 @@ from minout.errors import NotConverged
 
 WORST = 24
 """At most this many examples, or half the size of the pool if larger, are added per round."""
-MARGIN_TOLERANCE = 1e-3
-"""The tolerance for the margins of the members of a solved pool."""
+MARGIN_TOLERANCE = 1e-3  # the tolerance for the margins of the members of a solved pool
 FEW_ROWS, FEW_PRODUCTS = 500, 100_000
 """Margins of fewer rows, or of fewer multiplications, are not divided between threads."""
 
@@ -34,12 +33,7 @@ class CheckResult(NamedTuple):
 
 
 def check(
-    w: Floats,
-    b: float,
-    sides: tuple[Ints, Ints],
-    pool: Pool,
-    problem: Problem,
-    bound: float,
+    w: Floats, b: float, sides: tuple[Ints, Ints], pool: Pool, problem: Problem, bound: float
 ) -> CheckResult:
     """Find the examples below the bound, and the worst of them that are not pooled yet.
 

@@ -15,28 +15,20 @@ from minout.engine.folds import FOLDS, Fold, Results, Shape, Table, weighted_mea
 from minout.engine.regions import region_count
 from minout.errors import NotConverged
 
-ROWS = 1_000
-"""All forms are tried on at most this many rows."""
-MORE_ROWS, AGAIN = 3_000, 4
-"""The four best forms are compared again on at most 3,000 rows …"""
-SHORT = 200
-"""… if a row has at most this many columns."""
+ROWS = 1_000  # all forms are tried on at most this many rows
+MORE_ROWS, AGAIN = 3_000, 4  # the four best forms are compared again on at most 3,000 rows …
+SHORT = 200  # … if a row has at most this many columns
 CLASSES = 20
-ALIKE = 10
-"""Where only some classes are taken, they are groups of this many with similar means."""
+ALIKE = 10  # where only some classes are taken, they are groups of this many with similar means
 STANDARD_ERRORS = 2.0
 WORTH = 0.005
 """By how much a lower C, or a prior from means, must make held-out labels more probable."""
-EQUAL_BY = 0.001
-"""A smaller difference in the mean probability of the labels is no difference."""
-ROUNDING = 1e-9
-"""Means that differ by less are equal."""
+EQUAL_BY = 0.001  # a smaller difference in the mean probability of the labels is no difference
+ROUNDING = 1e-9  # means that differ by less are equal
 STRENGTHS = (5.0, 0.5)
 """Values of C to choose from. In tests, higher ones fitted no more and generalised worse."""
-REGIONS = (1, 2, 4, 8)
-"""Numbers of regions per label to choose from."""
-HATS = (0, 3, 9)
-"""Numbers of hat functions per column to choose from."""
+REGIONS = (1, 2, 4, 8)  # numbers of regions per label to choose from
+HATS = (0, 3, 9)  # numbers of hat functions per column to choose from
 ROWS_PER_HAT = 10
 """Hat functions are tried if there are this many rows for each hat function of a column."""
 
@@ -150,14 +142,7 @@ def choose(table: Table, options: Options, stored: int = 0) -> Choice:
     The best forms of the first 1,000 rows are compared again on all rows given. A form whose
     separators cannot be solved because of rounding is chosen only if there is no other.
 
-    Parameters
-    ----------
-    table : Table
-        Rows in the order of their digests.
-    options : Options
-        What may be chosen.
-    stored : int
-        The number of different stored examples, from which the rows were picked.
+    The rows of the table are in the order of their digests; they were picked from `stored` ones.
     """
     C, regions, hats = options.strengths[0], options.regions[0], options.hats[0]
     plain = Choice(*options.shapes[0], C=C, regions=regions, hats=hats)

@@ -14,8 +14,7 @@ from minout import kernels
 from minout._typing import Floats, Id, Ints, Label
 from minout.engine.state import State
 
-NEAR = 0.01
-"""Rows are nearly equal up to this share of the typical distance."""
+NEAR = 0.01  # rows are nearly equal up to this share of the typical distance
 DIRECTIONS, SAMPLE, BLOCK = 8, 256, 512
 
 
@@ -74,13 +73,13 @@ def conflicts(state: State, near: float = NEAR) -> list[Conflict]:
 
 
 def _named(state: State, place: int) -> tuple[Id, Label]:
-    return state.ids[place], state.label_at(place)
+    return state.examples.ids[place], state.label_at(place)
 
 
 def _distinct(state: State) -> tuple[Ints, Ints]:
     # Places in the order of teaching, of equal rows of a label the first, and label numbers.
     examples = state.examples
-    places = examples.in_order()
+    places = examples.places()
     labels = state.regions.order.owner[examples.regions[places]]
     keys = np.column_stack([examples.digests[places], labels.astype(np.uint64)])
     first = np.sort(np.unique(keys, axis=0, return_index=True)[1])

@@ -16,16 +16,14 @@ from minout.engine.moments import RunningMoments
 from minout.engine.pool import Pool, Problem
 from minout.engine.regions import Members, Regions
 from minout.engine.reports import NOTHING_MOVED, Certificate, Consolidation, Refresh
-from minout.engine.separators import Separators, pair_count, pair_number, regions_of
+from minout.engine.separators import Separators, pair_number, regions_of
 from minout.engine.settings import Settings
-from minout.engine.state import State, Widths, apply
+from minout.engine.state import State, Widths
 from minout.engine.step import settle_all
 from minout.maths import Prior
 
-REFINEMENTS = 3
-"""How often support vectors may move to another region of their label."""
-TIGHT = 1.0 - 1e-9
-"""The smallest margin of an example without slack after consolidation."""
+REFINEMENTS = 3  # how often support vectors may move to another region of their label
+TIGHT = 1.0 - 1e-9  # the smallest margin of an example without slack after consolidation
 CERTAIN_SLACK = 1e-7
 """Examples with more slack are support vectors in whatever order they were taught.
 
@@ -45,25 +43,25 @@ def consolidate(old: State) -> tuple[State, Consolidation]:
     new, order = _without_model(old)
     certificate = NOTHING_MOVED
     if len(new.regions):
-        _frame(new, order)
+        new = _with_frame(new, order)
     if len(new.regions.names) > 1:
-        certificate = _solve(new, order, _carried_pools(old, new))
+        new, certificate = _solve(new, order, _carried_pools(old, new))
         for _ in range(REFINEMENTS if len(new.regions) > len(new.regions.names) else 0):
-            pools = _refined(new, order)
-            if pools is None:
+            refined, pools = _refined(new, order)
+            if refined is new:
                 break
-            certificate = _solve(new, order, pools)
+            new, certificate = _solve(refined, order, pools)
     _round_caches(new)
-    new.last_move, new.consolidated = None, True
+    new = new.replaced(last_move=None, consolidated=True)
+    misfits, cleared = _changed_misfits(old, new)
+    certificate = certificate._replace(misfits=misfits, cleared=cleared)
     trim_heap()
     refresh = Refresh(time.perf_counter() - start, new.frame.choice, chose_settings=True)
     return new, Consolidation(certificate, refresh)
 
 
-def rebuilt(
-    settings: Settings, examples: Examples, ids: list[Id], labels: list[Label], widths: Widths
-) -> State:
-    """Return a consolidated state of some examples, one id and one label for each.
+def rebuilt(settings: Settings, examples: Examples, labels: list[Label], widths: Widths) -> State:
+    """Return a consolidated state of some examples, one label for each.
 
     Equal to that of a learner that was taught them one by one and consolidated. The numbers of the
     regions of `examples` do not matter. Blocks that the rows are too short for are dropped.
@@ -74,32 +72,37 @@ def rebuilt(
     names = sorted(set(labels))
     number = {label: c for c, label in enumerate(names)}
     regions = np.array([number[label] for label in labels], dtype=np.int64)
-    old = State(settings, examples.given.shape[1], examples.dtype)
-    old.examples = examples.in_regions(regions)
-    old.ids, old.widths, old.taught = list(ids), widths, len(ids)
-    old.place_of = {example_id: place for place, example_id in enumerate(old.ids)}
-    old.regions = Regions(names, [Members(np.flatnonzero(regions == c)) for c in number.values()])
+    old = State(settings, examples.given.shape[1], examples.dtype).replaced(
+        examples=examples.in_regions(regions),
+        widths=widths,
+        taught=len(labels),
+        regions=Regions(names, [Members(np.flatnonzero(regions == c)) for c in number.values()]),
+    )
     return consolidate(old)[0]
 
 
-def _solve(new: State, order: Ints, pools: dict[int, Pool]) -> Certificate:
+def _solve(new: State, order: Ints, pools: dict[int, Pool]) -> tuple[State, Certificate]:
     # Solve all separators from these pools, then again from their support in a fixed order.
-    if new.settings.near(len(new.regions), new.frame.choice) is None:
-        new.separators.make_room(pair_count(len(new.regions)), new.examples.end)
     draft = Draft(new)
     settle_all(draft, TIGHT, pools)
-    apply(new, draft.delta())
-    pools = _sorted_pools(new, order)
+    new, pools = _sorted_pools(draft.finish().state, order)
     draft = Draft(new)
     settle_all(draft, TIGHT, pools)
-    delta = draft.delta()
-    apply(new, delta)
-    return delta.certificate
+    new, certificate, *_ = draft.finish()
+    return new, certificate
 
 
-def _refined(new: State, order: Ints) -> dict[int, Pool] | None:
+def _changed_misfits(old: State, new: State) -> tuple[tuple[Id, ...], tuple[Id, ...]]:
+    # The examples that became misfits, and those that no longer are, in the order of teaching.
+    before, after = old.names(old.misfits()), new.names(new.misfits())
+    were, are = set(before), set(after)
+    appeared = tuple(each for each in after if each not in were)
+    return appeared, tuple(each for each in before if each not in are)
+
+
+def _refined(new: State, order: Ints) -> tuple[State, dict[int, Pool]]:
     # Move support vectors to the regions of their labels where their least margin is highest.
-    # Return the pools without them, or None if none moves.
+    # Return the state and the pools without them, or the same state if none moves.
     examples, separators, old = new.examples, new.separators, new.regions
     pools = {pair: separators.support_of(pair) for pair in separators.stored(old.order.owner)}
     used = [pool.places[pool.alpha > 0.0] for pool in pools.values()]
@@ -110,7 +113,7 @@ def _refined(new: State, order: Ints) -> dict[int, Pool] | None:
         regions[place] = found
     moved = np.flatnonzero(regions != examples.regions[: examples.end])
     if not len(moved):
-        return None
+        return new, {}
     kept, renumbered = np.unique(regions, return_inverse=True)
     number = {c: n for n, c in enumerate(kept.tolist())}
     carried, frame = {}, new.frame
@@ -121,50 +124,50 @@ def _refined(new: State, order: Ints) -> dict[int, Pool] | None:
         if low in number and high in number:
             twin = pool.without(moved, problem)
             carried[pair_number(number[low], number[high])] = twin
-    _divide(new, order, [old.labels[c] for c in kept.tolist()], renumbered)
-    return carried
+    return _divided(new, order, [old.labels[c] for c in kept.tolist()], renumbered), carried
 
 
-def _divide(new: State, order: Ints, labels: list[Label], regions: Ints) -> None:
+def _divided(new: State, order: Ints, labels: list[Label], regions: Ints) -> State:
     # Put the examples into regions, one number per place, and start without separators.
-    examples, frame = new.examples.in_regions(regions), new.frame
+    examples, frame = new.examples.in_regions(regions).without_history(), new.frame
     members = [Members(order[regions[order] == c]) for c in range(len(labels))]
-    new.examples, new.regions = examples, Regions(labels, members)
     table, weights = examples.table, examples.weights
     moments = frame.moments.regrouped(table, weights, order, regions[order], len(labels))
     schedule = frame.schedule._replace(prior_at=(FIRST_PRIORS,) * len(labels))
-    new.frame = frame._replace(moments=moments, schedule=schedule)
-    new.separators = Separators(examples.width)
-    new.separators.make_room(0, examples.end)
+    return new.replaced(
+        examples=examples,
+        regions=Regions(labels, members),
+        frame=frame._replace(moments=moments, schedule=schedule),
+        separators=Separators(examples.width),
+        listed={},
+    )
 
 
 def _without_model(old: State) -> tuple[State, Ints]:
     # A state with the examples only, one region per label, and their places in order of digests.
     labels, number = sorted(old.regions.names), old.regions.order.owner
-    places = old.examples.in_order()
-    examples = old.examples
-    new = State(old.settings, examples.rows.shape[1], examples.dtype, examples.codec)
-    new.examples = old.examples.only(places, number)
-    new.ids = [old.ids[place] for place in places.tolist()]
-    new.place_of = {example_id: place for place, example_id in enumerate(new.ids)}
-    new.widths, new.next_id, new.taught = old.widths, old.next_id, len(places)
-    new.corrected, new.notes = dict(old.corrected), old.notes
-    end = new.examples.end
-    regions = new.examples.regions[:end]
-    order = np.lexsort((new.examples.weights[:end], regions, new.examples.digests[:end]))
-    members = [Members(order[regions[order] == c]) for c in range(len(labels))]
-    new.regions = Regions(labels, members)
+    places, width = old.examples.places(), old.examples.rows.shape[1]
+    new = State(old.settings, width, old.examples.dtype, old.examples.codec)
+    regions = number[old.examples.regions[places]] if len(places) else places
+    examples = old.examples.only(places).in_regions(regions).without_history()
+    end = examples.end
+    order = np.lexsort((examples.weights[:end], regions, examples.digests[:end]))
     if old.settings.missing == "mean":
-        new.examples = new.examples.expanded_by(maths.filling(examples.rows.shape[1]))
+        examples = examples.expanded_by(maths.filling(width))
         no_hats = new.frame._replace(choice=new.frame.choice._replace(hats=0))
-        fills = expansion_of(no_hats, new.settings, new.examples, order)
-        new.examples = new.examples.expanded_by(fills)
-        new.separators = Separators(new.examples.width)
-    new.separators.make_room(0, end)
-    return new, order
+        fills = expansion_of(no_hats, new.settings, examples, order)
+        examples = examples.expanded_by(fills)
+    return old.replaced(
+        examples=examples,
+        regions=Regions(labels, [Members(order[regions[order] == c]) for c in range(len(labels))]),
+        separators=Separators(examples.width),
+        listed={},
+        frame=new.frame,
+        taught=len(places),
+    ), order
 
 
-def _frame(new: State, order: Ints) -> None:
+def _with_frame(new: State, order: Ints) -> State:
     # Choose settings, divide labels into regions, and measure.
     examples, labels = new.examples, new.regions.labels
     regions, digests, weights = examples.regions[order], examples.digests[order], examples.weights
@@ -174,22 +177,23 @@ def _frame(new: State, order: Ints) -> None:
     owner = np.arange(len(labels))
     frame = chosen(frame, new.settings, examples.rows, rows, owner, new.turnover) or frame
     if frame.choice.hats and len(labels) > 1:
-        hats = expansion_of(frame, new.settings, examples, order)
-        new.examples = examples = examples.expanded_by(hats)
+        examples = examples.expanded_by(expansion_of(frame, new.settings, examples, order))
         rows = rows._replace(table=examples.table)
-        new.separators = Separators(examples.width)
-        new.separators.make_room(0, examples.end)
         frame = frame._replace(moments=_sums(rows, len(labels), examples.end))
     frame = measured(frame, new.settings, rows, owner)
-    frame = frame._replace(images=Images(frame.geometry, np.dtype(np.float64)))
-    schedule = frame.schedule._replace(prior_at=(FIRST_PRIORS,) * len(labels))
-    new.frame = frame._replace(schedule=schedule)
-    if frame.choice.regions > 1 and len(labels) > 1:
-        numbers, members = divided(frame, rows, owner)
-        regions = np.zeros(examples.end, dtype=np.int64)
-        for c, places in enumerate(members):
-            regions[places] = c
-        _divide(new, order, [labels[n] for n in numbers], regions)
+    frame = frame._replace(
+        images=Images(frame.geometry, np.dtype(np.float64)),
+        schedule=frame.schedule._replace(prior_at=(FIRST_PRIORS,) * len(labels)),
+    )
+    separators = Separators(examples.width)
+    new = new.replaced(examples=examples, frame=frame, separators=separators)
+    if frame.choice.regions == 1 or len(labels) == 1:
+        return new
+    numbers, members = divided(frame, rows, owner)
+    regions = np.zeros(examples.end, dtype=np.int64)
+    for c, places in enumerate(members):
+        regions[places] = c
+    return _divided(new, order, [labels[n] for n in numbers], regions)
 
 
 def _sums(rows: Rows, regions: int, end: int) -> RunningMoments:
@@ -201,10 +205,10 @@ def _carried_pools(old: State, new: State) -> dict[int, Pool]:
     # The old support vectors are the first members of the new pools, if labels have one region.
     if not len(old.regions) == len(new.regions) == len(new.regions.names):
         return {}
-    if not old.separators.pools:
+    if not old.separators.records:
         return {}
     moved_to = np.zeros(max(old.examples.end, 1), dtype=np.int64)
-    moved_to[old.examples.in_order()] = np.arange(new.examples.end)
+    moved_to[old.examples.places()] = np.arange(new.examples.end)
     number = old.regions.order.owner.tolist()
     nowhere, carried = Prior(np.zeros(new.examples.width), 0.0), {}
     for pair in old.separators.stored(old.regions.order.owner):
@@ -219,7 +223,7 @@ def _carried_pools(old: State, new: State) -> dict[int, Pool]:
     return carried
 
 
-def _sorted_pools(new: State, order: Ints) -> dict[int, Pool]:
+def _sorted_pools(new: State, order: Ints) -> tuple[State, dict[int, Pool]]:
     # Order the pools and the images by digest, so that rounding does not depend on the history.
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
@@ -230,8 +234,7 @@ def _sorted_pools(new: State, order: Ints) -> dict[int, Pool]:
     images = Images(new.frame.geometry, np.dtype(np.float64))
     used = np.unique(np.concatenate([pool.places for pool in pools.values()]))
     images.of(new.examples.table, used[np.argsort(rank[used])])
-    new.frame = new.frame._replace(images=images)
-    return pools
+    return new.replaced(frame=new.frame._replace(images=images)), pools
 
 
 def _round_caches(new: State) -> None:
@@ -239,5 +242,5 @@ def _round_caches(new: State) -> None:
     if new.separators.far is None:
         new.frame.images.round_to(dtype)
     if dtype != np.float64:
-        for pool in new.separators.pools.values():
-            pool.forget_products()
+        for record in new.separators.records.values():
+            record.pool.forget_products()

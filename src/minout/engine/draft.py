@@ -1,4 +1,4 @@
-"""A change under construction: reads from the state, and collects the differences."""
+"""The next state under construction: reads from the present one, and collects the differences."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from minout import kernels
 from minout._typing import Floats, Id, Ints, Label, Words
-from minout.engine.examples import About, Examples
-from minout.engine.far import NO_SUPPORT, ClassRow, FarPairs, pool_of, support_of
+from minout.engine.examples import About
+from minout.engine.far import ClassRow, FarPairs, pool_of, support_of
 from minout.engine.frame import FIRST_PRIORS, Frame, Rows
 from minout.engine.images import Images
 from minout.engine.misfits import counts_after, misfit_changes
@@ -29,7 +29,7 @@ from minout.engine.separators import (
 )
 from minout.engine.settle import Job, settle
 from minout.engine.shortfall import Low, low_anywhere, low_around
-from minout.engine.state import Delta, Move, Reduced, State
+from minout.engine.state import Move, State, Step
 from minout.engine.table import blocks, rows_at
 from minout.errors import NotConverged
 from minout.maths import NO_EXPANSION, Expansion, Prior, expanded, filling
@@ -61,6 +61,10 @@ class Draft:
             self.labels = [state.regions.labels[c] for c in self._kept]
             self._number = np.zeros(len(state.regions), dtype=np.int64)
             self._number[self._kept] = np.arange(len(self._kept))
+            places = state.examples.places()
+            regions = np.zeros(state.examples.end, dtype=np.int64)
+            regions[places] = self._number[state.examples.regions[places]]
+            self.examples = state.examples.in_regions(regions)
         self._is_new = label is not None and label not in self.labels
         if label is not None and self._is_new:
             self.labels = [*self.labels, label]
@@ -77,13 +81,13 @@ class Draft:
         self._replaces_all = False
         self._members: dict[int, Members] = {}
         self._separators: dict[int, Separator] = {}
-        self._added: Id | None = None
-        self._region = -1
-        self._relabelled: tuple[int, int] | None = None
+        self._added = -1
+        self._relabelled = False
         self._removed = self._left = NO_PLACES
         self._moved: dict[int, tuple[Label, Label]] = {}
         self._postponed: dict[int, bool] = {}
-        self._checked, self._least = 0, np.inf
+        self._checked: dict[int, tuple[int, float]] = {}
+        self._least = np.inf
 
     def begin(self, x: Floats) -> None:
         """Start with the frame of a first row."""
@@ -122,12 +126,12 @@ class Draft:
     @property
     def count(self) -> int:
         """The number of stored examples after the step."""
-        return len(self.state.place_of) + (self._added is not None) - len(self._removed)
+        return self.examples.count - len(self._removed)
 
     @property
     def taught(self) -> int:
         """How many examples have been taught after the step."""
-        return self.state.taught + (self._added is not None)
+        return self.state.taught + (self._added >= 0)
 
     @property
     def turnover(self) -> int:
@@ -156,7 +160,7 @@ class Draft:
         for c, places in enumerate(members):
             regions[places] = c
         self.examples = self.examples.in_regions(regions)
-        self._regrouped, self._relabelled = True, None
+        self._regrouped = True
         rows = self.rows()
         moments, weights, order = self.frame.moments, rows.weights, rows.order
         moments = moments.regrouped(rows.table, weights, order, rows.regions, len(labels))
@@ -165,15 +169,16 @@ class Draft:
 
     def add(self, x: NDArray[Any], c: int, example_id: Id, about: About) -> int:
         """Add a row to region c; return its place."""
-        place = self.state.free_place()
-        self.examples = self.examples.staged(x, c, about, place)
-        self._added, self._region = example_id, c
+        place = self._added = self.examples.end
+        self.examples = self.examples.appended(x, c, example_id, about)
         self._members[c] = self.members(c).appended(place)
         return place
 
     def relabel(self, place: int, c: int) -> None:
         """Move a stored row, which has left its region, to region c."""
-        self._relabelled = (place, c)
+        regions = self.examples.regions[: self.examples.end].copy()
+        regions[place] = c
+        self.examples, self._relabelled = self.examples.in_regions(regions), True
         self._members[c] = self.members(c).appended(place)
 
     def weigh(self, place: int, weight: float) -> None:
@@ -309,7 +314,7 @@ class Draft:
         plain = ~row.near & (self.owner != self.owner[row.c]) & ~far.supported(row.c)
         rows = self.rows()
         own = np.count_nonzero(rows.regions == row.c) * np.count_nonzero(plain)
-        self._note_checked(int(own + np.count_nonzero(plain[rows.regions])), bound)
+        self._note_checked(-1, int(own + np.count_nonzero(plain[rows.regions])), bound)
         return low_around(far, row, plain, geometry, rows, bound)
 
     def low_anywhere(self, settled: set[int], bound: float) -> Low:
@@ -320,12 +325,12 @@ class Draft:
         plain &= self.owner[:, None] != self.owner
         for low, high in map(regions_of, settled):
             plain[low, high] = plain[high, low] = False
-        self._note_checked(int(plain.sum(axis=1)[rows.regions].sum()), bound)
+        self._note_checked(-1, int(plain.sum(axis=1)[rows.regions].sum()), bound)
         return low_anywhere(far, plain, geometry, rows, bound)
 
-    def _note_checked(self, margins: int, least: float) -> None:
-        self._checked += margins
-        self._least = min(self._least, least)
+    def _note_checked(self, pair: int, margins: int, least: float) -> None:
+        # A pair that is settled twice counts once; -1 stands for all far pairs without support.
+        self._checked[pair] = margins, least
 
     def replace_all(self, near_classes: int | None) -> None:
         """Start all separators again; with far pairs if `near_classes` is a number."""
@@ -385,7 +390,7 @@ class Draft:
             order = self.examples.places()
             order = order[~among(order, self._removed)] if len(self._removed) else order
         digests: Words = self.examples.digests[order]
-        examples, regions = self.examples, self._regions_at(order)
+        examples, regions = self.examples, self.examples.regions[order]
         weights, serials = examples.weights, examples.serials
         return Rows(examples.table, weights, order, regions, digests, serials)
 
@@ -397,7 +402,7 @@ class Draft:
             moments = moments.regrouped(table, weights, order, regions, count)
         else:
             late = order[serials[order] >= moments.seen]
-            moments = moments.with_rows(table, weights, late, self._regions_at(late))
+            moments = moments.with_rows(table, weights, late, self.examples.regions[late])
         self.frame = self.frame._replace(moments=moments.seen_to(self.taught))
 
     def job(self, pair: int, pool: Pool) -> Job:
@@ -414,7 +419,7 @@ class Draft:
             pool = old.pool.fork()
         job, pending = self.job(pair, pool), old.pending
         if len(pending):
-            of_low = self._regions_at(pending) == job.low
+            of_low = self.examples.regions[pending] == job.low
             pool.join(pending, np.where(of_low, 1.0, -1.0))
         return job
 
@@ -443,7 +448,7 @@ class Draft:
                 separator, least = self._decided(job, FAR._replace(support=support), images)
             self._separators[job.pair] = separator
             self._moved[job.pair] = self.labels[job.low], self.labels[job.high]
-            self._note_checked(found.checked, least)
+            self._note_checked(job.pair, found.checked, least)
         self.frame = self.frame._replace(images=images)
 
     def _problem(self, images: Images) -> Problem:
@@ -467,134 +472,88 @@ class Draft:
         least = float(margins[right].min(initial=np.inf))
         return separator._replace(misfits=places[~right]), least
 
-    def delta(self, refresh: Refresh | None = None) -> Delta:
-        """Return the change."""
-        added = None if self._added is None else (self.examples.added, self._added)
-        violations, listed, appeared, cleared = misfit_changes(
-            self.state, self.examples, *self._violations(), added=added, removed=self._removed
+    def finish(self, refresh: Refresh | None = None) -> Step:
+        """Return the state after the step, and its certificate."""
+        places, counts = self._violations()
+        listed, appeared, cleared = misfit_changes(
+            self.state, self.examples, places, counts, added=self._added, removed=self._removed
         )
-        return Delta(
-            certificate=Certificate(
-                tuple(dict.fromkeys(self._moved.values())),
-                self._checked,
-                self._least,
-                appeared,
-                cleared,
-                tuple(dict.fromkeys(self._labels_of(pair) for pair in self._postponed)),
-                self.state.names(self._removed),
-            ),
-            refresh=refresh,
-            examples=self._all_examples(),
-            added=self._added,
-            relabelled=self._relabelled,
-            removed=self._removed,
-            label=self._new_label(),
-            reduced=self._reduced(),
-            all_regions=self._all_regions(),
-            members={} if self._regrouped else self._members,
-            separators={} if self._replaces_all else self._separators,
-            all_separators=self._all_separators(),
-            discriminants=() if self._row is None else (self._row,),
-            frame=None if self.frame is self.state.frame else self.frame,
-            violations=violations,
+        examples = self.examples.violating(places, counts)
+        if len(self._removed):
+            examples = examples.without(self._removed)
+        state = self.state.replaced(
+            examples=examples,
+            regions=self._all_regions(),
+            separators=self._all_separators(),
+            frame=self.frame,
             listed=listed,
-            move=self._move(),
+            last_move=self._move(),
+            consolidated=False,
         )
+        certificate = Certificate(
+            tuple(dict.fromkeys(self._moved.values())),
+            sum(count for count, _ in self._checked.values()),
+            min([self._least, *(least for _, least in self._checked.values())]),
+            appeared,
+            cleared,
+            tuple(dict.fromkeys(self._labels_of(pair) for pair in self._postponed)),
+            self.state.names(self._removed),
+        )
+        return Step(state, certificate, refresh)
 
     def _labels_of(self, pair: int) -> tuple[Label, Label]:
         low, high = regions_of(pair)
         return self.labels[low], self.labels[high]
 
-    def _regions_at(self, places: Ints) -> Ints:
-        regions = self.examples.regions[places]
-        if self._number is not None and not self._regrouped:
-            regions = self._number[regions]
-            if self._added is not None:  # it has its new number already
-                regions[places == self.examples.added] = self._region
-        if self._relabelled is not None:
-            place, c = self._relabelled
-            regions[places == place] = c
-        return regions
+    def _all_regions(self) -> Regions:
+        if self._regrouped:
+            return Regions(self.labels, [self._members[c] for c in range(len(self.labels))])
+        regions = self.state.regions
+        if self._dropped:
+            regions = regions.without(self._dropped)
+        return regions.with_members(self._members, self.labels[-1] if self._is_new else None)
 
-    def _all_examples(self) -> Examples | None:
-        if self.examples is self.state.examples:
-            return None
-        if self._number is not None and not self._regrouped:
-            regions, places = np.zeros(self.examples.end, dtype=np.int64), self.examples.places()
-            regions[places] = self._regions_at(places)
-            return self.examples.in_regions(regions)
-        return self.examples
-
-    def _new_label(self) -> tuple[int, Label] | None:
-        if self._is_new and not self._regrouped:
-            return len(self.labels) - 1, self.labels[-1]
-        return None
-
-    def _all_regions(self) -> Regions | None:
-        if not self._regrouped:
-            return None
-        return Regions(self.labels, [self._members[c] for c in range(len(self.labels))])
-
-    def _reduced(self) -> Reduced | None:
-        if self._number is None or self._regrouped:
-            return None
-        return Reduced(
-            self.state.examples.renumbered(self._number),
-            self.state.regions.without(self._dropped),
-            self._base,
-        )
-
-    def _all_separators(self) -> Separators | None:
-        if not self._replaces_all:
-            return None
-        new = Separators(self.examples.width, self.far)
-        near = sum(not each.is_far for each in self._separators.values())
-        new.make_room(near if self.far else pair_count(len(self.labels)), self.examples.end)
-        for pair in list(self._separators):
-            new.put(pair, self._separators.pop(pair))  # frees the weights of one after the other
-        before = self._base.violations[: self.examples.end]
-        new.violations[: len(before)], new.listed = before, dict(self._base.listed)
-        return new
+    def _all_separators(self) -> Separators:
+        base = self._base
+        if self._replaces_all:
+            base = Separators(self.examples.width, self.far)
+        row = None if self._replaces_all else self._row
+        return base.replaced(self._separators, len(self.labels), row)
 
     def _move(self) -> Move | None:
-        if not self._moved or self._relabelled or self._added is None or self._dropped:
+        if not self._moved or self._relabelled or self._added < 0 or self._dropped:
             return None
         if self._regrouped or self._expanded or (self._replaces_all and self.far is not None):
             return None  # other regions or columns, or too many separators to keep
-        if len(self._removed) and self.state.separators.far is not None:
+        state, before = self.state, self.state.separators
+        if len(self._removed) and before.far is not None:
             return None  # the weights of far pairs are computed from rows that are gone
-        state, separators = self.state, self.state.separators
         moved = [pair for pair in self._moved if pair < pair_count(len(state.regions))]
-        near = [pair for pair in moved if pair in separators.pools]
-        olds = ((pair, separators[pair]) for pair in near)
-        weights = {pair: (old.w.copy(), old.b) for pair, old in olds}
-        supports, row = {}, self._row
-        if separators.far is not None:
-            far = [pair for pair in moved if pair not in separators.pools]
-            supports = dict.fromkeys(far, NO_SUPPORT)
-            for pair in filter(separators.has, far):
-                supports[pair] = separators.far.support(*regions_of(pair)).copy()
-            if row is not None:
-                row = separators.far.class_row(row.c) if row.c < separators.far.count else None
+        row, far = self._row, before.far
+        if row is not None and far is not None:
+            row = far.class_row(row.c) if row.c < far.count else None
+        if far is None:
+            earlier = {pair: before[pair] for pair in moved}
+        else:  # the priors of far pairs are not needed, and there may be very many
+            earlier = {pair: before.records.get(pair, FAR) for pair in moved}
         origin = state.frame.geometry.origin
-        return Move(weights, supports, row, len(state.regions), self.examples.added, origin)
+        return Move(earlier, row, len(state.regions), self._added, origin)
 
     def _violations(self) -> tuple[Ints, Ints]:
         # The places whose violation count changes, and the new counts. In separators that were not
         # settled, only examples that left, and a new one that waits, are concerned.
-        before, known = self._base.misfits, pair_count(len(self._kept))
+        before, known = self._base, pair_count(len(self._kept))
         settled = [pair for pair in self._separators if pair in self._moved]
         others = [pair for pair in self._separators if pair not in self._moved and pair < known]
-        gone = before.keys() - self._separators.keys() if self._replaces_all else ()
-        old = [before.get(pair, NO_PLACES) for pair in (*settled, *gone) if pair < known]
-        left = self._left[self.state.separators.violations[self._left] > 0]
-        for misfits in (before.get(pair, NO_PLACES) for pair in others if len(left)):
+        gone = before.records.keys() - self._separators.keys() if self._replaces_all else ()
+        old = [before.misfits(pair) for pair in (*settled, *gone) if pair < known]
+        left = self._left[self.state.examples.violations[self._left] > 0]
+        for misfits in (before.misfits(pair) for pair in others if len(left)):
             old.append(misfits[among(misfits, left)])
-        in_use = pair_count(len(self.state.regions))
-        for pair, misfits in self.state.separators.misfits.items() if self._dropped else ():
-            if pair < in_use and not set(regions_of(pair)).isdisjoint(self._dropped):
-                old.append(misfits)
+        for pair, record in self.state.separators.records.items() if self._dropped else ():
+            if not set(regions_of(pair)).isdisjoint(self._dropped):
+                old.append(record.misfits)
         new = [self._separators[pair].misfits for pair in settled]
-        added = np.array([self.examples.added])  # a postponed example is a new one
+        added = np.array([self._added])  # a postponed example is a new one
         new += [added for is_misfit in self._postponed.values() if is_misfit]
         return counts_after(self.state, old, new)

@@ -1,6 +1,7 @@
-"""The stored rows: each has a place that does not change, a region number and a digest.
+"""The stored rows: each has a place, an id, a region number and a digest.
 
-A place that an example left is used again by a later one.
+Places are numbered in the order of teaching. Those of forgotten examples are left out, and the
+others numbered anew, when they are half of all and by `consolidate`.
 
 `table` has the rows as the separators see them: expanded (`maths/expansion.py`: hat functions, and
 missing values filled), or as they were given. With a codec (`minout/codecs`) only the codes of
@@ -13,17 +14,15 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from minout import kernels, maths
-from minout._typing import Bools, Floats, Ints, Words
+from minout._typing import Bools, Floats, Id, Ints, Words
 from minout.codecs import ExactCodec
 from minout.engine.table import CodedRows, RowTable
 from minout.maths import NO_EXPANSION, Expansion
 
-BLOCK = 1_024
-"""So many rows are expanded at a time."""
+BLOCK = 1_024  # so many rows are expanded at a time
 LEAST_WEIGHT, LARGEST_WEIGHT = 1e-9, 1e9
 """Weights beyond these are refused: double precision could not tell the others apart."""
-FOURFOLD_BELOW = 2_000_000_000
-"""Arrays of fewer bytes grow fourfold, larger ones twofold."""
+FOURFOLD_BELOW = 2_000_000_000  # arrays of fewer bytes grow fourfold, larger ones twofold
 
 
 class About(NamedTuple):
@@ -35,56 +34,35 @@ class About(NamedTuple):
 
 
 UNWEIGHTED = About()
+BY_PLACE = ("regions", "digests", "stored", "violations", "weights", "times", "serials", "keys")
+"""The columns beside the rows."""
 
 
-class StoredRow(NamedTuple):
-    """All that is stored at one place; `expanded` is None where it is derived from codes."""
+class Columns(NamedTuple):
+    """What is stored beside each row; see `Examples`."""
 
-    given: NDArray[Any]
-    expanded: Floats | None
-    region: int
-    digest: int
-    about: About
+    regions: Ints
+    digests: Words
+    weights: Floats
+    times: Floats
+    serials: Ints
+    keys: Ints
 
 
 class Examples:
-    """Rows with their region numbers and digests, by place; those in use are below `end`.
+    """Rows with their ids, region numbers and digests, by place; those in use are below `end`.
 
     `given` has the rows as they were given, or their codes, and the digests are theirs. `table` is
     the same array without a codec if no row is changed by the expansion, otherwise derived from it.
     `weights` and `times` are those that the rows were taught with, `serials` their numbers in the
-    order of teaching.
+    order of teaching. `keys` are numbers that no other example of this model ever has. `stored` is
+    False where an example was forgotten, and `violations` counts in how many separators of its
+    region a row is on the wrong side.
 
-    An Examples object is never changed in place except by `keep_added`, `put`, `wipe` and
-    `relabel`, which only `State` calls. `staged` writes a row to a place that is not in use and
-    returns a new object that counts it as `added` (-1: none); the old object does not. So a step
-    can work with the new row, and a step that fails has changed nothing.
-
-    Parameters
-    ----------
-    width : int
-        Numbers in a row.
-    dtype : float32 or float64
-        The dtype of the rows.
-    codec : ExactCodec, optional
-        The codec of the stored rows; by default they are stored as they are.
+    Nothing that an Examples object can see is ever changed: every method returns a new one. The
+    arrays have spare capacity and are shared. `appended` writes behind the end that anybody sees;
+    if somebody has done so already, it writes to a copy.
     """
-
-    __slots__ = (
-        "added",
-        "codec",
-        "digests",
-        "dtype",
-        "end",
-        "expansion",
-        "given",
-        "regions",
-        "serials",
-        "stored",
-        "table",
-        "times",
-        "weights",
-    )
 
     def __init__(
         self,
@@ -94,7 +72,10 @@ class Examples:
         codec: ExactCodec | None = None,
     ) -> None:
         self.dtype, self.codec = np.dtype(dtype), codec
-        self.end, self.added = 0, -1
+        self.end = self.count = self.next_key = 0
+        self._tail = [0]  # how far the shared arrays are in use
+        self.ids: list[Id] = []
+        self.places_of_ids: dict[Id, tuple[int, ...]] = {}
         self.given: NDArray[Any] = np.zeros((room, width), dtype=self.dtype)
         if codec is not None:
             self.given = np.zeros((room, codec.bytes_per_row), dtype=np.uint8)
@@ -103,9 +84,11 @@ class Examples:
         self.regions: Ints = np.zeros(room, dtype=np.int64)
         self.digests: Words = np.zeros(room, dtype=np.uint64)
         self.stored: Bools = np.zeros(room, dtype=bool)
+        self.violations: Ints = np.zeros(room, dtype=np.int64)
         self.weights: Floats = np.ones(room)
         self.times: Floats = np.zeros(room)
         self.serials: Ints = np.zeros(room, dtype=np.int64)
+        self.keys: Ints = np.zeros(room, dtype=np.int64)
 
     @property
     def width(self) -> int:
@@ -135,38 +118,34 @@ class Examples:
     def of(
         cls,
         rows: NDArray[Any],
-        regions: Ints,
-        digests: Words,
-        stored: Bools,
-        *,
-        weights: Floats,
-        times: Floats,
-        serials: Ints,
+        ids: list[Id],
+        columns: "Columns",
         codec: ExactCodec | None = None,
         dtype: DTypeLike | None = None,
     ) -> "Examples":
-        """Return examples made of these arrays, which have one entry per place.
+        """Return examples made of rows, ids and columns with one entry per place, none forgotten.
 
         With a codec `rows` are codes, and `dtype` is that of the decoded rows.
         """
         examples = cls(rows.shape[1], dtype or rows.dtype, room=0, codec=codec)
-        examples.end = len(rows)
+        count = examples.end = examples.count = examples._tail[0] = len(rows)
         examples.given = rows
         examples.table = examples.rows
-        examples.regions = regions
-        examples.digests, examples.stored = digests, stored
-        examples.weights, examples.times, examples.serials = weights, times, serials
+        for name, column in columns._asdict().items():
+            setattr(examples, name, column)
+        examples.stored, examples.violations = np.ones(count, bool), np.zeros(count, np.int64)
+        examples.next_key = int(columns.keys.max(initial=-1)) + 1
+        examples.ids = ids
+        examples.places_of_ids = {each: (place,) for place, each in enumerate(ids)}
         return examples
 
-    def staged(
-        self, x: NDArray[Any], c: int, about: About = UNWEIGHTED, place: int | None = None
+    def appended(
+        self, x: NDArray[Any], c: int, example_id: Id, about: About = UNWEIGHTED
     ) -> "Examples":
-        """Return examples with one more row, of region c, at a place that is not in use.
-
-        By default that is the first one after all others. With a codec x is a code.
-        """
-        place = self.end if place is None else place
+        """Return examples with one more row, of region c, at the place `end`; x may be a code."""
+        place = self.end
         more = self._with_room(place + 1)
+        more._tail[0] = place + 1
         more.given[place] = x
         if self.expansion.is_needed and isinstance(more.table, np.ndarray):
             row = maths.expanded(self.expansion, more.given[place : place + 1])[0]
@@ -174,59 +153,50 @@ class Examples:
         more.regions[place] = c
         more.digests[place] = self._digest(more.given[place])
         more.weights[place], more.times[place], more.serials[place] = about
-        more.end, more.added = max(self.end, place + 1), place
+        more.keys[place], more.stored[place], more.violations[place] = self.next_key, True, 0
+        more.ids.append(example_id)
+        more.places_of_ids[example_id] = (*more.places_of_ids.get(example_id, ()), place)
+        more.end, more.count, more.next_key = place + 1, self.count + 1, self.next_key + 1
         return more
 
-    def keep_added(self) -> None:
-        """Count the row that was added as stored, in place; twice is the same as once."""
-        if self.added >= 0:
-            self.stored[self.added] = True
+    def without(self, places: Ints) -> "Examples":
+        """Return the examples except those at some places, whose rows stay until `only`."""
+        twin = self._shallow()
+        twin.stored = self.stored.copy()
+        twin.stored[places] = False
+        twin.count = self.count - len(places)
+        return twin
 
-    def at(self, place: int) -> "StoredRow":
-        """Return a copy of all that is stored at a place."""
-        return StoredRow(
-            self.given[place].copy(),
-            self.table[place].copy() if isinstance(self.table, np.ndarray) else None,
-            int(self.regions[place]),
-            int(self.digests[place]),
-            self.about(place),
-        )
+    def violating(self, places: Ints, counts: Ints) -> "Examples":
+        """Return the same places with other counts of violations for some of them."""
+        if not len(places):
+            return self
+        twin = self._shallow()
+        twin.violations = self.violations.copy()
+        twin.violations[places] = counts
+        return twin
+
+    def place_of(self, example_id: Id) -> int | None:
+        """Return the place of a stored example; None if there is none with this id."""
+        for place in reversed(self.places_of_ids.get(example_id, ())):
+            if place < self.end and self.stored[place] and self.ids[place] == example_id:
+                return place
+        return None
 
     def about(self, place: int) -> About:
         """Return what the row at a place is stored with."""
         return About(float(self.weights[place]), float(self.times[place]), int(self.serials[place]))
 
-    def put(self, place: int, row: "StoredRow") -> None:
-        """Put back what was stored at a place, in place."""
-        self.given[place] = row.given
-        if row.expanded is not None:
-            self._set_expanded(place, row.expanded)
-        self.regions[place], self.digests[place] = row.region, row.digest
-        self.weights[place], self.times[place], self.serials[place] = row.about
-        self.stored[place] = True
-
     def places(self) -> Ints:
         """Return the places in use, ascending."""
-        found = np.flatnonzero(self.stored[: self.end])
-        if self.added >= 0 and not self.stored[self.added]:
-            found = np.insert(found, np.searchsorted(found, self.added), self.added)
-        return found
-
-    def free(self) -> Ints:
-        """Return the places below `end` that are not in use, ascending."""
-        return np.flatnonzero(~self.stored[: self.end])
-
-    def in_order(self, places: Ints | None = None) -> Ints:
-        """Return the places in use, or some of them, in the order of teaching."""
-        places = self.places() if places is None else places
-        return np.asarray(places[np.argsort(self.serials[places], kind="stable")])
+        return np.flatnonzero(self.stored[: self.end])
 
     def equal_to(self, places: Ints) -> Ints:
         """Return, ascending, the stored places whose rows equal those at some places."""
         if not len(places):
             return places
         found = np.flatnonzero(np.isin(self.digests[: self.end], self.digests[places]))
-        return np.asarray(found[self.stored[found] | (found == self.added)])
+        return np.asarray(found[self.stored[found]])
 
     def find(self, x: NDArray[Any]) -> Ints:
         """Return, ascending, the stored places whose row equals one; with a codec x may be a code.
@@ -260,33 +230,38 @@ class Examples:
                 table[rows] = maths.expanded(expansion, twin.given[rows])
         return twin
 
-    def only(self, places: Ints, number: Ints) -> "Examples":
-        """Return only these places, numbered from 0, with region number[c] for each region c.
+    def only(self, places: Ints) -> "Examples":
+        """Return only these places, in their order, numbered from 0, in new arrays.
 
-        Their serial numbers are the same numbers. If that is all places in their order, rows and
-        digests are shared, not copied. There is no expansion.
+        If that is all places in their order, the arrays are shared. There is no expansion.
         """
         if np.array_equal(places, np.arange(self.end)):
-            twin = self.expanded_by(NO_EXPANSION)
-            twin.added = -1
-            twin.regions = self.regions.copy()
-        else:
-            width = self.rows.shape[1]
-            twin = Examples(width, self.dtype, max(len(places), 8), self.codec)
-            count = twin.end = len(places)
-            twin.given[:count], twin.digests[:count] = self.given[places], self.digests[places]
-            twin.regions[:count], twin.stored[:count] = self.regions[places], True
-            twin.weights[:count], twin.times[:count] = self.weights[places], self.times[places]
-        twin.serials = np.arange(len(twin.given))
-        if twin.end:
-            twin.regions[: twin.end] = number[twin.regions[: twin.end]]
+            return self.expanded_by(NO_EXPANSION)
+        twin = Examples(self.rows.shape[1], self.dtype, max(len(places), 8), self.codec)
+        count = twin.end = twin.count = twin._tail[0] = len(places)
+        for name in ("given", *BY_PLACE):
+            getattr(twin, name)[:count] = getattr(self, name)[places]
+        twin.ids = [self.ids[place] for place in places.tolist()]
+        twin.places_of_ids = {each: (place,) for place, each in enumerate(twin.ids)}
+        twin.next_key = self.next_key
         return twin
 
-    def renumbered(self, number: Ints) -> "Examples":
-        """Return the same places with region number[c] for each region c."""
-        regions, places = np.zeros(self.end, dtype=np.int64), self.places()
-        regions[places] = number[self.regions[places]]
-        return self.in_regions(regions)
+    def with_rows(self, rows: NDArray[Any]) -> "Examples":
+        """Return the same places with other rows, one for each place, and no expansion."""
+        twin = self._shallow()
+        twin.given, twin.dtype, twin.expansion = rows, rows.dtype, NO_EXPANSION
+        twin.table, twin._tail = twin.rows, [-1]  # the next one to be appended copies the columns
+        twin.digests = np.zeros(len(self.digests), dtype=np.uint64)
+        for place in self.places().tolist():
+            twin.digests[place] = self._digest(rows[place])
+        return twin
+
+    def without_history(self) -> "Examples":
+        """Return the same places with serial numbers from 0, in their order, and no violations."""
+        twin = self._shallow()
+        twin.serials = np.arange(len(self.given))
+        twin.violations = np.zeros(len(self.given), dtype=np.int64)
+        return twin
 
     def in_regions(self, regions: Ints) -> "Examples":
         """Return the same places in other regions: one number for each place."""
@@ -301,23 +276,6 @@ class Examples:
         twin.weights = self.weights.copy()
         twin.weights[place] = weight
         return twin
-
-    def relabel(self, place: int, c: int) -> None:
-        """Move the row at a place to another region, in place."""
-        self.regions[place] = c
-
-    def wipe(self, places: Ints) -> None:
-        """Overwrite rows that were forgotten, in place."""
-        for place in places.tolist():  # mostly one: faster than with an array
-            if self.added == place:
-                self.added = -1
-            self.given[place] = 0
-            if isinstance(self.table, np.ndarray):
-                self.table[place] = 0.0
-            self.regions[place] = 0
-            self.digests[place] = 0
-            self.stored[place] = False
-            self.weights[place], self.times[place], self.serials[place] = 1.0, 0.0, 0
 
     def _is_unchanged_by(self, expansion: Expansion) -> bool:
         # Whether nothing is added to the rows, and no value is missing.
@@ -339,27 +297,29 @@ class Examples:
 
     def _shallow(self) -> "Examples":
         twin = Examples.__new__(Examples)
-        twin.dtype, twin.end, twin.added = self.dtype, self.end, self.added
-        twin.codec = self.codec
-        twin.expansion = self.expansion
-        twin.given, twin.table, twin.regions = self.given, self.table, self.regions
-        twin.digests, twin.stored = self.digests, self.stored
-        twin.weights, twin.times, twin.serials = self.weights, self.times, self.serials
+        vars(twin).update(vars(self))
         return twin
 
     def _with_room(self, size: int) -> "Examples":
-        twin = self._shallow()
-        if size > len(self.given):
+        # A twin whose arrays may be written behind its end, up to this size.
+        twin, is_free = self._shallow(), self._tail[0] == self.end
+        if is_free and size <= len(self.given):
+            return twin
+        length = len(self.given)
+        if size > length:
             times = 4 if 4 * self.table.nbytes < FOURFOLD_BELOW else 2
-            length = max(times * len(self.given), 8)
-            twin.given = _longer(self.given, length)
-            twin.table = twin.rows
-            if self.codec is not None:
-                twin.table = CodedRows(twin.given, self.codec, self.dtype, self.expansion)
-            elif self.table is not self.given and isinstance(self.table, np.ndarray):
-                twin.table = _longer(self.table, length)
-            for name in ("regions", "digests", "stored", "weights", "times", "serials"):
-                setattr(twin, name, _longer(getattr(self, name), length))
+            length = max(times * length, 8)
+        twin.given = _longer(self.given[: self.end], length)
+        twin.table = twin.rows
+        if self.codec is not None:
+            twin.table = CodedRows(twin.given, self.codec, self.dtype, self.expansion)
+        elif self.table is not self.given and isinstance(self.table, np.ndarray):
+            twin.table = _longer(self.table[: self.end], length)
+        for name in BY_PLACE:
+            setattr(twin, name, _longer(getattr(self, name)[: self.end], length))
+        twin._tail, twin.ids = [self.end], self.ids[: self.end]
+        stored = self.places().tolist()
+        twin.places_of_ids = {self.ids[place]: (place,) for place in stored}
         return twin
 
 

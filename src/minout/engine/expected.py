@@ -93,7 +93,7 @@ def _right_if_left_out(state: State) -> Bools:
     # By place. If all margins of an example are positive without it, it is right; otherwise the
     # scores decide, of equal ones the first. The only example of a label takes the label with it.
     left_out, regions = left_out_margins(state), state.regions
-    doubtful = state.separators.violations[: state.examples.end] > 0
+    doubtful = state.examples.violations[: state.examples.end] > 0
     doubtful[left_out.places[left_out.margins <= 0.0]] = True
     for members in regions.members:
         if members.count == 1:

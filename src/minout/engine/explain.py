@@ -1,11 +1,12 @@
 """Explain why a row gets its label: the separator that decides and its support vectors."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from minout import kernels
-from minout._typing import Floats, Id, Label
+from minout._typing import Floats, Id, Ints, Label
 from minout.engine.separators import pair_number
 from minout.engine.state import State
 from minout.maths import by_column, slopes
@@ -107,11 +108,8 @@ def pair_separator(state: State, a: int, b: int) -> PairSeparator:
     pair = pair_number(a, b)
     pool, (w, bias) = state.separators[pair].pool, state.weights(pair)
     used = np.flatnonzero(pool.alpha > 0.0)
-    places, alpha = pool.places[used], pool.alpha[used]
-    order = np.lexsort((places, -alpha))
     supports = tuple(
-        SupportVector(state.ids[place], state.label_at(place), float(each))
-        for place, each in zip(places[order].tolist(), alpha[order], strict=True)
+        SupportVector(*each) for each in _ranked(state, pool.places[used], pool.alpha[used])
     )
     origin = state.frame.geometry.origin
     return PairSeparator(side * w, side * (bias - float(w @ origin)), supports)
@@ -147,14 +145,10 @@ def explain(state: State, x: Floats) -> Explanation:
     rows = state.examples.table[pool.places[used]] - origin
     parts = side * pool.signs[used] * pool.alpha[used]
     weights = parts * (rows @ image)
-    order = np.lexsort((pool.places[used], -np.abs(weights)))
-    supports = tuple(
-        Support(state.ids[place], state.label_at(place), float(weight))
-        for place, weight in zip(pool.places[used][order].tolist(), weights[order], strict=True)
-    )
+    supports = tuple(Support(*each) for each in _ranked(state, pool.places[used], weights))
     prior, bias = side * float(pool.prior.w @ z + pool.prior.b), float(parts.sum())
     rest = 0.0
-    if pair in state.separators.left:
+    if state.separators[pair].left:
         rest = float(margins[other]) - prior - bias - float(weights.sum())
     return Explanation(
         label,
@@ -171,3 +165,10 @@ def explain(state: State, x: Floats) -> Explanation:
         side * b,
         by_column(state.examples.expansion, side * w * z, len(given)),
     )
+
+
+def _ranked(state: State, places: Ints, values: Floats) -> Iterator[tuple[Id, Label, float]]:
+    # Examples with a value each, the largest absolute value first.
+    order = np.lexsort((places, -np.abs(values)))
+    for place, value in zip(places[order].tolist(), values[order].tolist(), strict=True):
+        yield state.examples.ids[place], state.label_at(place), value

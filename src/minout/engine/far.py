@@ -8,6 +8,7 @@ its support vectors and their α, no weights (`kernels/far.py`).
 """
 
 import math
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from minout import kernels, maths
 from minout._typing import Bools, Floats, Ints
 from minout.engine.images import Images
 from minout.engine.pool import Pool, Problem
-from minout.engine.regions import among
+from minout.engine.regions import NO_PLACES, among
 from minout.maths import NOISE, Geometry, Prior
 
 FAR_SCALE = 4.0
@@ -27,7 +28,6 @@ ROUNDING = 1e-6
 
 The terms are computed in float64; with a metric of condition 1e8 they are off by less than 1e-8.
 """
-NO_PLACES: Ints = np.empty(0, dtype=np.int64)
 NO_WEIGHTS: Floats = np.empty(0)
 Singles = NDArray[np.float32]
 
@@ -64,10 +64,6 @@ class Support(NamedTuple):
     ceiling: float = 0.0
     norm: float = 0.0
 
-    def copy(self) -> "Support":
-        """Return a copy that later changes of the far pairs do not change."""
-        return self._replace(places=self.places.copy(), coef=self.coef.copy())
-
     def without(self, places: Ints) -> "Support":
         """Return the support without some places; the bounds do not hold for it."""
         if not len(self.places):
@@ -88,8 +84,13 @@ class FarPairs:
     weights, n is the sum of those of the class, and `within` is multiplied by the mean weight of
     the different examples: the scale of the weights cancels.
 
-    Arrays by class number have spare capacity. `index` has the row of a near pair's weights, or
-    the number of a far pair's support, or -1.
+    Class c has row at[c] of `index`, `floor` and `norm`. `index` has the row of a near pair's
+    weights, or the number of a far pair's support, or -1.
+
+    Far pairs that are part of a state are not changed: a step works on a `twin`. It copies an array
+    before it writes to it, but of `index`, `floor` and `norm` only the rows of the classes that it
+    changes, behind those that anybody sees. Supports are one after the other in a log that all
+    share.
     """
 
     def __init__(self, width: int, near_classes: int, within: float) -> None:
@@ -107,7 +108,49 @@ class FarPairs:
         self.index: NDArray[np.int32] = np.zeros((0, 0), dtype=np.int32)
         self.floor: Singles = np.zeros((0, 0), dtype=np.float32)
         self.norm: Singles = np.zeros((0, 0), dtype=np.float32)
-        self._log = _Log(64, 64)
+        self.at: Ints = np.zeros(0, dtype=np.int64)
+        self._log, self._tail = _Log(64, 64), [0]  # how many rows are in use
+        self._owned = {*_BY_PAIR, *_BY_CLASS}  # the arrays that nobody else sees
+        self._own_rows = set[int]()  # the classes whose rows nobody else sees
+
+    def twin(self) -> "FarPairs":
+        """Return the same far pairs, to be changed by one step."""
+        twin = copy(self)
+        twin._owned, twin._own_rows = set(), set()
+        return twin
+
+    def _own(self, name: str) -> Any:
+        # An array that may be written to.
+        if name not in self._owned:
+            setattr(self, name, getattr(self, name).copy())
+            self._owned.add(name)
+        return getattr(self, name)
+
+    def _own_row(self, c: int) -> int:
+        # The row of a class that may be written to.
+        if c not in self._own_rows:
+            row = self._tail[0]
+            if row == len(self.index):
+                self._copy_rows(len(self.near))
+                return int(self.at[c])
+            self._tail[0] = row + 1
+            for name in _BY_ROW:
+                rows = getattr(self, name)
+                rows[row] = rows[self.at[c]]
+            if not self._own_rows:
+                self.at = self.at.copy()
+            self.at[c] = row
+            self._own_rows.add(c)
+        return int(self.at[c])
+
+    def _copy_rows(self, size: int) -> None:
+        # New rows for so many classes, with room for as many again.
+        for name in _BY_ROW:
+            old, empty = getattr(self, name), -1 if name == "index" else 0
+            new = np.full((2 * size, size), empty, dtype=old.dtype)
+            new[: len(self.at), : old.shape[1]] = old[self.at]
+            setattr(self, name, new)
+        self.at, self._tail, self._own_rows = np.arange(size), [size], set(range(size))
 
     @classmethod
     def of(
@@ -177,7 +220,7 @@ class FarPairs:
     def supported(self, c: int) -> Bools:
         """Return for each class whether something is stored for its pair with class c."""
         if c < self.count:
-            return self.index[c, : self.count] >= 0
+            return np.asarray(self.index[self.at[c], : self.count] >= 0)
         return np.zeros(c + 1, dtype=bool)
 
     def is_near(self, a: int, b: int) -> bool:
@@ -212,22 +255,16 @@ class FarPairs:
         kernels.pair_values(a.V, b.V, half, scale, *pictures, coef, X, places, origin, out)
         return out
 
-    def support(self, low: int, high: int) -> Support:
-        """Return the support of a far pair."""
-        number = int(self.index[low, high])
-        if number < 0 or self.near[low, high]:
-            return NO_SUPPORT
-        return Support(
-            *self._log.entry(number),
-            float(self.floor[low, high]),
-            -float(self.floor[high, low]),
-            float(self.norm[low, high]),
-        )
+    def bounds(self, low: int, high: int) -> tuple[float, float, float]:
+        """Return the bounds that the kernels use for a far pair: floor, ceiling and norm."""
+        a, b = self.at[low], self.at[high]
+        return float(self.floor[a, high]), -float(self.floor[b, low]), float(self.norm[a, high])
 
     def pairs_with_support(self) -> tuple[Ints, Ints]:
         """Return the classes low and high of all far pairs with support, by pair number."""
         m = self.count
-        high, low = np.nonzero(np.tril((self.index[:m, :m] >= 0) & ~self.near[:m, :m], -1))
+        index, near = self.index[self.at[:m], :m], self.near[:m, :m]
+        high, low = np.nonzero(np.tril((index >= 0) & ~near, -1))
         return low, high
 
     def near_pairs(self) -> tuple[Ints, Ints]:
@@ -249,9 +286,11 @@ class FarPairs:
         for name in (*_BY_PAIR, *_BY_CLASS):  # `half`, whose length is looked at, is the last
             old = getattr(self, name)
             shape = (size, size) if name in _BY_PAIR else (size, *old.shape[1:])
-            new = np.full(shape, -1 if name == "index" else 0, dtype=old.dtype)
+            new = np.zeros(shape, dtype=old.dtype)
             new[tuple(slice(0, length) for length in old.shape)] = old
             setattr(self, name, new)
+            self._owned.add(name)
+        self._copy_rows(size)
 
     def class_row(self, c: int) -> ClassRow:
         """Return the discriminant that a class has."""
@@ -269,42 +308,44 @@ class FarPairs:
         )
 
     def set_class(self, row: ClassRow) -> None:
-        """Replace the discriminant of a class, or add one, in place; call `make_room` first.
+        """Replace the discriminant of a class, or add one, in a twin.
 
         Pairs that become near or far lose what `index` says: they must be `put` next.
         """
         c, m = row.c, len(row.near)
-        if c >= self.count:
-            for name in _BY_PAIR:
-                array, empty = getattr(self, name), -1 if name == "index" else 0
-                array[c], array[:, c] = empty, empty
-        for o in np.flatnonzero(row.near != self.near[c, :m]).tolist():
+        self.make_room(c + 1)
+        near, scale, mean, V = map(self._own, ("near", "scale", "mean", "V"))
+        for o in np.flatnonzero(row.near != near[c, :m]).tolist():
             self._put_index(c, o, -1)
-        self.near[c, :m] = self.near[:m, c] = row.near
-        self.scale[c, :m] = self.scale[:m, c] = row.scale
-        self.mean[c], self.V[c], self.square[c] = row.mean, row.V, row.square
-        self.half[c], self.counts[c], self.reach[c] = row.half, row.examples, row.reach
+        near[c, :m] = near[:m, c] = row.near
+        scale[c, :m] = scale[:m, c] = row.scale
+        mean[c], V[c] = row.mean, row.V
+        values = (row.square, row.half, row.examples, row.reach)
+        for name, value in zip(("square", "half", "counts", "reach"), values, strict=True):
+            self._own(name)[c] = value
         self.count = max(self.count, c + 1)
 
     def put_near(self, low: int, high: int, slot: int) -> None:
-        """Note the row of a near pair's weights, in place."""
+        """Note the row of a near pair's weights, in a twin."""
         self._put_index(low, high, slot)
 
     def put_support(self, low: int, high: int, support: Support) -> None:
-        """Replace the support of a far pair, in place; none removes it."""
-        n, number = len(support.places), int(self.index[low, high])
-        self.floor[low, high] = _down(support.floor) if n else 0.0
-        self.floor[high, low] = _down(-support.ceiling) if n else 0.0
-        self.norm[low, high] = self.norm[high, low] = -_down(-support.norm) if n else 0.0
-        if not n:
-            self._put_index(low, high, -1)
-            return
-        if not self._log.has_room(n):
-            self._make_log(n)
-        self._put_index(low, high, self._log.write(number, support.places, support.coef))
+        """Replace the support of a far pair, in a twin; none removes it."""
+        n, number = len(support.places), -1
+        self._own_row(low)
+        b, norm = self._own_row(high), -_down(-support.norm) if n else 0.0
+        a = int(self.at[low])  # the second call may have copied all rows
+        self.floor[a, high] = _down(support.floor) if n else 0.0
+        self.floor[b, low] = _down(-support.ceiling) if n else 0.0
+        self.norm[a, high] = self.norm[b, low] = norm
+        if n:
+            if not self._log.has_room(n):
+                self._make_log(n)
+            number = self._log.write(support.places, support.coef)
+        self._put_index(low, high, number)
 
     def only(self, kept: list[int]) -> "FarPairs":
-        """Return those of some classes, numbered again from 0; near pairs have no rows yet."""
+        """Return those of some classes, numbered again from 0; their pairs have nothing yet."""
         twin = FarPairs(self.V.shape[1], self.near_classes, self.within)
         twin.make_room(len(kept), exactly=True)
         twin.count = len(kept)
@@ -312,15 +353,11 @@ class FarPairs:
         for name in _BY_CLASS:
             getattr(twin, name)[:] = getattr(self, name)[kept]
         twin.near[:], twin.scale[:] = self.near[square], self.scale[square]
-        number = {c: n for n, c in enumerate(kept)}
-        for low, high in zip(*(each.tolist() for each in self.pairs_with_support()), strict=True):
-            if low in number and high in number:
-                twin.put_support(number[low], number[high], self.support(low, high))
         return twin
 
     def for_kernels(self, images: Images, owner: Ints, W: Floats, b: Floats) -> kernels.Far:
         """Return the arrays that the kernels take; all supports must have images."""
-        pairs = self.near, self.scale, self.index, self.floor, self.norm
+        pairs = self.near, self.scale, self.at, self.index, self.floor, self.norm
         log = self._log.start, self._log.size, self._log.coef, self._log.places
         return kernels.Far(self.V, self.half, owner, *pairs, *log, *images.all_slots(), W, b)
 
@@ -336,16 +373,18 @@ class FarPairs:
         return float(self.scale[low, high]), bool(self.near[low, high])
 
     def _put_index(self, a: int, b: int, value: int) -> None:
-        self.index[a, b] = self.index[b, a] = value
+        for one, other in ((a, b), (b, a)):
+            row = self._own_row(one)
+            self.index[row, other] = value
 
     def _make_log(self, more: int) -> None:
-        # A new log with room for more, without what was replaced; the numbers stay.
+        # A new log with room for more, without what was replaced.
         low, high = self.pairs_with_support()
-        numbers, old = self.index[low, high].tolist(), self._log
-        log = _Log(2 * old.numbers + 64, 2 * (int(old.size[numbers].sum()) + more) + 64)
-        log.numbers = old.numbers
-        for number in numbers:
-            log.write(number, *old.entry(number))
+        old, numbers = self._log, self.index[self.at[low], high].tolist()
+        entries = int(old.size[numbers].sum()) + more
+        log = _Log(2 * len(numbers) + 64, 2 * entries + 64)
+        for a, b, number in zip(low.tolist(), high.tolist(), numbers, strict=True):
+            self._put_index(a, b, log.write(*old.entry(number)))
         self._log = log
 
 
@@ -366,7 +405,7 @@ class _Apart(NamedTuple):
 
 
 class _Log:
-    """Supports one after the other; a changed one is written at the end, and the old is unused."""
+    """Supports one after the other, each under its number; none is ever changed."""
 
     def __init__(self, numbers: int, entries: int) -> None:
         self.start: Ints = np.zeros(numbers, dtype=np.int64)
@@ -379,14 +418,12 @@ class _Log:
         """Return whether one more support of so many entries can be written."""
         return self.used + entries <= len(self.coef) and self.numbers < len(self.start)
 
-    def write(self, number: int, places: Ints, coef: Floats) -> int:
-        """Write a support under its number, or under a new one if it is -1; return the number."""
-        if number < 0:
-            number, self.numbers = self.numbers, self.numbers + 1
-        end = self.used + len(places)
-        self.places[self.used : end], self.coef[self.used : end] = places, coef
-        self.start[number], self.size[number] = self.used, len(places)
-        self.used = end
+    def write(self, places: Ints, coef: Floats) -> int:
+        """Write a support, and return its number."""
+        number, start, end = self.numbers, self.used, self.used + len(places)
+        self.numbers, self.used = number + 1, end
+        self.places[start:end], self.coef[start:end] = places, coef
+        self.start[number], self.size[number] = start, len(places)
         return number
 
     def entry(self, number: int) -> tuple[Ints, Floats]:
@@ -396,7 +433,8 @@ class _Log:
 
 
 _BY_CLASS = ("mean", "V", "square", "counts", "reach", "half")
-_BY_PAIR = ("near", "scale", "index", "floor", "norm")
+_BY_PAIR = ("near", "scale")
+_BY_ROW = ("index", "floor", "norm")
 
 
 def support_of(pool: Pool, problem: Problem) -> Support:

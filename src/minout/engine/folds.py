@@ -15,13 +15,12 @@ from minout import kernels, maths
 from minout._typing import Bools, Floats, Ints, Words
 from minout.engine.regions import region_count
 from minout.errors import NotConverged
-from minout.maths import NOISE, RIDGE, TINY, Blocks
+from minout.maths import NOISE, RIDGE, TINY, Blocks, softmax
 
 FOLDS = 3
 ENOUGH, MOST_DIVISIONS = 1_000, 3
 """Rows are divided again while at most 1,000 are held out in all, and at most three times."""
-SHARPNESS = (0.1, 100.0)
-"""The bounds between which the sharpness is searched."""
+SHARPNESS = (0.1, 100.0)  # the bounds between which the sharpness is searched
 
 
 class Shape(NamedTuple):
@@ -33,17 +32,9 @@ class Shape(NamedTuple):
 
 
 class Table:
-    """The rows to choose by, the numbers of their labels, and their folds.
+    """Different rows (n, d) to choose by, the numbers of their labels, and their folds.
 
-    Attributes
-    ----------
-    X, labels, digests, weights
-        Different rows (n, d), the number of the label of each, its digest, and its weight (1 by
-        default).
-    blocks : Blocks
-        The columns that are standardized as one, and have no hat functions.
-    divisions : int
-        How often the rows are divided into folds.
+    Columns in `blocks` are standardized as one, and have no hat functions.
     """
 
     def __init__(
@@ -218,12 +209,6 @@ class Fold(NamedTuple):
             return np.asarray(self.products.Z[rows])
         values, vectors = np.linalg.eigh(self.products.inside[np.ix_(rows, rows)])
         return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
-
-
-def softmax(scores: Floats) -> Floats:
-    """Return the softmax of each row."""
-    raised = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
 
 def weighted_mean(values: Floats, weights: Floats) -> float:

@@ -11,15 +11,7 @@ import numpy as np
 
 from minout import maths
 from minout._typing import Floats, Ints, Words
-from minout.engine.choice import (
-    MORE_ROWS,
-    ROWS,
-    SHORT,
-    Choice,
-    Options,
-    choose,
-    picked,
-)
+from minout.engine.choice import MORE_ROWS, ROWS, SHORT, Choice, Options, choose, picked
 from minout.engine.distinct import Distinct, distinct
 from minout.engine.examples import Examples
 from minout.engine.folds import Shape, Table
@@ -38,8 +30,7 @@ FIRST_OTHERS = 16
 NEVER = 2**61
 CHOOSE_AGAIN, LEAST_TURNOVER = 8, 20_000
 """Settings are chosen again after a turnover of 8 times the stored examples, and 20,000."""
-FIRST_PRIORS = 5
-"""Priors of a region are recomputed at 5, 20, 80, … examples of it."""
+FIRST_PRIORS = 5  # priors of a region are recomputed at 5, 20, 80, … examples of it
 MOST_ROWS = 2_048
 """The centres of regions are found from at most so many different examples of a label."""
 
@@ -47,22 +38,10 @@ MOST_ROWS = 2_048
 class Schedule(NamedTuple):
     """When the next refresh, choice of settings and priors are due.
 
-    Attributes
-    ----------
-    refresh_at : (int, int)
-        The turnover at which everything is recomputed, and the number of stored examples that do
-        not have the most frequent label: the first of them to be reached counts. The turnover is
-        the number of examples taught and forgotten so far; as long as none is forgotten, a refresh
-        is due when the number of examples has doubled. (If two labels are taught one after the
-        other, it has not doubled before the second one is complete.)
-    chosen_at : (int, int, int)
-        The numbers of examples, of labels, and of examples without the most frequent label, at the
-        last choice of settings.
-    choose_at : int
-        The turnover at which the next refresh chooses settings, although the numbers of
-        `chosen_at` have not grown.
-    prior_at : tuple of int
-        For each region, the number of its examples at which its priors are recomputed.
+    A refresh is due at a turnover (examples taught and forgotten so far), or when so many examples
+    do not have the most frequent label. Settings were chosen last for so many examples, labels, and
+    examples without the most frequent label; the next refresh chooses them if these have grown, or
+    from the turnover `choose_at` on. `prior_at` is by region: its examples at the next priors.
     """
 
     refresh_at: tuple[int, int] = (2, 1)

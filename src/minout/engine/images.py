@@ -1,6 +1,7 @@
 """Images K(x - origin) of the rows in the pools, each computed once."""
 
 import copy
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,26 +11,23 @@ from minout._typing import Floats, Ints
 from minout.engine.table import RowTable
 from minout.maths import Geometry
 
-FEW = 64
-"""Fewer images than this are divided between threads by columns, more by rows."""
-WORTH_DIVIDING = 2_000_000
-"""Fewer multiplications are not divided between threads."""
-BLOCK = 1_024
-"""How many images are computed at a time."""
+FEW = 64  # fewer images than this are divided between threads by columns, more by rows
+WORTH_DIVIDING = 2_000_000  # fewer multiplications are not divided between threads
+BLOCK = 1_024  # how many images are computed at a time
 
 
 class Images:
     """One image per row that was requested, found by the place of the row.
 
-    Images are added after the first `count`. A step works on a `fork`, which shares the
-    arrays and counts its own additions; the original does not see them. An entry of `_slot` holds
-    for a place only if it is below `count` and `_place` of it names that place. `generation` counts
-    how often images that were already here have moved; until the next time, the first ones stay.
+    Images are added after the first `count`. A step works on a `fork`, which shares the arrays and
+    counts its own additions; the original does not see them. If somebody else has added images
+    behind the first ones, a fork copies the arrays before it adds some. An entry of `_slot` holds
+    for a place only if it is below `count` and `_place` of it names that place.
     """
 
     def __init__(self, geometry: Geometry, dtype: np.dtype[Any]) -> None:
         self.geometry = geometry
-        self.count = self.generation = 0
+        self.count, self._tail = 0, [0]
         self._K = _cast(geometry.K, dtype)
         self._images = np.zeros((16, len(geometry.origin)), dtype=dtype)
         self._place: Ints = np.full(16, -1, dtype=np.int64)
@@ -38,6 +36,12 @@ class Images:
     def fork(self) -> "Images":
         """Return images that may grow without changing the original."""
         return copy.copy(self)
+
+    def apart(self) -> "Images":
+        """Return images that may grow beside a step of another thread."""
+        twin = copy.copy(self)
+        twin._tail = [-1]
+        return twin
 
     def of(self, table: RowTable, places: Ints) -> tuple[Floats, Ints]:
         """Return an array that holds the images of some rows, and the index of each in it.
@@ -63,76 +67,29 @@ class Images:
         """Convert the images, and compute later ones, to another precision."""
         self._K, self._images = _cast(self.geometry.K, dtype), _cast(self._images, dtype)
 
-    def kept(self) -> tuple[Floats, Ints]:
-        """Return the images, and the place that each belongs to, ascending."""
-        places = self._place[: self.count]
-        slots = np.argsort(places, kind="stable")[np.count_nonzero(places < 0) :]
-        return self._images[slots], places[slots]
-
-    def since(self, count: int) -> tuple[Floats, Ints]:
-        """Return the images that were added after the first `count`, and their places."""
-        slots = count + np.flatnonzero(self._place[count : self.count] >= 0)
-        return self._images[slots], self._place[slots]
-
     @property
     def dtype(self) -> np.dtype[Any]:
         """The dtype of the images."""
         dtype: np.dtype[Any] = self._images.dtype
         return dtype
 
-    def restore(self, images: Floats, places: Ints) -> None:
-        """Restore the images that `kept` returned."""
-        if not len(places):
-            return
-        self._images, self._place, self.count = images, places, len(places)
-        self._slot = np.full(int(places[-1]) + 1, -1, dtype=np.int64)
-        self._slot[places] = np.arange(len(places))
+    def moved(self, number: Ints) -> "Images":
+        """Return the images after the row at place p has moved to number[p], or is gone (-1)."""
+        twin = Images(self.geometry, self._images.dtype)
+        twin._K, places = self._K, number[self._place[: self.count]]
+        stays = np.flatnonzero(places >= 0)
+        twin._images, twin._place = self._images[stays], places[stays]
+        twin._slot = np.full(len(number), -1, dtype=np.int64)
+        twin._slot[twin._place] = np.arange(len(stays))
+        twin.count = twin._tail[0] = len(stays)
+        return twin
 
-    def wipe(self, places: Ints) -> None:
-        """Overwrite the images of forgotten rows, in place.
-
-        Their slots stay taken until most of all slots are of such rows.
-        """
-        slots = [slot for slot in map(self._slot_of, places.tolist()) if slot is not None]
-        for slot in slots:
-            self._images[slot] = 0.0
-            self._place[slot] = -1 - slot  # last: after an interruption this is done again
-        if slots and self.count > FEW:
-            alive = self._place[: self.count] >= 0
-            if 2 * np.count_nonzero(alive) < self.count:
-                self._only(np.flatnonzero(alive))
-
-    def at(self, place: int) -> Floats | None:
-        """Return a copy of the image of a row; None if it has none."""
-        slot = self._slot_of(place)
-        return None if slot is None else self._images[slot].copy()
-
-    def put(self, place: int, image: Floats) -> None:
-        """Put back an image that was wiped, in place."""
-        known = np.flatnonzero(self._place[: self.count] == place)
-        slot = int(known[0]) if len(known) else self.count
-        self.generation += 1
-        self._make_room(slot + 1)
-        self._images[slot], self._place[slot], self._slot[place] = image, place, slot
-        self.count = max(self.count, slot + 1)
-
-    def _only(self, slots: Ints) -> None:
-        # Keep only some images, in new arrays.
-        places, slot = self._place[slots], np.full(len(self._slot), -1, dtype=np.int64)
-        slot[places] = np.arange(len(slots))
-        vars(self).update(  # at once: an interruption between two of them would remain
-            generation=self.generation + 1,
-            _images=self._images[slots],
-            _place=places,
-            _slot=slot,
-            count=len(slots),
-        )
-
-    def _slot_of(self, place: int) -> int | None:
-        # The index of the image of a place; None if it has none.
-        slot = int(self._slot[place]) if place < len(self._slot) else -1
-        is_known = 0 <= slot < self.count and self._place[slot] == place
-        return slot if is_known else None
+    def widened(self, geometry: Geometry, insert: Callable[[Floats], Floats]) -> "Images":
+        """Return the images of rows with more columns that are 0; `insert` adds these zeros."""
+        twin = Images(geometry, self._images.dtype)
+        twin._images, twin._place = insert(self._images), self._place.copy()
+        twin._slot, twin.count, twin._tail = self._slot.copy(), self.count, [self.count]
+        return twin
 
     def _known(self, places: Ints) -> tuple[Ints, Any]:
         slots = self._slot[places]
@@ -144,6 +101,7 @@ class Images:
         start = self.count
         end = start + len(places)
         self._make_room(end)
+        self._tail[0] = end
         for first in range(0, len(places), BLOCK):
             block = slice(first, min(first + BLOCK, len(places)))
             Z = (table[places[block]] - self.geometry.origin).astype(self._K.dtype, copy=False)
@@ -153,15 +111,25 @@ class Images:
         self.count = end
 
     def _make_room(self, end: int) -> None:
-        if end > len(self._images):
-            size = 2 * end  # memory that is not written to takes no room; a copy would
-            images, places = _longer(self._images, size), _longer(self._place, size)
-            vars(self).update(_images=images, _place=places)  # at once, as in `_only`
+        is_free = self._tail[0] == self.count
+        if is_free and end <= len(self._images):
+            return
+        size = 2 * end  # memory that is not written to takes no room; a copy would
+        images = _longer(self._images[: self.count], size)
+        places = _longer(self._place[: self.count], size)
+        slot = self._slot if is_free else self._slot.copy()
+        self._images, self._place, self._slot, self._tail = images, places, slot, [self.count]
 
     def _multiply(self, Z: Floats, out: Floats) -> None:
         K = self._K
         if K.ndim == 1:
             np.multiply(Z, K, out=out)
+            return
+
+        if len(Z) == 1:  # BLAS rounds the product of one row otherwise than that of several
+            two = np.empty((2, Z.shape[1]), dtype=out.dtype)
+            self._multiply(np.repeat(Z, 2, axis=0), two)
+            out[:] = two[:1]
             return
 
         def multiply(part: slice) -> None:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from minout._typing import Floats, Id, Ints, Label
 from minout.engine.choice import Choice
 from minout.engine.frame import Schedule
+from minout.engine.moments import RunningMoments
 from minout.engine.separators import pairs_between, regions_of
 from minout.engine.state import State
 
@@ -39,13 +40,16 @@ class SeparatorView(NamedTuple):
 class SumsView(NamedTuple):
     """The sums of x - shift over the rows with serial numbers below `seen`, by region number.
 
-    If `stale`, rows have left since, or have other regions, and the sums do not hold.
+    If `stale`, rows have left since, or have other regions, and the sums do not hold. `scatter` is
+    the sum of products over the rows with serial numbers below `scattered`; None if there is none.
     """
 
     seen: int
     stale: bool
     shift: Floats
     rows: Floats
+    scattered: int
+    scatter: Floats | None
 
 
 class Inspection(NamedTuple):
@@ -80,7 +84,7 @@ def inspect(state: State) -> Inspection:
         names = [(label, regions.index(c)) for c, label in enumerate(regions.labels)]
     (origin, K, precision), moments = frame.geometry, frame.moments
     stored = state.examples.places()
-    counts: Ints = state.separators.violations[stored]
+    counts: Ints = state.examples.violations[stored]
     return Inspection(
         frame.choice,
         origin.copy(),
@@ -101,10 +105,16 @@ def inspect(state: State) -> Inspection:
         frame.schedule,
         moments.counts.copy(),
         frame.images.count,
-        dict(state.place_of),
-        {name: int(state.examples.serials[place]) for name, place in state.place_of.items()},
-        SumsView(moments.seen, moments.stale, moments.shift.copy(), moments.sums.copy()),
+        dict(zip(state.names(stored), stored.tolist(), strict=True)),
+        dict(zip(state.names(stored), state.examples.serials[stored].tolist(), strict=True)),
+        _sums(moments),
     )
+
+
+def _sums(moments: RunningMoments) -> SumsView:
+    scatter = None if moments.scatter is None else moments.scatter.copy()
+    shift, sums = moments.shift.copy(), moments.sums.copy()
+    return SumsView(moments.seen, moments.stale, shift, sums, moments.scattered, scatter)
 
 
 def _separator(state: State, pair: int) -> SeparatorView:

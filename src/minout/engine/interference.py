@@ -15,7 +15,7 @@ from minout.engine.separators import NO_PLACES, SUFFICIENT_MARGIN, pair_number, 
 from minout.engine.state import Move, State
 from minout.engine.step import renewal_due
 from minout.engine.table import activations
-from minout.engine.window import falling_out
+from minout.engine.window import Ages, falling_out
 from minout.errors import InvalidInputError
 from minout.maths import interfered as interfered_by
 
@@ -87,7 +87,8 @@ def what_if(state: State, x: Floats, label: Label, time: float = 0.0) -> WhatIf:
     neurons that move, and the misfits.
     """
     regions = state.regions
-    out, is_out = falling_out(state, label, About(time=time, serial=state.taught))
+    about = About(time=time, serial=state.taught)
+    out, is_out = falling_out(state, label, about, lambda: Ages(state))
     if is_out:
         return WhatIf.nothing()
     c, margins = state.placed(state.expanded(x[None])[0], label)
@@ -186,7 +187,7 @@ def partition(state: State) -> dict[Neuron, Sets]:
     stored = state.examples.places()
     places, labels = stored[stored != move.added], state.regions.labels
     moved: dict[Neuron, dict[int, list[int]]] = {}
-    for pair in sorted({*move.weights, *move.supports}):
+    for pair in sorted(move.separators):
         low, high = regions_of(pair)
         for unit, neuron in ((low, high), (high, low)):
             moved.setdefault((labels[unit], labels[neuron]), {}).setdefault(unit, []).append(neuron)

@@ -6,13 +6,11 @@ from typing import NamedTuple
 import numpy as np
 
 from minout import kernels, maths
-from minout._typing import Floats, Ints, Label
-from minout.engine.folds import softmax
+from minout._typing import Floats, Id, Ints, Label
 from minout.engine.left_out import doubt, left_out_margins, left_out_scores
 from minout.engine.state import State
 
-LIKELY = 0.5
-"""From this probability on a label is likely to be wrong."""
+LIKELY = 0.5  # from this probability on a label is likely to be wrong
 
 
 class ClassErrors(NamedTuple):
@@ -67,6 +65,30 @@ class LabelErrors(NamedTuple):
     likely: float
 
 
+class Suspect(NamedTuple):
+    """A stored example whose label may be wrong.
+
+    Attributes
+    ----------
+    id, label : int or str
+        The example and the label that it has.
+    probability : float
+        The probability that this label is wrong: see docs/theory.md. NaN where the estimate cannot
+        be trusted (`label_errors().reliable`); the order of the suspects holds all the same.
+    suggested_label : int or str
+        The most probable other label.
+    slack : float
+        The sum of its slacks over the separators of its region: the total by which its margins
+        fall short of the target, 1.
+    """
+
+    id: Id
+    label: Label
+    probability: float
+    suggested_label: Label
+    slack: float
+
+
 class TrueLabels(NamedTuple):
     """The probability of each label to be the true one, of all examples.
 
@@ -97,7 +119,7 @@ def left_out_probabilities(state: State) -> tuple[Ints, Floats]:
     scores = left_out_scores(state, places, left_out_margins(state))
     if scores.shape[1] == 1:
         return places, np.ones_like(scores)
-    return places, softmax(state.choice.sharpness * scores)
+    return places, maths.softmax(state.choice.sharpness * scores)
 
 
 @kernels.one_blas_thread()
@@ -130,7 +152,7 @@ def label_errors(state: State) -> LabelErrors:
     """Return the estimated number of wrong labels; there must be an example."""
     reason = doubt(state)
     if reason:
-        nan, examples = np.nan, len(state.place_of)
+        nan, examples = np.nan, state.count
         return LabelErrors(nan, nan, nan, {}, False, reason, examples, nan)
     found = true_labels(state)
     wrong, m = found.wrong, len(found.names)
@@ -144,3 +166,40 @@ def label_errors(state: State) -> LabelErrors:
     likely = int(np.count_nonzero(wrong >= LIKELY))
     interval = math.floor(low[m]), math.ceil(high[m])
     return LabelErrors(float(wrong.sum()), *interval, per_class, True, "", len(wrong), likely)
+
+
+def suspects(state: State, n: int | None, *, likely: bool = False) -> list[Suspect]:
+    """Return at most n examples that have slack or are likely wrong, the most probable first.
+
+    Examples of equal probability are in the order of their slack. With `likely`, only those whose
+    labels are wrong with a probability of 0.5 or more; None is no limit.
+    """
+    if len(state.labels) < 2:
+        return []
+    found = true_labels(state)
+    wrong, slack = found.wrong, slacks(state)[found.places]
+    first = np.lexsort((found.places, -slack, -wrong))
+    listed = wrong >= LIKELY
+    if not likely:
+        listed |= slack > 0.0
+    suggested, is_doubted = found.suggested(), doubt(state) != ""
+    return [
+        Suspect(
+            state.examples.ids[int(found.places[i])],
+            found.names[found.given[i]],
+            np.nan if is_doubted else float(wrong[i]),
+            found.names[suggested[i]],
+            float(slack[i]),
+        )
+        for i in first[listed[first]][:n].tolist()
+    ]
+
+
+def slacks(state: State) -> Floats:
+    """Return the sum of the slacks of each example, by place."""
+    total = np.zeros(state.examples.end)
+    for pair in state.separators.stored(state.regions.order.owner):
+        pool = state.separators[pair].pool
+        slack = state.frame.choice.lam * pool.alpha / state.examples.weights[pool.places]
+        np.add.at(total, pool.places, slack)
+    return total

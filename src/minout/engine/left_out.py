@@ -11,14 +11,13 @@ import numpy as np
 
 from minout import kernels, maths
 from minout._typing import Floats, Ints
-from minout.engine.pool import Pool
+from minout.engine.pool import Pool, Problem
 from minout.engine.separators import NO_PLACES, regions_of
 from minout.engine.state import State
 
 PAIRS = 64
 """So many separators are one piece of work for a thread, or fewer: there are eight pieces."""
-BLOCK = 1_024
-"""The scores of so many rows are computed at a time."""
+BLOCK = 1_024  # the scores of so many rows are computed at a time
 ROWS_PER_FEATURE = 20
 """With fewer, a metric or prior that was made with a row tells its label; see `doubt`."""
 
@@ -29,7 +28,7 @@ def doubt(state: State) -> str:
     Metric and priors are made with the example that is left out. With few examples for each
     feature they fit it, and it seems easier to classify than a new row.
     """
-    choice, examples, width = state.frame.choice, len(state.place_of), state.examples.width
+    choice, examples, width = state.frame.choice, state.count, state.examples.width
     if not (choice.whiten or choice.lda_prior) or examples >= ROWS_PER_FEATURE * width:
         return ""
     return (
@@ -61,9 +60,13 @@ def left_out_margins(state: State) -> LeftOut:
     pairs = state.separators.stored(state.regions.order.owner)
     size = min(PAIRS, len(pairs) // 8 + 1)
     pieces = [pairs[i : i + size] for i in range(0, len(pairs), size)]
+    problem = state.problem()
+    pools = [state.separators.support_of(pair) for pair in pairs]
+    used = [pool.places[pool.alpha > 0.0] for pool in pools if pool.goes_by_alpha(problem)]
+    problem.images.of(problem.table, np.concatenate([NO_PLACES, *used]))
 
     def of_pairs(piece: list[int]) -> list[LeftOut]:
-        return [_of_pair(state, pair) for pair in piece]
+        return [_of_pair(state, problem, pair) for pair in piece]
 
     found = [each for piece in kernels.in_threads(of_pairs, pieces) for each in piece]
     return _joined([NONE, *found])
@@ -75,7 +78,7 @@ def _joined(found: list[LeftOut]) -> LeftOut:
     return LeftOut(places[order], others[order], margins[order])
 
 
-def _of_pair(state: State, pair: int) -> LeftOut:
+def _of_pair(state: State, problem: Problem, pair: int) -> LeftOut:
     # The separator does not depend on examples with α = 0 or outside of the pool, such as pending
     # ones: they keep their margins.
     (low, high), pool = regions_of(pair), state.separators.support_of(pair)
@@ -83,17 +86,17 @@ def _of_pair(state: State, pair: int) -> LeftOut:
     if not len(used):
         return NONE
     others = np.where(pool.signs[used] > 0.0, high, low)
-    return LeftOut(pool.places[used], others, _margins(state, pool, used))
+    return LeftOut(pool.places[used], others, _margins(problem, pool, used))
 
 
-def _margins(state: State, pool: Pool, used: Ints) -> Floats:
-    places, alpha, lam = pool.places[used], pool.alpha[used], state.frame.choice.lam
-    origin, _, precision = state.frame.geometry
-    Z, weights = state.examples.table[places] - origin, state.examples.weights[places]
-    if not pool.solved_by_alpha():
+def _margins(problem: Problem, pool: Pool, used: Ints) -> Floats:
+    places, alpha, lam = pool.places[used], pool.alpha[used], problem.lam
+    origin, _, precision = problem.geometry
+    Z, weights = problem.table[places] - origin, problem.weights[places]
+    if not pool.goes_by_alpha(problem):
         assert precision is not None
         return maths.margins_left_out_by_w(Z, precision, alpha, lam, weights)
-    images, which = state.frame.images.of(state.examples.table, places)  # all are known
+    images, which = problem.images.of(problem.table, places)  # all are known
     return maths.margins_left_out(images[which] @ Z.T, alpha, lam, weights)
 
 
@@ -153,6 +156,7 @@ def _margins_in(state: State, X: Floats, c: int) -> Floats:
     out, others = np.full((len(X), len(owner)), np.inf), np.flatnonzero(owner != owner[c])
     low, high = np.minimum(others, c), np.maximum(others, c)
     pairs, sides = high * (high - 1) // 2 + low, np.where(c == low, 1.0, -1.0)
-    values = (X - state.frame.geometry.origin) @ separators.W[pairs].T + separators.b[pairs]
+    rows = separators.at[pairs]
+    values = (X - state.frame.geometry.origin) @ separators.W[rows].T + separators.b[rows]
     out[:, others] = sides * values
     return out

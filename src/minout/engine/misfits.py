@@ -17,14 +17,20 @@ from minout.engine.state import State
 class MisfitChanges(NamedTuple):
     """What changes in the index, and the ids of new and of former misfits.
 
-    `violations` says in how many separators a place is on the wrong side, `listed` how many places
-    with a digest are.
+    `listed` says how many places with a digest are on the wrong side of a separator.
     """
 
-    violations: dict[int, int]
     listed: dict[int, int]
     appeared: tuple[Id, ...]
     cleared: tuple[Id, ...]
+
+
+def listed_in(examples: Examples) -> dict[int, int]:
+    """Return how many places with a digest have violations, by digest."""
+    stored = examples.places()
+    wrong = stored[examples.violations[stored] > 0]
+    digests, counts = np.unique(examples.digests[wrong], return_counts=True)
+    return dict(zip(digests.tolist(), counts.tolist(), strict=True))
 
 
 def counts_after(state: State, old: Sequence[Ints], new: Sequence[Ints]) -> tuple[Ints, Ints]:
@@ -40,45 +46,37 @@ def counts_after(state: State, old: Sequence[Ints], new: Sequence[Ints]) -> tupl
     np.add.at(change, which, np.repeat([-1, 1], [len(less), len(more)]))
     places, change = places[change != 0], change[change != 0]
     stored = places < state.examples.end
-    change[stored] += state.separators.violations[places[stored]]
+    change[stored] += state.examples.violations[places[stored]]
     return places, change
 
 
 def misfit_changes(
-    state: State,
-    examples: Examples,
-    places: Ints,
-    counts: Ints,
-    *,
-    added: tuple[int, Id] | None,
-    removed: Ints,
+    state: State, examples: Examples, places: Ints, counts: Ints, *, added: int, removed: Ints
 ) -> MisfitChanges:
     """Return the change of the index when some places get these violation counts.
 
-    `examples` are those after the step, `added` the place and id of a new one.
+    `examples` are those after the step, `added` is the place of a new one, or -1.
     """
-    before, end = state.separators, state.examples.end
-    were = np.zeros(len(places), dtype=np.int64)
-    were[places < end] = before.violations[places[places < end]]
-    turned = (were > 0) != (counts > 0)
-    digests, listed = examples.digests[places[turned]].tolist(), dict[int, int]()
+    before, listed = state.listed, state.listed
+    turned = (examples.violations[places] > 0) != (counts > 0)
+    if turned.any():
+        listed = before.copy()
+    digests = examples.digests[places[turned]].tolist()
     for digest, is_misfit in zip(digests, counts[turned] > 0, strict=True):
-        known = listed.get(digest, before.listed.get(digest, 0))
-        listed[digest] = known + (1 if is_misfit else -1)
-    violations = dict(zip(places.tolist(), counts.tolist(), strict=True))
-    if not before.listed and not listed:
-        return MisfitChanges(violations, listed, (), ())
-    new, new_id = added or (-1, "")
+        listed[digest] = listed.get(digest, 0) + (1 if is_misfit else -1)
+        if not listed[digest]:
+            del listed[digest]
+    if not before and not listed:
+        return MisfitChanges(listed, (), ())
     same = examples.equal_to(places[turned])
-    candidates = np.concatenate([same, [new] if added else [], removed]).astype(np.int64)
+    candidates = np.concatenate([same, [added] if added >= 0 else [], removed]).astype(np.int64)
     gone = set(removed.tolist())
     appeared: list[Id] = []
     cleared: list[Id] = []
     for place in np.unique(candidates).tolist():
         digest = int(examples.digests[place])
-        was = place != new and before.listed.get(digest, 0) > 0
-        is_now = place not in gone and listed.get(digest, before.listed.get(digest, 0)) > 0
+        was = place != added and digest in before
+        is_now = place not in gone and digest in listed
         if is_now != was:
-            name = new_id if place == new else state.ids[place]
-            (appeared if is_now else cleared).append(name)
-    return MisfitChanges(violations, listed, tuple(appeared), tuple(cleared))
+            (appeared if is_now else cleared).append(examples.ids[place])
+    return MisfitChanges(listed, tuple(appeared), tuple(cleared))

@@ -10,10 +10,8 @@ from minout._typing import Floats, Ints
 from minout.engine.table import RowTable
 from minout.maths import Moments
 
-BLOCK = 2_048
-"""The number of rows per block of the scatter matrix."""
-FEW = 256
-"""The number of rows that are added at a time; larger copies would stay in the heap."""
+BLOCK = 2_048  # the number of rows per block of the scatter matrix
+FEW = 256  # the number of rows that are added at a time; larger copies would stay in the heap
 
 
 @dataclass(frozen=True)

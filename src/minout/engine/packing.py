@@ -1,39 +1,44 @@
-"""Convert a state to named arrays and JSON, and back, without losing a bit.
+"""Convert a state to records for a file, and back; caches are left out.
 
-Caches that can be computed again bit for bit (inner products) are left out.
+Records name examples by their keys, which never change, not by their places. Everything that is
+read is checked (`engine/validation.py`) before a state is made of it.
 """
 
-from collections.abc import Sequence
+import copy
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from minout import kernels
-from minout._typing import Floats, Id, Ints
+from minout._typing import Floats, Id, Ints, Label
 from minout.codecs import ExactCodec, described
 from minout.engine.choice import Choice
-from minout.engine.examples import Examples
+from minout.engine.examples import About, Columns, Examples
 from minout.engine.far import FarPairs, Support
 from minout.engine.frame import Frame, Schedule
 from minout.engine.images import Images
+from minout.engine.misfits import listed_in
 from minout.engine.moments import RunningMoments
 from minout.engine.pool import Pool
 from minout.engine.regions import Members, Regions
-from minout.engine.separators import (
-    NO_PLACES,
-    NO_PRIOR,
-    Separator,
-    Separators,
-    pair_count,
-    pairs_between,
-    regions_of_all,
-)
+from minout.engine.separators import FAR, NO_PLACES, NO_PRIOR, Separator, Separators, regions_of_all
 from minout.engine.settings import Settings
 from minout.engine.state import State, Widths
-from minout.engine.validation import MEMORY, coded_with, validate
-from minout.kernels import Factor, Sums
+from minout.engine.validation import (
+    MEMORY,
+    SeparatorRecord,
+    check_about,
+    check_examples,
+    check_separators,
+    check_shared,
+    coded_with,
+    expect,
+    places_of,
+)
 from minout.maths import NO_EXPANSION, Geometry, Prior
 
 Arrays = dict[str, NDArray[Any]]
@@ -41,54 +46,58 @@ Arrays = dict[str, NDArray[Any]]
 HATS = ("of", "left", "middle", "right", "height")
 MISSING = {"fill": "fill", "of": "missing", "mark": "mark"}
 """Fields of an expansion: those of hat functions, and those of missing values by their names."""
+FAR_ROWS = ("mean", "V", "square", "half", "counts", "reach")
+SHARED = ("sums", "scatter", "metric", "hats", "far", "memory")
+"""The parts of a state that all separators, or all rows, share; see `shared`."""
+LEAST = 64  # up to so many places of forgotten examples are left as they are
 
 
-def packed(state: State) -> tuple[dict[str, Any], Arrays]:
-    """Return JSON-ready metadata and arrays from which `unpacked` restores the same state."""
-    separators = state.separators
-    pairs = pairs_with_weights(state)
-    rows, pools = separators.rows_of(pairs), [separators.pools[pair] for pair in pairs]
-    about = {
-        **summary(state),
-        "ids": list(state.ids),
-        "corrected": [[key, list(state.corrected[key])] for key in _in_order(state)],
-        "notes": state.notes,
-    }
-    arrays: Arrays = {
-        **_examples(state.examples),
-        "W": separators.W[rows],
-        "b": separators.b[rows],
-        **_joined("members", [members.places for members in state.regions.members]),
-        **_joined("misfits", [separators.misfits[pair] for pair in pairs]),
-        **_joined("pending", [separators.pending[pair] for pair in pairs]),
-        **pool_arrays(pools, with_priors=separators.far is None),
-    }
-    left = np.array([separators.left.get(pair, 0) for pair in pairs], dtype=np.int64)
-    if left.any():
-        arrays["left"] = left
-    if separators.far is not None:
-        arrays["far.near"] = np.array(pairs, dtype=np.int64)
-        arrays |= _far_supports(separators, separators.far)
-    for name in SHARED:
-        arrays |= shared(state, name)
-    arrays["images"], arrays["images.of"] = state.frame.images.kept()
-    return about, arrays
+class ExampleRecords(NamedTuple):
+    """Some examples in the order of their keys, with their earlier labels.
+
+    `rows` are those of the examples that are new: the last ones.
+    """
+
+    ids: list[Id]
+    columns: Columns
+    rows: NDArray[Any]
+    corrected: Sequence[tuple[Label, ...]]
+
+
+class Update(NamedTuple):
+    """What changed since an earlier state: records, and the keys of those that are gone."""
+
+    examples: ExampleRecords
+    gone: Ints
+    separators: Mapping[int, SeparatorRecord]
+    gone_pairs: Sequence[int]
+    shared: Mapping[str, Arrays]
+
+
+class NotAnUpdateError(Exception):
+    """Too much has changed: all records must be read."""
+
+
+# From a state
 
 
 def summary(state: State) -> dict[str, Any]:
-    """Return the metadata of a state that do not grow with its examples; without the notes."""
-    frame, moments, schedule = state.frame, state.frame.moments, state.frame.schedule
-    memory, codec = {}, state.examples.codec
+    """Return the metadata of a state that do not grow with its examples."""
+    frame, moments, examples = state.frame, state.frame.moments, state.examples
+    memory, codec = {}, examples.codec
     if codec is not None:
-        memory = {"memory": {**described(codec)[0], "dtype": state.examples.dtype.name}}
+        memory = {"memory": {**described(codec)[0], "dtype": examples.dtype.name}}
     return {
         "settings": asdict(state.settings),
         "widths": list(state.widths),
+        "width": examples.given.shape[1],
+        "dtype": examples.given.dtype.name,
+        "next_key": examples.next_key,
         "next_id": state.next_id,
         "taught": state.taught,
         "labels": list(state.regions.labels),
         "choice": frame.choice._asdict(),
-        "schedule": schedule._asdict(),
+        "schedule": frame.schedule._asdict(),
         "seen": moments.seen,
         "scattered": moments.scattered,
         "exact_sums": moments.exact,
@@ -98,359 +107,330 @@ def summary(state: State) -> dict[str, Any]:
     }
 
 
-SHARED = ("sums", "scatter", "metric", "hats", "far", "memory")
-"""The parts of a state that all separators, or all rows, share; see `shared`."""
-
-
-SHARED_NAMES: dict[str, tuple[str, ...]] = {
-    "sums": ("sums.shift", "sums.counts", "sums.rows", "sums.squares"),
-    "scatter": ("sums.scatter", "sums.scatter.lower"),
-    "metric": ("origin", "K", "K.lower", "precision", "precision.lower"),
-    "hats": (*(f"hats.{name}" for name in HATS), *(f"missing.{name}" for name in MISSING)),
-    "far": tuple(
-        f"far.{name}"
-        for name in (
-            *("near_classes", "within", "mean", "V", "square", "half"),
-            *("counts", "reach", "scale"),
-        )
-    ),
-}
-"""The arrays that a part may have; the part `memory` has those of a codec."""
-
-
-def belongs_to(part: str, name: str) -> bool:
-    """Return whether an array of this name may be in a shared part."""
-    return name.startswith(MEMORY) if part == "memory" else name in SHARED_NAMES[part]
-
-
 def shared(state: State, part: str) -> Arrays:
     """Return the arrays of one part of what all separators share; none if there are none."""
     moments, geometry, far = state.frame.moments, state.frame.geometry, state.separators.far
     arrays: Arrays = {}
     if part == "sums":
         sums = (moments.shift, moments.counts, moments.sums, moments.squares)
-        names = ("shift", "counts", "rows", "squares")
-        arrays = {f"sums.{name}": each for name, each in zip(names, sums, strict=True)}
+        arrays = dict(zip(("shift", "counts", "rows", "squares"), sums, strict=True))
     elif part == "scatter" and moments.scatter is not None:
-        arrays = square("sums.scatter", moments.scatter)
+        arrays = _square("scatter", moments.scatter)
     elif part == "metric":
-        arrays = {"origin": geometry.origin, **square("K", geometry.K)}
+        arrays = {"origin": geometry.origin, **_square("K", geometry.K)}
         if geometry.precision is not None:
-            arrays |= square("precision", geometry.precision)
+            arrays |= _square("precision", geometry.precision)
     elif part == "hats":
         expansion = state.examples.expansion._asdict()
         if len(expansion["of"]):
-            arrays = {f"hats.{name}": expansion[name] for name in HATS}
+            arrays = {name: expansion[name] for name in HATS}
         if len(expansion["fill"]):
             arrays |= {f"missing.{name}": expansion[field] for name, field in MISSING.items()}
     elif part == "far" and far is not None:
-        arrays = _discriminants(far)
+        m = far.count
+        arrays = {name: getattr(far, name)[:m] for name in FAR_ROWS}
+        arrays["scale"] = far.scale[:m, :m][np.tril_indices(m, -1)]
+        arrays["near"] = far.near[:m, :m][np.tril_indices(m, -1)]
+        arrays["near_classes"] = np.array([far.near_classes])
+        arrays["within"] = np.array([far.within])
     elif part == "memory" and state.examples.codec is not None:
         own = described(state.examples.codec)[1].items()
         arrays = {f"{MEMORY}{name}": each for name, each in own}
     return arrays
 
 
-def _in_order(state: State) -> list[Id]:
-    # The ids of corrected examples, in the order of teaching.
-    serials = state.examples.serials
-    return sorted(state.corrected, key=lambda each: int(serials[state.place_of[each]]))
-
-
-def _examples(examples: Examples) -> Arrays:
-    # A place that is not in use is blank; a step may be writing a new row there.
-    end, free = examples.end, examples.free()
-    arrays: Arrays = {
-        "rows": examples.given[:end],
-        "class": examples.regions[:end],
-        "digest": examples.digests[:end],
-        "stored": examples.stored[:end],
-        "time": examples.times[:end],
-        "serial": examples.serials[:end],
-        "weight": examples.weights[:end],
+def shared_objects(state: State) -> dict[str, tuple[Any, ...]]:
+    """Return the objects that each part is made of: if they are the same, so is the part."""
+    moments, geometry, far = state.frame.moments, state.frame.geometry, state.separators.far
+    rows = () if far is None else tuple(getattr(far, name) for name in (*FAR_ROWS, "scale", "near"))
+    return {
+        "sums": (moments.shift, moments.counts, moments.sums, moments.squares),
+        "scatter": (moments.scatter,),
+        "metric": (geometry.origin, geometry.K, geometry.precision),
+        "hats": tuple(state.examples.expansion),
+        "far": rows,
+        "memory": (state.examples.codec,),
     }
-    if len(free):
-        arrays = {name: array.copy() for name, array in arrays.items()}
-        for name, array in arrays.items():
-            array[free] = 1 if name == "weight" else 0
-    if (arrays["weight"] == 1.0).all():
-        del arrays["weight"]
-    return arrays
+
+
+def separator_record(state: State, pair: int) -> SeparatorRecord:
+    """Return what is stored for a pair."""
+    one, keys = state.separators.records[pair], state.examples.keys
+    arrays: Arrays = {"misfits": keys[one.misfits]}
+    if one.is_far:
+        support = one.support
+        arrays |= {"support": keys[support.places], "coef": support.coef}
+        arrays["bounds"] = np.array([support.floor, support.ceiling, support.norm])
+        return SeparatorRecord(one.w, 0.0, arrays)
+    pool = one.pool
+    arrays |= {"pool": keys[pool.places], "alpha": pool.alpha, "idle": pool.idle}
+    arrays |= {"pending": keys[one.pending], "left": np.array([one.left])}
+    if state.separators.far is None and (pool.prior.w.any() or pool.prior.b):
+        arrays |= {"prior.w": pool.prior.w, "prior.b": np.array([pool.prior.b])}
+    return SeparatorRecord(one.w, one.b, arrays)
+
+
+def support_size(state: State, pair: int) -> int:
+    """Return the number of support vectors of a pair."""
+    return int(np.count_nonzero(state.separators.support_of(pair).alpha > 0.0))
+
+
+# To a state
 
 
 @kernels.one_blas_thread()
-def unpacked(about: Any, arrays: Arrays, codec: ExactCodec | None = None) -> State:
-    """Return the state that was packed; raise MalformedError if the arguments are not valid.
+def restored(about: Any, update: Update, codec: ExactCodec | None = None) -> State:
+    """Return the state that all its records describe; raise MalformedError if they describe none.
 
-    `codec` is the codec of the rows if it is the user's own, which is not packed.
+    `codec` is the codec of the rows if it is the user's own, which is not saved.
     """
-    codec = coded_with(about, arrays, codec)
-    validate(about, arrays, codec)
-    n = len(arrays["rows"])
-    dtype = about["memory"]["dtype"] if codec is not None else arrays["rows"].dtype
-    examples = Examples.of(
-        arrays["rows"],
-        arrays["class"],
-        arrays["digest"],
-        arrays["stored"],
-        weights=arrays.get("weight", np.ones(n)),
-        times=arrays["time"],
-        serials=arrays["serial"],
-        codec=codec,
-        dtype=dtype,
+    check_about(about)
+    codec = coded_with(about, update.shared["memory"], codec)
+    ids, columns, rows, corrected = update.examples
+    d = check_shared(about, update.shared, codec)
+    check_examples(about, update.examples, codec)
+    expect(len(set(ids)) == len(ids), "ids")
+    expect(len(np.unique(columns.serials)) == len(ids), "serial")
+    expect(about["next_key"] > int(columns.keys.max(initial=-1)), "key")
+    dtype = about["memory"]["dtype"] if codec is not None else about["dtype"]
+    examples = _with_next_key(Examples.of(rows, ids, columns, codec, dtype), about["next_key"])
+    examples = examples.expanded_by(_expansion(update.shared["hats"]))
+    expect(examples.width == d, "width")
+    regions = _regions(about["labels"], examples)
+    known = State(Settings(**about["settings"]), examples.width, examples.dtype, codec)
+    had = {each: labels for each, labels in zip(ids, corrected, strict=True) if labels}
+    known = known.replaced(examples=examples, regions=regions, corrected=had)
+    return _finished(known, about, update)
+
+
+@kernels.one_blas_thread()
+def updated(known: State, about: Any, update: Update) -> State:
+    """Return a state after changes, in time proportional to them.
+
+    Raises NotAnUpdateError if all records are needed, MalformedError if they are not valid.
+    """
+    check_about(about)
+    examples, labels = known.examples, known.regions.labels
+    is_same = (about["width"], about["dtype"]) == (examples.given.shape[1], examples.given.dtype)
+    if not is_same or "memory" in update.shared or labels != about["labels"][: len(labels)]:
+        raise NotAnUpdateError
+    if known.separators.far is None and (update.gone_pairs or update.shared.get("far")):
+        raise NotAnUpdateError
+    ids, _, _, corrected = update.examples
+    d = check_shared(about, update.shared, examples.codec, examples.width)
+    check_examples(about, update.examples, examples.codec)
+    gone = _known_places(examples, update.gone)
+    had = dict(known.corrected)
+    for each in (*known.names(gone), *ids):
+        had.pop(each, None)
+    had |= {each: labels for each, labels in zip(ids, corrected, strict=True) if labels}
+    examples = _updated_examples(examples.without(gone) if len(gone) else examples, update)
+    if 2 * examples.count < examples.end - LEAST:
+        raise NotAnUpdateError  # most are gone: reading numbers them anew
+    if "hats" in update.shared:
+        examples = examples.expanded_by(_expansion(update.shared["hats"]))
+    expect(examples.width == d, "width")
+    is_new = len(ids) or len(update.gone) or labels != about["labels"]
+    regions = _regions(about["labels"], examples) if is_new else known.regions
+    known = known.replaced(examples=examples, regions=regions, corrected=had)
+    return _finished(known, about, update)
+
+
+def _updated_examples(examples: Examples, update: Update) -> Examples:
+    ids, columns, rows, _ = update.examples
+    first = len(ids) - len(rows)
+    old = places_of(examples, columns.keys[:first])
+    if not np.array_equal(examples.digests[old], columns.digests[:first]):
+        raise NotAnUpdateError  # rows have changed
+    if len(old):
+        expect([examples.ids[place] for place in old.tolist()] == ids[:first], "ids")
+        examples = copy.copy(examples)
+        for name in ("regions", "weights", "times", "serials"):
+            column = getattr(examples, name).copy()
+            column[old] = getattr(columns, name)[:first]
+            setattr(examples, name, column)
+    for n in range(first, len(ids)):
+        expect(examples.place_of(ids[n]) is None, "ids")
+        about = About(float(columns.weights[n]), float(columns.times[n]), int(columns.serials[n]))
+        examples = _with_next_key(examples, int(columns.keys[n]))
+        examples = examples.appended(rows[n - first], int(columns.regions[n]), ids[n], about)
+    return examples
+
+
+def _finished(known: State, about: Any, update: Update) -> State:
+    # A state that has its examples, regions and corrections; the rest is in the records.
+    examples, owner = known.examples, known.regions.order.owner
+    far, base, changed = known.separators.far, known.separators, dict[int, Separator]()
+    if update.shared.get("far"):
+        far = _far(update.shared["far"], examples.width)
+    if far is not base.far or base.W.shape[1] != examples.width:
+        base, changed = Separators(examples.width, far), dict(base.records)
+    lists = check_separators(update.separators, examples, owner, has_far=far is not None)
+    changed |= _separators(update.separators, lists, examples, has_far=far is not None)
+    changed |= dict.fromkeys(update.gone_pairs, FAR)
+    frame = _frame(known.frame, about, update.shared, examples, has_far=far is not None)
+    separators = base.replaced(changed, len(owner))
+    if separators.far is not None:
+        _complete_far(separators, separators.far, frame, examples)
+    old = [known.separators.misfits(pair) for pair in changed]
+    new = [separators.misfits(pair) for pair in changed]
+    examples = _with_violations(examples, old, new)
+    return known.replaced(
+        settings=Settings(**about["settings"]),
+        examples=examples,
+        separators=separators,
+        listed=listed_in(examples),
+        frame=frame,
+        widths=Widths(*about["widths"]),
+        next_id=about["next_id"],
+        taught=about["taught"],
+        consolidated=about["consolidated"],
+        last_move=None,
     )
+
+
+def _complete_far(separators: Separators, far: FarPairs, frame: Frame, examples: Examples) -> None:
+    # Near pairs have weights, and no others; kernels need the images of all support vectors.
+    low, high = far.near_pairs()
+    weighty = [pair for pair, each in separators.records.items() if not each.is_far]
+    expect((high * (high - 1) // 2 + low).tolist() == sorted(weighty), "near")
+    used = [each.support.places for each in separators.records.values()]
+    places = np.unique(np.concatenate([NO_PLACES, *used]))
+    if len(places):
+        frame.images.of(examples.table, places)
+
+
+def _with_next_key(examples: Examples, key: int) -> Examples:
+    if examples.next_key == key:
+        return examples
+    twin = copy.copy(examples)
+    twin.next_key = key
+    return twin
+
+
+def _with_violations(examples: Examples, old: list[Ints], new: list[Ints]) -> Examples:
+    fewer, more = np.concatenate([NO_PLACES, *old]), np.concatenate([NO_PLACES, *new])
+    if not len(fewer) and not len(more):
+        return examples
+    twin = copy.copy(examples)
+    twin.violations = examples.violations.copy()
+    np.add.at(twin.violations, fewer, -1)
+    np.add.at(twin.violations, more, 1)
+    return twin
+
+
+def _known_places(examples: Examples, keys: Ints) -> Ints:
+    # The places of stored examples; keys of others are left out.
+    known = examples.keys[: examples.end]
+    return np.flatnonzero(np.isin(known, keys) & examples.stored[: examples.end])
+
+
+def _regions(labels: list[Label], examples: Examples) -> Regions:
+    order = examples.places()
+    small = np.uint16 if len(labels) < 2**16 else np.int64  # sorted faster
+    order = order[np.argsort(examples.regions[order].astype(small), kind="stable")]
+    bounds = np.searchsorted(examples.regions[order], np.arange(len(labels) + 1)).tolist()
+    expect(all(start < end for start, end in pairwise(bounds)), "members")
+    return Regions(labels, [Members(order[start:end]) for start, end in pairwise(bounds)])
+
+
+def _expansion(arrays: Arrays) -> Any:
     expansion = NO_EXPANSION
-    if "hats.of" in arrays:
-        hats = {name: arrays[f"hats.{name}"] for name in HATS}
-        expansion = expansion._replace(**hats)
+    if "of" in arrays:
+        expansion = expansion._replace(**{name: arrays[name] for name in HATS})
     if "missing.fill" in arrays:
         missing = {field: arrays[f"missing.{name}"] for name, field in MISSING.items()}
         expansion = expansion._replace(**missing)
-    examples = examples.expanded_by(expansion)
-    state = State(Settings(**about["settings"]), examples.width, examples.dtype, codec)
-    given, row = about["widths"]
-    state.examples, state.ids, state.notes = examples, about["ids"], about["notes"]
-    state.place_of = {state.ids[place]: place for place in examples.in_order().tolist()}
-    state.widths, state.next_id = Widths(given, row), about["next_id"]
-    state.taught = about["taught"]
-    state.corrected = {example_id: tuple(labels) for example_id, labels in about["corrected"]}
-    state.consolidated = about["consolidated"]
-    members = [Members(places) for places in _parted("members", arrays)]
-    state.regions = Regions(about["labels"], members)
-    state.frame = _frame(about, arrays)
-    state.separators = _separators(arrays, examples, state.regions.order.owner)
-    return state
+    return expansion
 
 
-def _frame(about: dict[str, Any], arrays: Arrays) -> Frame:
-    moments = RunningMoments(
-        arrays["sums.shift"],
-        arrays["sums.counts"],
-        arrays["sums.rows"],
-        arrays["sums.squares"],
-        squared("sums.scatter", arrays),
-        about["seen"],
-        about["scattered"],
-        about["exact_sums"],
-        about["stale_sums"],
-    )
-    K = squared("K", arrays)
-    assert K is not None
-    geometry = Geometry(arrays["origin"], K, squared("precision", arrays))
-    images = Images(geometry, arrays["images"].dtype)
-    images.restore(arrays["images"], arrays["images.of"])
+def _frame(
+    known: Frame, about: Any, parts: Mapping[str, Arrays], examples: Examples, *, has_far: bool
+) -> Frame:
+    moments, geometry, images = known.moments, known.geometry, known.images
+    d = examples.width
+    sums = (moments.shift, moments.counts, moments.sums, moments.squares)
+    if "sums" in parts:
+        arrays = parts["sums"]
+        sums = (arrays["shift"], arrays["counts"], arrays["rows"], arrays["squares"])
+    scatter = moments.scatter
+    if "scatter" in parts:
+        scatter = _squared("scatter", parts["scatter"], d)
+    if "metric" in parts:
+        K = _squared("K", parts["metric"], d)
+        assert K is not None
+        precision = _squared("precision", parts["metric"], d)
+        geometry = Geometry(parts["metric"]["origin"], K, precision)
+    if geometry is not known.geometry:
+        images = Images(geometry, np.dtype(np.float64) if has_far else examples.dtype)
     at = about["schedule"]
-    refresh_at, chosen_at, prior_at = at["refresh_at"], at["chosen_at"], at["prior_at"]
-    schedule = Schedule(tuple(refresh_at), tuple(chosen_at), tuple(prior_at), at["choose_at"])
-    return Frame(Choice(**about["choice"]), geometry, moments, schedule, images)
+    schedule = Schedule(*(_tupled(at[name]) for name in Schedule._fields))
+    moments = RunningMoments(
+        *sums, scatter, about["seen"], about["scattered"], about["exact_sums"], about["stale_sums"]
+    )
+    return Frame(Choice(**about["choice"]), geometry, moments, schedule, images.fork())
 
 
-def _separators(arrays: Arrays, examples: Examples, owner: Ints) -> Separators:
-    far = _unpacked_far(arrays) if "far.near" in arrays else None
-    separators = Separators(examples.width, far)
-    pairs = arrays["far.near"].tolist() if far is not None else pairs_between(owner)
-    priors = _priors(arrays, pairs, far)
-    pools = _unpooled(arrays, priors)
-    misfits, pending = _parted("misfits", arrays), _parted("pending", arrays)
-    room = len(pairs) if far is not None else pair_count(len(owner))
-    separators.make_room(room, examples.end, put_all=True)
-    for n, pair in enumerate(pairs):
-        w, b = arrays["W"][n], float(arrays["b"][n])
-        left = int(arrays["left"][n]) if "left" in arrays else 0
-        new = Separator(w, b, pools[n], misfits[n], pending[n], left=left)
-        separators.put(pair, new)
-    if far is not None:
-        for pair, places in zip(
-            arrays["far.pairs"].tolist(), _parted("far.misfits", arrays), strict=True
-        ):
-            if len(places):
-                separators.misfits[pair] = places
-    for places in separators.misfits.values():
-        separators.violations[places] += 1
-    violating = np.flatnonzero(separators.violations[: examples.end])
-    digests, counts = np.unique(examples.digests[violating], return_counts=True)
-    separators.listed = dict(zip(digests.tolist(), counts.tolist(), strict=True))
-    return separators
+def _tupled(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
-def pairs_with_weights(state: State) -> list[int]:
-    """Return the numbers of the pairs whose separators have weights, ascending."""
-    separators = state.separators
-    return sorted(separators.pools) if separators.far else pairs_between(state.regions.order.owner)
+def _separators(
+    records: Mapping[int, SeparatorRecord],
+    lists: Mapping[str, list[Ints]],
+    examples: Examples,
+    *,
+    has_far: bool,
+) -> dict[int, Separator]:
+    # `lists` has the places of the examples that the records name, in the order of the records.
+    found: dict[int, Separator] = {}
+    lows, _ = regions_of_all(np.array(list(records), dtype=np.int64))
+    nothing = np.zeros(examples.width)
+    named = zip(records.items(), lows.tolist(), *lists.values(), strict=True)
+    for (pair, record), low, misfits, pending, pool, support in named:
+        arrays = record.arrays
+        if "support" in arrays:
+            own = Support(support, arrays["coef"], *arrays["bounds"].tolist())
+            found[pair] = FAR._replace(misfits=misfits, support=own)
+            continue
+        prior = NO_PRIOR if has_far else Prior(nothing, 0.0)
+        if "prior.w" in arrays:
+            prior = Prior(arrays["prior.w"], float(arrays["prior.b"][0]))
+        signs = np.where(examples.regions[pool] == low, 1.0, -1.0)
+        rows = Pool.restored(prior, pool, signs, arrays["alpha"], arrays["idle"])
+        left = int(arrays["left"][0])
+        found[pair] = Separator(record.w, record.b, rows, misfits, pending, left=left)
+    return found
 
 
-def _discriminants(far: FarPairs) -> Arrays:
-    m = far.count
-    return {
-        "far.near_classes": np.array([far.near_classes]),
-        "far.within": np.array([far.within]),
-        "far.mean": far.mean[:m],
-        "far.V": far.V[:m],
-        "far.square": far.square[:m],
-        "far.half": far.half[:m],
-        "far.counts": far.counts[:m],
-        "far.reach": far.reach[:m],
-        "far.scale": far.scale[np.tril_indices(m, -1)],
-    }
-
-
-def _far_supports(separators: Separators, far: FarPairs) -> Arrays:
-    low, high = far.pairs_with_support()
-    both = list(zip(low.tolist(), high.tolist(), strict=True))
-    supports = [far.support(a, b) for a, b in both]
-    numbers = high * (high - 1) // 2 + low
-    bounds = [far.floor[low, high], far.floor[high, low], far.norm[low, high]]
-    misfits = [separators.misfits.get(pair, NO_PLACES) for pair in numbers.tolist()]
-    return {
-        "far.pairs": numbers,
-        **_joined("far.support", [support.places for support in supports]),
-        "far.coef": _end_to_end([support.coef for support in supports]),
-        "far.bounds": np.stack(bounds, axis=1),
-        **_joined("far.misfits", misfits),
-    }
-
-
-def _unpacked_far(arrays: Arrays) -> FarPairs:
-    m = len(arrays["far.half"])
-    near_classes, within = int(arrays["far.near_classes"][0]), float(arrays["far.within"][0])
-    far = FarPairs(arrays["far.V"].shape[1], near_classes, within)
+def _far(arrays: Arrays, width: int) -> FarPairs:
+    m = len(arrays["half"])
+    far = FarPairs(width, int(arrays["near_classes"][0]), float(arrays["within"][0]))
     far.make_room(m, exactly=True)
     far.count = m
-    for name in ("mean", "V", "square", "half", "counts", "reach"):
-        getattr(far, name)[:] = arrays[f"far.{name}"]
-    far.scale[np.tril_indices(m, -1)] = arrays["far.scale"]
-    far.scale += far.scale.T
-    low, high = regions_of_all(arrays["far.near"])
-    far.near[low, high] = far.near[high, low] = True
-    low, high = regions_of_all(arrays["far.pairs"])
-    ends = np.cumsum(arrays["far.support.sizes"])[:-1]
-    coefs = np.split(arrays["far.coef"], ends)
-    bounds = arrays["far.bounds"]
-    for a, b, places, coef in zip(
-        low.tolist(), high.tolist(), _parted("far.support", arrays), coefs, strict=False
-    ):
-        far.put_support(a, b, Support(places, coef))
-    far.floor[low, high], far.floor[high, low] = bounds[:, 0], bounds[:, 1]
-    far.norm[low, high] = far.norm[high, low] = bounds[:, 2]
+    for name in FAR_ROWS:
+        getattr(far, name)[:] = arrays[name]
+    half = np.tril_indices(m, -1)
+    for name in ("scale", "near"):
+        whole = getattr(far, name)
+        whole[half] = arrays[name]
+        whole[half[::-1]] = arrays[name]
     return far
 
 
-def pool_arrays(pools: Sequence[Pool], *, with_priors: bool) -> Arrays:
-    """Return the arrays of some pools, end to end; warm-start data are numbered from 0."""
-    arrays = {
-        **_joined("pool", [pool.places for pool in pools]),
-        "pool.signs": _end_to_end([pool.signs for pool in pools]).astype(np.int8),
-        "pool.alpha": _end_to_end([pool.alpha for pool in pools]),
-        "pool.idle": _end_to_end([pool.idle for pool in pools], np.int64),
-    }
-    if with_priors:
-        arrays["prior.b"] = np.array([pool.prior.b for pool in pools])
-        if any(pool.prior.w.any() for pool in pools):
-            arrays["prior.W"] = np.array([pool.prior.w for pool in pools])
-    for number, pool in enumerate(pools):
-        factor, sums, u, departed = pool.saved_warm_start()
-        if factor is not None:
-            n = int(factor.size[0])
-            arrays[f"factor.{number}"] = _lower(factor.L[:n, :n])
-            arrays[f"factor.{number}.order"] = factor.order[:n]
-        if sums is not None:
-            arrays[f"newton.{number}.L"] = _lower(sums.U.T)
-            arrays[f"newton.{number}.q"] = sums.q
-            arrays[f"newton.{number}.inside"] = sums.inside
-        if u is not None:
-            arrays[f"newton.{number}.u"] = u
-        if departed is not None:
-            arrays[f"newton.{number}.departed"] = departed
-    return arrays
-
-
-def _priors(arrays: Arrays, pairs: list[int], far: FarPairs | None) -> list[Prior]:
-    if far is not None:
-        return [NO_PRIOR] * len(pairs)  # they are computed from the discriminants
-    nothing = np.zeros(len(arrays["origin"]))
-    W = arrays["prior.W"] if "prior.W" in arrays else [nothing] * len(pairs)
-    return [Prior(w, b) for w, b in zip(W, arrays["prior.b"].tolist(), strict=True)]
-
-
-def _unpooled(arrays: Arrays, priors: list[Prior]) -> list[Pool]:
-    places = _parted("pool", arrays)
-    bounds = np.cumsum([0, *(len(part) for part in places)])
-    pools = []
-    for number, own in enumerate(places):
-        part = slice(bounds[number], bounds[number + 1])
-        pools.append(
-            Pool.restored(
-                priors[number],
-                own,
-                arrays["pool.signs"][part].astype(np.float64),
-                arrays["pool.alpha"][part],
-                arrays["pool.idle"][part],
-                _factor(arrays, number),
-                _newton(arrays, number),
-                arrays.get(f"newton.{number}.u"),
-                arrays.get(f"newton.{number}.departed"),
-            )
-        )
-    return pools
-
-
-def _factor(arrays: Arrays, number: int) -> Factor | None:
-    order = arrays.get(f"factor.{number}.order")
-    if order is None:
-        return None
-    n = len(order)  # the next solve makes room for all members
-    return Factor(_from_lower(arrays[f"factor.{number}"], n), order, np.array([n]))
-
-
-def _newton(arrays: Arrays, number: int) -> Sums | None:
-    half = arrays.get(f"newton.{number}.L")
-    if half is None:
-        return None
-    q = arrays[f"newton.{number}.q"]
-    U = np.ascontiguousarray(_from_lower(half, len(q)).T)
-    return Sums(U, q, arrays[f"newton.{number}.inside"])
-
-
-def square(name: str, A: Floats) -> Arrays:
-    """Return a matrix as a named array: of a symmetric one, the lower half is enough."""
+def _square(name: str, A: Floats) -> Arrays:
+    # A matrix as a named array: of a symmetric one, the lower half is enough.
     if A.ndim == 2 and np.array_equal(A, A.T):
-        return {f"{name}.lower": _lower(A)}
+        return {f"{name}.lower": np.concatenate([A[i, : i + 1] for i in range(len(A))])}
     return {name: A}
 
 
-def squared(name: str, arrays: Arrays) -> Floats | None:
-    """Return the matrix of that name; None if there is none."""
+def _squared(name: str, arrays: Arrays, n: int) -> Floats | None:
     half = arrays.get(f"{name}.lower")
     if half is None:
         return arrays.get(name)
-    lower = _from_lower(half, len(arrays["origin"]))
-    whole = lower + lower.T  # exact: one of the two is 0
-    np.fill_diagonal(whole, lower.diagonal())
-    return whole
-
-
-def _lower(A: Floats) -> Floats:
-    return np.concatenate([A[i, : i + 1] for i in range(len(A))] or [np.empty(0)])
-
-
-def _from_lower(half: Floats, n: int) -> Floats:
-    out, start = np.zeros((n, n)), 0
+    whole, start = np.zeros((n, n)), 0
     for i in range(n):
-        out[i, : i + 1] = half[start : start + i + 1]
+        whole[i, : i + 1] = whole[: i + 1, i] = half[start : start + i + 1]
         start += i + 1
-    return out
-
-
-def _joined(name: str, parts: Sequence[Ints]) -> Arrays:
-    # Lists of places end to end, and how long each is.
-    sizes = np.array([len(part) for part in parts], dtype=np.int64)
-    return {name: _end_to_end(parts, np.int64), f"{name}.sizes": sizes}
-
-
-def _parted(name: str, arrays: Arrays) -> list[Ints]:
-    ends = np.cumsum(arrays[f"{name}.sizes"])
-    return [part.copy() for part in np.split(arrays[name], ends)[: len(ends)]]
-
-
-def _end_to_end(parts: Sequence[NDArray[Any]], dtype: Any = np.float64) -> NDArray[Any]:
-    return np.concatenate([np.empty(0, dtype=dtype), *parts])
+    return whole

@@ -13,8 +13,7 @@ from minout.errors import NotConverged
 from minout.kernels import Factor, Rows, Sums
 from minout.maths import Geometry, Prior
 
-IDLE = 30
-"""A member whose α has been 0 for this many solves is removed from the pool."""
+IDLE = 30  # a member whose α has been 0 for this many solves is removed from the pool
 CHEAP = 16_000_000
 """A pool whose inner products take fewer multiplications is small: it is solved from scratch."""
 SMALL_ROOM = 400_000_000
@@ -23,8 +22,7 @@ LARGE_ROOM = 4_000_000_000
 """The bytes that all large pools together may use for inner products and factors."""
 RECOMPUTE_RESIDUAL = 1e-9
 """The residual above which a solve with updated sums is repeated with new ones."""
-UNSOLVED_RESIDUAL = 1e-6
-"""The residual above which a separator counts as not solved."""
+UNSOLVED_RESIDUAL = 1e-6  # the residual above which a separator counts as not solved
 
 
 class Problem(NamedTuple):
@@ -92,31 +90,18 @@ class Pool:
 
     @classmethod
     def restored(
-        cls,
-        prior: Prior,
-        places: Ints,
-        signs: Floats,
-        alpha: Floats,
-        idle: Ints,
-        factor: Factor | None,
-        sums: Sums | None,
-        u: Floats | None,
-        departed: Floats | None,
+        cls, prior: Prior, places: Ints, signs: Floats, alpha: Floats, idle: Ints
     ) -> "Pool":
-        """Return a pool restored from saved values."""
+        """Return a pool restored from saved values, without warm-start data."""
         pool = cls(prior)
         pool.places, pool.signs, pool.alpha, pool.idle = places, signs, alpha, idle
-        pool._warm_start = WarmStart(factor=factor, sums=sums, u=u, departed=departed)
         return pool
 
-    def saved_warm_start(self) -> tuple[Factor | None, Sums | None, Floats | None, Floats | None]:
-        """Return the warm-start data whose rounding depends on all earlier solves."""
-        warm = self._warm_start
-        return warm.factor, warm.sums, warm.u, warm.departed
-
-    def solved_by_alpha(self) -> bool:
-        """Return whether the weights are computed from α and images, not solved for directly."""
-        return self._warm_start.u is None
+    def moved(self, number: Ints) -> "Pool":
+        """Return the same pool after the row at place p has moved to number[p]."""
+        twin = self.with_prior(self.prior)
+        twin.places = number[self.places]
+        return twin
 
     def forget_products(self) -> None:
         """Drop inner products and their factor, because the images have changed."""
@@ -142,6 +127,15 @@ class Pool:
         twin.prior, twin._warm_start = prior, self._warm_start
         twin.places, twin.signs = self.places, self.signs
         twin.alpha, twin.idle = self.alpha, self.idle
+        return twin
+
+    def widened(self, prior: Prior) -> "Pool":
+        """Return the same pool for rows with more columns, in which all of its rows have 0.
+
+        Warm-start data of solves in the primal are dropped; they are made again when needed.
+        """
+        twin = self.with_prior(prior)
+        twin._warm_start = self._warm_start._replace(sums=None, u=None, departed=None)
         return twin
 
     def support(self, prior: Prior) -> "Pool":
@@ -262,7 +256,7 @@ class Pool:
 
     def goes_by_alpha(self, problem: Problem) -> bool:
         """Return whether the next solve is for α, from images, not for w directly."""
-        many = len(self.places) > max(len(self.prior.w) + 1, 64)
+        many = len(self.places) > max(problem.table.shape[1] + 1, 64)
         return not many or problem.geometry.precision is None
 
     def _targets(self, problem: Problem, known: Floats | None) -> Floats:

@@ -20,16 +20,12 @@ Singles = NDArray[np.float32]
 
 SMALL = 4_096
 """Up to so many weights in all, every separator is computed: no search is faster than that."""
-MANY = 32
-"""From so many rows on, BLAS is used."""
-TOGETHER = 32
-"""At most so many rows are compared with the same region at a time."""
-STALE = 2
-"""A proposal is computed again when one in so many separators has been replaced."""
+MANY = 32  # from so many rows on, BLAS is used
+TOGETHER = 32  # at most so many rows are compared with the same region at a time
+STALE = 2  # a proposal is computed again when one in so many separators has been replaced
 PIECES, PIECE = 8, 2**24
 """A batch is divided into so many pieces for the threads, of at most so many products by row."""
-BLOCK = 2**17
-"""So many numbers in rows are converted at a time."""
+BLOCK = 2**17  # so many numbers in rows are converted at a time
 
 
 class Winners(NamedTuple):
@@ -50,7 +46,7 @@ def winners(state: State, X: Floats) -> Winners:
     if state.separators.far is not None:
         return _far_winners(state, X)
     separators, origin, order = state.separators, state.frame.geometry.origin, state.regions.order
-    W, b, regions = separators.W, separators.b, len(state.regions)
+    W, b, at, regions = separators.W, separators.b, separators.at, len(state.regions)
     if pair_count(regions) * X.shape[1] <= SMALL:
         return _winners_of_all(state, X)
     V, v, _ = _proposal(separators, regions)
@@ -60,7 +56,7 @@ def winners(state: State, X: Floats) -> Winners:
 
     def decide(rows: Ints, together: int) -> int:
         number: int = kernels.best_first(
-            W, b, X, origin, rows, start, order, together, found, clipped
+            W, b, at, X, origin, rows, start, order, together, found, clipped
         )
         return number
 
@@ -125,7 +121,7 @@ def _proposal(separators: Separators, regions: int) -> Proposal:
     V, v = np.zeros((regions, separators.W.shape[1])), np.zeros(regions)
     with np.errstate(all="ignore"):
         for high in range(1, regions):
-            own = slice(pair_count(high), pair_count(high + 1))
+            own = separators.at[pair_count(high) : pair_count(high + 1)]
             V[:high] += separators.W[own]
             v[:high] += separators.b[own]
             V[high] -= separators.W[own].sum(axis=0)

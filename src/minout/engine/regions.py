@@ -3,7 +3,7 @@
 A separator stands between two regions of different labels.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -11,14 +11,12 @@ from minout._typing import Bools, Ints, Label
 from minout.kernels import Order
 
 NO_PLACES: Ints = np.empty(0, dtype=np.int64)
-LEAST_ROWS = 5
-"""A label with n different examples has at most n // 5 regions, and at least one."""
+LEAST_ROWS = 5  # a label with n different examples has at most n // 5 regions, and at least one
 LONGEST_LABEL = 10_000
 """The most characters of a label: an array of labels takes as many for each of them."""
 
 
-FEW = 10_000
-"""Up to this many pairs of places are compared one by one."""
+FEW = 10_000  # up to this many pairs of places are compared one by one
 
 
 def among(places: Ints, others: Ints) -> Bools:
@@ -46,17 +44,17 @@ def region_count(rows: int, most: int) -> int:
 
 
 class Members:
-    """The places of one region, in the order in which they were added.
+    """The places of one region, in the order in which they were added; never changed.
 
-    Like `Examples`, it has spare capacity: `appended` writes after the last place and returns a
-    new object that counts one more. Without its first place it shares the array, too.
+    Like `Examples`, it has spare capacity: `appended` writes behind the last place that anybody
+    sees. Without its first place it shares the array, too.
     """
 
-    __slots__ = ("_places", "_start", "count")
+    __slots__ = ("_places", "_start", "_tail", "count")
 
-    def __init__(self, places: Ints | None = None) -> None:
-        self._places: Ints = np.empty(8, dtype=np.int64) if places is None else places
-        self._start, self.count = 0, 0 if places is None else len(places)
+    def __init__(self, places: Ints = NO_PLACES) -> None:
+        self._places, self._start, self.count = places, 0, len(places)
+        self._tail = [len(places)]  # how far the shared array is in use
 
     @property
     def places(self) -> Ints:
@@ -65,11 +63,13 @@ class Members:
 
     def appended(self, place: int) -> "Members":
         """Return members with one more place."""
-        more = self._sharing(self._start, self.count + 1)
-        if self._start + self.count == len(self._places):
+        more, end = self._sharing(self._start, self.count + 1), self._start + self.count
+        if end == len(self._places) or self._tail[0] != end:
             room = np.empty(max(self.count, 8), dtype=np.int64)
             more._places, more._start = np.concatenate([self.places, room]), 0
-        more._places[more._start + self.count] = place
+            more._tail, end = [self.count], self.count
+        more._tail[0] = end + 1
+        more._places[end] = place
         return more
 
     def without(self, places: Ints) -> "Members":
@@ -81,11 +81,15 @@ class Members:
     def _sharing(self, start: int, count: int) -> "Members":
         twin = Members.__new__(Members)
         twin._places, twin._start, twin.count = self._places, start, count
+        twin._tail = self._tail
         return twin
 
 
 class Regions:
-    """The label of each region, by number, and its members; a label has one region or more."""
+    """The label of each region, by number, and its members; a label has one region or more.
+
+    It is never changed.
+    """
 
     __slots__ = ("_largest", "_of_label", "_order", "labels", "members")
 
@@ -141,27 +145,21 @@ class Regions:
             self._order = order  # complete: other threads may read it
         return order
 
-    def set_members(self, c: int, members: Members) -> None:
-        """Replace the members of region c, in place."""
-        largest, self._largest = self._largest, None
-        before = self.size(self.labels[c]) if c < len(self.members) else None
-        self.members[c : c + 1] = [members]
-        if before is not None and largest is not None:
-            size = self.size(self.labels[c])
-            if size >= before or before < largest:  # else another one may be the largest now
-                self._largest = max(largest, size)
-
-    def set_label(self, c: int, label: Label) -> None:
-        """Give region c, the last one or a new one, its label, in place."""
-        self.labels[c:] = [label]
-        self._of_label = _by_label(self.labels)
-        self._order = self._largest = None
-
-    def keep_first(self, count: int) -> None:
-        """Drop all regions after the first few, in place."""
-        del self.labels[count:], self.members[count:]
-        self._of_label = _by_label(self.labels)
-        self._order = self._largest = None
+    def with_members(self, changed: Mapping[int, Members], label: Label | None = None) -> "Regions":
+        """Return the regions with other members for some of them, and a new one with a label."""
+        twin, largest = Regions.__new__(Regions), self._largest
+        twin.labels, twin._of_label, twin._order = self.labels, self._of_label, self._order
+        twin.members, twin._largest = self.members.copy(), None
+        if label is not None:
+            twin.labels, twin._order, largest = [*self.labels, label], None, None
+            twin._of_label = _by_label(twin.labels)
+            twin.members.append(Members())
+        for c, members in changed.items():
+            twin.members[c] = members
+        sizes = [(self.size(each), twin.size(each)) for each in {twin.labels[c] for c in changed}]
+        if largest is not None and all(new >= old or old < largest for old, new in sizes):
+            twin._largest = max([largest, *(new for _, new in sizes)])
+        return twin
 
     def without(self, dropped: Iterable[int]) -> "Regions":
         """Return the regions without some of them, numbered again from 0."""

@@ -5,29 +5,27 @@ side of low. The kernels number them alike. Numbers of two regions of one label 
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from minout._typing import Floats, Ints
-from minout.engine.far import NO_SUPPORT, NO_WEIGHTS, FarPairs, Support, pool_of
+from minout.engine.far import NO_SUPPORT, NO_WEIGHTS, ClassRow, FarPairs, Support, pool_of
 from minout.engine.pool import Pool
 from minout.engine.regions import overlap
 from minout.maths import Prior
 
+Slots = NDArray[np.int32]
 NO_PLACES: Ints = np.empty(0, dtype=np.int64)
 SUFFICIENT_MARGIN = 0.5
 """While streaming, a separator does not move as long as all margins in it reach this."""
-LARGE_POOL = 150
-"""If the pool has more rows than this, all examples with a low margin wait …"""
-PENDING_SHARE = 0.03
-"""… until they are this share of the pool."""
+LARGE_POOL = 150  # if the pool has more rows than this, all examples with a low margin wait …
+PENDING_SHARE = 0.03  # … until they are this share of the pool
 COSTLY = 1_000_000
 """If a check takes this many multiplications, examples with a low margin above 0 wait …"""
-FITTED_SHARE = 0.1
-"""… until they are this share of the pool."""
+FITTED_SHARE = 0.1  # … until they are this share of the pool
 
 
 class Separator(NamedTuple):
@@ -61,12 +59,7 @@ class Separator(NamedTuple):
     def waits(self, margin: float, rows: int) -> bool:
         """Return whether a new example with a low margin waits for the next settle.
 
-        Parameters
-        ----------
-        margin : float
-            Its margin.
-        rows : int
-            How many rows the next settle checks: those of both regions, the new one included.
+        That would check so many rows: those of both regions, the new one included.
         """
         size, waiting = len(self.pool.places), len(self.pending) + self.left + 1
         if size > LARGE_POOL and waiting < PENDING_SHARE * size:
@@ -76,12 +69,7 @@ class Separator(NamedTuple):
     def may_wait(self, more: int, rows: int) -> bool:
         """Return whether a settle for support vectors that left, or low margins above 0, may wait.
 
-        Parameters
-        ----------
-        more : int
-            How many there are beside those that have left and those that are pending.
-        rows : int
-            How many rows the next settle checks.
+        There are `more` of them beside those that have left and those that are pending.
         """
         if self.is_far:
             return False
@@ -97,9 +85,15 @@ class Separator(NamedTuple):
         pending = self.pending[~np.isin(self.pending, places)]
         return self._replace(pool=self.pool.only(~leaving), left=left, pending=pending)
 
-    def copy(self) -> "Separator":
-        """Return a copy that does not share what `Separators.put` overwrites."""
-        return self._replace(w=self.w.copy(), support=self.support.copy())
+    def moved(self, number: Ints) -> "Separator":
+        """Return the same separator after the example at place p has moved to number[p]."""
+        support = self.support._replace(places=number[self.support.places])
+        return self._replace(
+            pool=self.pool.moved(number),
+            misfits=number[self.misfits],
+            pending=number[self.pending],
+            support=support,
+        )
 
     @classmethod
     def new(cls, width: int) -> "Separator":
@@ -109,8 +103,8 @@ class Separator(NamedTuple):
 
 
 NO_PRIOR = Prior(NO_WEIGHTS, 0.0)
-FAR = Separator(NO_WEIGHTS, 0.0, Pool(NO_PRIOR), NO_PLACES)
-"""A far pair without support."""
+NO_POOL = Pool(NO_PRIOR)
+FAR = Separator(NO_WEIGHTS, 0.0, NO_POOL, NO_PLACES)  # a far pair without support
 
 
 class Proposal(NamedTuple):
@@ -161,18 +155,14 @@ def pairs_between(owner: Ints) -> list[int]:
 
 
 class Separators:
-    """All separators, by number: weights packed for the kernels, the rest in dictionaries.
+    """All separators by number, with weights packed for the kernels; never changed.
 
-    Without far pairs there is an entry for each pair of regions, and a separator's number is its
-    row of W. With them (`far`) there is one for each near pair, and `far` knows its row; the
-    supports of far pairs are there, too, and `misfits` has an entry for far pairs that have some;
-    the priors of near pairs are not stored, but computed from the discriminants.
+    Without far pairs there is a record for each pair of regions that was solved. With them (`far`)
+    there is one for each near pair, and for far pairs with support vectors or misfits; the priors
+    of near pairs are not stored, but computed from the discriminants.
 
-    `violations` counts for each place in how many separators of its region it is a misfit;
-    `listed` counts, for the digest of each such row, the places that have it. Entries beyond the
-    separators and places in use mean nothing.
-
-    `left` has an entry for separators from which support vectors have fallen out of the window.
+    W and b have spare capacity and are shared: a separator that moves gets a new row, behind those
+    that anybody sees. at[pair] is the row of a separator; row 0 is empty.
 
     `moves` counts how often a separator was replaced. `proposal` is a cache for predictions, None
     if there is none (`engine/prediction.py`).
@@ -181,204 +171,169 @@ class Separators:
     def __init__(self, width: int, far: FarPairs | None = None) -> None:
         self.W: Floats = np.zeros((1, width))
         self.b: Floats = np.zeros(1)
-        self.pools: dict[int, Pool] = {}
-        self.misfits: dict[int, Ints] = {}
-        self.pending: dict[int, Ints] = {}
-        self.left: dict[int, int] = {}
-        self.violations: Ints = np.zeros(8, dtype=np.int64)
-        self.listed: dict[int, int] = {}
+        self.at: Slots = np.zeros(0, dtype=np.int32)
+        self.records: dict[int, Separator] = {}
+        self.far = far
         self.moves = 0
         self.proposal: Proposal | None = None
-        self.far = far
-        self._in_use: tuple[int, dict[int, Ints]] = (0, {})
-        self._slots: dict[int, int] = {}
-        self._free: list[int] = []
-        self._used = 0
-        self._known = 0
+        self._tail = [1]  # how many rows of the shared W are in use
+        self._in_use: dict[int, Ints] = {}
 
     def __getitem__(self, pair: int) -> Separator:
-        if self.far is not None and pair not in self.pools:
-            low, high = regions_of(pair)
-            support = self.far.support(low, high)
-            pool = pool_of(support, self.far.prior(low, high))
-            misfits = self.misfits.get(pair, NO_PLACES)
-            return FAR._replace(pool=pool, misfits=misfits, support=support)
-        slot, pool = pair, self.pools[pair]
-        if self.far is not None:
-            slot, pool = self._slots[pair], pool.with_prior(self.far.prior(*regions_of(pair)))
-        return Separator(
-            self.W[slot],
-            float(self.b[slot]),
-            pool,
-            self.misfits[pair],
-            self.pending[pair],
-            left=self.left.get(pair, 0),
-        )
+        record = self.records.get(pair)
+        if self.far is None:
+            return Separator.new(self.W.shape[1]) if record is None else record
+        low, high = regions_of(pair)
+        prior = self.far.prior(low, high)
+        if record is None:
+            return FAR._replace(pool=pool_of(NO_SUPPORT, prior))
+        if record.is_far:
+            return record._replace(pool=pool_of(record.support, prior))
+        return record._replace(pool=record.pool.with_prior(prior))
+
+    def misfits(self, pair: int) -> Ints:
+        """Return the places of the misfits of a separator."""
+        record = self.records.get(pair)
+        return NO_PLACES if record is None else record.misfits
+
+    def waiting(self) -> list[int]:
+        """Return the pairs with pending examples, or that support vectors have left."""
+        records = self.records.items()
+        return [pair for pair, record in records if len(record.pending) or record.left]
 
     def holding(self, pairs: Iterable[int], places: Ints) -> list[int]:
-        """Return the pairs for which `self[pair].holds(places)`, if anything is stored for them."""
-        are_misfits = bool(np.count_nonzero(self.violations[places]))
-        found = []
-        for pair in pairs:
-            if pair in self.pools:
-                holds = overlap(self.pools[pair].places, places)
-                holds = holds or overlap(self.pending[pair], places)
-                holds = holds or (are_misfits and overlap(self.misfits[pair], places))
-            else:  # far
-                holds = self.has(pair) and self[pair].holds(places)
-            if holds:
-                found.append(pair)
-        return found
+        """Return the pairs for which `self[pair].holds(places)`."""
+        records = self.records
+        return [pair for pair in pairs if pair in records and records[pair].holds(places)]
 
     def in_use(self, c: int, others: Iterable[int]) -> Ints:
         """Return the places that are in a pool, or pending, in the separators of a region.
 
-        `others` are the regions on the other side. The result is cached until a separator moves.
+        `others` are the regions on the other side. The result is cached.
         """
-        moves, found = self._in_use
-        if moves != self.moves:
-            found = {}
-            self._in_use = self.moves, found
-        if c not in found:
-            pairs = [pair_number(c, o) for o in others]
-            parts = [self.pools[pair].places for pair in pairs]
-            parts += [self.pending[pair] for pair in pairs]
-            found[c] = np.concatenate([NO_PLACES, *parts])
-        return found[c]
-
-    def has(self, pair: int) -> bool:
-        """Return whether anything is stored for a pair."""
-        if pair in self.pools or self.far is None:
-            return True
-        low, high = regions_of(pair)
-        return bool(self.far.index[low, high] >= 0)
+        if c not in self._in_use:
+            found = [self.records.get(pair_number(c, o)) for o in others]
+            records = [record for record in found if record is not None]
+            parts = [part for each in records for part in (each.pool.places, each.pending)]
+            self._in_use[c] = np.concatenate([NO_PLACES, *parts])
+        return self._in_use[c]
 
     def stored(self, owner: Ints) -> list[int]:
         """Return the numbers of the pairs for which something is stored, ascending.
 
         owner[c] is the number of the label of region c.
         """
-        if self.far is None:
-            return pairs_between(owner)
-        low, high = self.far.pairs_with_support()
-        return sorted([*self.pools, *(high * (high - 1) // 2 + low).tolist()])
+        return pairs_between(owner) if self.far is None else sorted(self.records)
 
     def support_of(self, pair: int) -> Pool:
         """Return a pool with the support vectors of a pair; its prior is a placeholder."""
-        if pair in self.pools:
-            return self.pools[pair]
-        assert self.far is not None
-        return pool_of(self.far.support(*regions_of(pair)), NO_PRIOR)
-
-    def rows_of(self, pairs: list[int]) -> Ints:
-        """Return the rows of W of some separators with weights."""
-        rows = pairs if self.far is None else [self._slots[pair] for pair in pairs]
-        return np.array(rows, dtype=np.int64)
+        record = self.records.get(pair)
+        if record is None:
+            return Pool(NO_PRIOR)
+        return pool_of(record.support, NO_PRIOR) if record.is_far else record.pool
 
     def drop_products(self) -> None:
-        """Free the inner products of small pools, in place."""
-        for pool in self.pools.values():
-            pool.drop_products()
+        """Free the inner products of small pools: a cache."""
+        for record in self.records.values():
+            record.pool.drop_products()
 
-    def put(self, pair: int, separator: Separator) -> None:
-        """Replace a separator, in place; call `make_room` first."""
-        self.moves += 1
-        if separator.is_far:
-            self._put_far(pair, separator)
-            return
-        slot = self._slot(pair)
-        self.W[slot], self.b[slot] = separator.w, separator.b
-        pool = separator.pool
-        self.pools[pair] = pool if self.far is None else pool.with_prior(NO_PRIOR)
-        self.misfits[pair] = separator.misfits
-        self.pending[pair] = separator.pending
-        self._put_left(pair, separator.left)
+    def replaced(
+        self, changed: Mapping[int, Separator], regions: int, row: ClassRow | None = None
+    ) -> "Separators":
+        """Return these with some separators replaced, for so many regions.
 
-    def _put_left(self, pair: int, left: int) -> None:
-        if left:
-            self.left[pair] = left
-        else:
-            self.left.pop(pair, None)
-
-    def keep_first(self, regions: int) -> None:
-        """Drop what belongs to later regions, in place."""
-        if self.far is None:
-            return
-        self.far.count = min(self.far.count, regions)
-        parts = (self.pools, self.misfits, self.pending, self.left, self._slots)
-        for each in parts:
-            for pair in [pair for pair in each if pair >= pair_count(regions)]:
-                del each[pair]
-
-    def make_room(self, pairs: int, places: int, *, put_all: bool = False) -> None:
-        """Grow the arrays, if needed, to hold this many separators and places.
-
-        With far pairs, `pairs` is the number of near pairs that are to be added. With `put_all`
-        all separators are `put` next, so that none are made for them and for regions of one label.
+        With far pairs, `row` is a new discriminant of a class; pairs that it makes near or far must
+        be among those that are replaced.
         """
-        if self.far is not None:
-            pairs += self._used
-        if pairs > len(self.b):
-            size = 2 * pairs if self.far is None else pairs + pairs // 4
-            W, b = np.zeros((size, self.W.shape[1])), np.zeros(size)
-            W[: len(self.b)], b[: len(self.b)] = self.W, self.b
-            self.W, self.b = W, b
-        if self.far is None:
-            for pair in () if put_all else range(self._known, pairs):
-                new = Separator.new(self.W.shape[1])
-                self.pools[pair], self.misfits[pair] = new.pool, new.misfits
-                self.pending[pair] = new.pending
-            self._known = max(self._known, pairs)
-        if places > len(self.violations):
-            more = np.zeros(max(places - len(self.violations), len(self.violations)), np.int64)
-            self.violations = np.concatenate([self.violations, more])
+        if not changed and row is None and len(self.at) == pair_count(regions):
+            return self
+        twin = self._with_room(sum(not each.is_far for each in changed.values()))
+        known, twin.at = twin.at, np.zeros(pair_count(regions), dtype=np.int32)
+        twin.at[: len(known)] = known
+        twin.records, twin.moves = twin.records.copy(), self.moves + len(changed)
+        if self.far is not None and twin.far is self.far:
+            twin.far = self.far.twin()
+        if row is not None:
+            assert twin.far is not None
+            twin.far.set_class(row)
+        for pair, separator in changed.items():
+            twin._put(pair, separator)
+        return twin
 
     def only(self, kept: list[int]) -> "Separators":
         """Return the separators between some regions, numbered again from 0."""
         number = {c: n for n, c in enumerate(kept)}
-        far = None if self.far is None else self.far.only(kept)
-        twin = Separators(self.W.shape[1], far)
-        stays = [
-            (pair, pair_number(number[low], number[high]))
-            for pair, (low, high) in ((pair, regions_of(pair)) for pair in self.misfits)
-            if low in number and high in number
-        ]
-        near = sum(pair in self.pools for pair, _ in stays)
-        room = pair_count(len(kept)) if far is None else near
-        twin.make_room(room, len(self.violations))
-        for pair, renumbered in stays:
-            if pair in self.pools:
-                twin.put(renumbered, self[pair])
-            else:
-                twin.misfits[renumbered] = self.misfits[pair]
-        twin.violations[: len(self.violations)] = self.violations
-        twin.listed = dict(self.listed)
+        twin = self._shallow()
+        twin.far, twin.proposal = None if self.far is None else self.far.only(kept), None
+        twin.at, twin.records = np.zeros(pair_count(len(kept)), dtype=np.int32), {}
+        for pair, record in self.records.items():
+            low, high = regions_of(pair)
+            if low in number and high in number:
+                low, high = number[low], number[high]
+                twin.records[pair_number(low, high)] = record
+                twin.at[pair_number(low, high)] = self.at[pair]
+                if twin.far is not None and record.is_far:
+                    twin.far.put_support(low, high, record.support)
+                elif twin.far is not None:
+                    twin.far.put_near(low, high, int(self.at[pair]))
         return twin
 
-    def _slot(self, pair: int) -> int:
-        # The row of W of a separator with weights; a new one if it has none.
-        if self.far is None:
-            return pair
-        if pair not in self._slots:
-            if self._free:
-                slot = self._free.pop()
-            else:
-                slot, self._used = self._used, self._used + 1
-            self._slots[pair] = slot  # an interruption before this line loses a row, no more
-        self.far.put_near(*regions_of(pair), self._slots[pair])
-        return self._slots[pair]
+    def moved(self, number: Ints) -> "Separators":
+        """Return the same separators after the example at place p has moved to number[p]."""
+        twin = self._shallow()
+        twin.records = {pair: record.moved(number) for pair, record in self.records.items()}
+        if self.far is not None:
+            twin.far = self.far.twin()
+            for pair, record in twin.records.items():
+                if record.is_far:
+                    twin.far.put_support(*regions_of(pair), record.support)
+        return twin
 
-    def _put_far(self, pair: int, separator: Separator) -> None:
-        assert self.far is not None
-        if pair in self._slots:
-            self._free.append(self._slots.pop(pair))
-        for each in (self.pending, self.left, self.pools):
-            each.pop(pair, None)
-        self.far.put_support(*regions_of(pair), separator.support)
-        if len(separator.misfits):
-            self.misfits[pair] = separator.misfits
-        else:
-            self.misfits.pop(pair, None)
+    def _put(self, pair: int, separator: Separator) -> None:
+        # Replace a separator of a new object.
+        if separator.is_far:
+            assert self.far is not None
+            self.far.put_support(*regions_of(pair), separator.support)
+            self.at[pair] = 0
+            self.records.pop(pair, None)
+            if len(separator.support.places) or len(separator.misfits):
+                self.records[pair] = separator._replace(pool=NO_POOL)
+            return
+        slot = self._tail[0]
+        self._tail[0] = slot + 1
+        self.W[slot], self.b[slot], self.at[pair] = separator.w, separator.b, slot
+        pool = separator.pool
+        if self.far is not None:
+            self.far.put_near(*regions_of(pair), slot)
+            pool = pool.with_prior(NO_PRIOR)
+        self.records[pair] = separator._replace(w=self.W[slot], pool=pool)
+
+    def _shallow(self) -> "Separators":
+        twin = Separators.__new__(Separators)
+        vars(twin).update(vars(self), _in_use={})
+        return twin
+
+    def _with_room(self, more: int) -> "Separators":
+        # A twin with free rows of W; the rows in use are copied if there are not enough.
+        twin = self._shallow()
+        if self._tail[0] + more <= len(self.b):
+            return twin
+        pairs = [pair for pair, record in self.records.items() if not record.is_far]
+        used = len(pairs) + 1
+        size = used + more + max(used, more)
+        twin.W, twin.b = np.zeros((size, self.W.shape[1])), np.zeros(size)
+        rows, twin._tail = self.at[pairs], [used]
+        twin.W[1:used], twin.b[1:used] = self.W[rows], self.b[rows]
+        twin.at = self.at.copy()
+        twin.at[pairs] = np.arange(1, used)
+        twin.records = self.records.copy()
+        if self.far is not None:
+            twin.far = self.far.twin()
+        for pair, slot in zip(pairs, range(1, used), strict=True):
+            twin.records[pair] = self.records[pair]._replace(w=twin.W[slot])
+            if twin.far is not None:
+                twin.far.put_near(*regions_of(pair), slot)
+        return twin
 
 
 def carried(pools: dict[int, Pool], places: Ints, before: Ints, after: Ints) -> dict[int, Pool]:

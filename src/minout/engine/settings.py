@@ -10,7 +10,7 @@ import numpy as np
 
 from minout.engine.choice import HATS, REGIONS, SHAPES, STRENGTHS, Choice
 from minout.engine.folds import Shape
-from minout.engine.window import Window, window
+from minout.engine.window import MOST, Window, is_number, window
 from minout.errors import InvalidInputError
 from minout.maths import Blocks
 
@@ -18,11 +18,8 @@ Auto = Literal["auto"]
 Keep = str | int | dict[str, int]
 NEAR_CLASSES = 32
 """How many nearest classes of each are near, if the user does not say (`engine/far.py`)."""
-MANY_CLASSES = 200
-"""The number of classes up to which all pairs are near, if the user does not say."""
-MOST_COLUMNS = 200
-"""Columns are expanded to at most so many, if the user does not say."""
-MOST = 2**31
+MANY_CLASSES = 200  # the number of classes up to which all pairs are near, if the user does not say
+MOST_COLUMNS = 200  # columns are expanded to at most so many, if the user does not say
 
 
 @dataclass(frozen=True)
@@ -63,30 +60,17 @@ class Settings:
                 raise InvalidInputError(f'`{name}` must be True, False or "auto", not {value!r}.')
         if not isinstance(self.refresh, str) or self.refresh not in ("auto", "manual"):
             raise InvalidInputError(f'`refresh` must be "auto" or "manual", not {self.refresh!r}.')
-        near = self.near_classes
-        if not (isinstance(near, str) and near in ("auto", "all")) and not (
-            isinstance(near, int) and not isinstance(near, bool) and 1 <= near <= MOST
+        for name, also, words in (
+            ("near_classes", ("all", "auto"), ', "all" or "auto"'),
+            ("regions", ("auto",), ' or "auto"'),
+            ("expand", (None, "auto"), ', None or "auto"'),
         ):
-            raise InvalidInputError(
-                f'`near_classes` must be a whole number from 1, "all" or "auto", not {near!r}.'
-            )
-
-        regions = self.regions
-        if not _is_auto(regions) and not (
-            isinstance(regions, int) and not isinstance(regions, bool) and 1 <= regions <= MOST
-        ):
-            raise InvalidInputError(
-                f'`regions` must be a whole number from 1 or "auto", not {regions!r}.'
-            )
-
-        expand = self.expand
-        if not (expand is None or _is_auto(expand)) and not (
-            isinstance(expand, int) and not isinstance(expand, bool) and 1 <= expand <= MOST
-        ):
-            raise InvalidInputError(
-                f'`expand` must be a whole number from 1, None or "auto", not {expand!r}.'
-            )
-
+            value = getattr(self, name)
+            is_word = (value is None or isinstance(value, str)) and value in also
+            if not is_word and not is_number(value):
+                raise InvalidInputError(
+                    f"`{name}` must be a whole number from 1{words}, not {value!r}."
+                )
         if not isinstance(self.missing, str) or self.missing not in ("error", "mean"):
             raise InvalidInputError(f'`missing` must be "error" or "mean", not {self.missing!r}.')
         self._check_keep()

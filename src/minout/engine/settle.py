@@ -10,15 +10,13 @@ from minout._typing import Floats, Ints
 from minout.engine.batch import solve_and_measure
 from minout.engine.check import MARGIN_TOLERANCE, CheckResult, check, judge
 from minout.engine.pool import Pool, Problem
+from minout.engine.regions import NO_PLACES
 from minout.errors import NotConverged
 
 WORTH_DIVIDING = 1_000_000
 """Jobs of fewer multiplications per check are not divided between threads."""
-BATCH = 256
-"""The number of small jobs that are settled at a time."""
-NUMBERS = 2**22
-"""About so many numbers are decoded for the small jobs that are settled at a time."""
-NO_PLACES: Ints = np.empty(0, dtype=np.int64)
+BATCH = 256  # the number of small jobs that are settled at a time
+NUMBERS = 2**22  # about so many numbers are decoded for the small jobs that are settled at a time
 NO_SIGNS: Floats = np.empty(0)
 
 

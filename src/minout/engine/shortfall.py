@@ -17,16 +17,14 @@ from minout.engine.frame import Rows
 from minout.engine.table import RowTable, blocks, rows_at
 from minout.maths import Geometry
 
-BLOCK = 1_024
-"""The number of rows that are multiplied at a time."""
+BLOCK = 1_024  # the number of rows that are multiplied at a time
 ROUNDING = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-12}
 """Tolerance for a product, relative to the lengths of the vectors.
 
 Sums of products in float32 are off by at most their depth times 2⁻²⁴ of Σ|v_i x_i|: BLAS sums rows
 in blocks less than 100 deep, which is 6e-6; vectors rounded to float32 add 2·6e-8.
 """
-LARGEST = 1e18
-"""Discriminants with larger weights are multiplied in double precision."""
+LARGEST = 1e18  # discriminants with larger weights are multiplied in double precision
 Low = dict[int, tuple[Ints, Floats]]
 """For each pair of classes, by number: places with a low margin, and their signs."""
 

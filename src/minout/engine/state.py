@@ -1,8 +1,5 @@
-"""The state of the engine, a change of it, and `apply`, the only function that changes it."""
+"""The state of the engine: an immutable snapshot of examples, separators and settings."""
 
-from collections.abc import Mapping
-from heapq import heappop, heappush
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,12 +9,12 @@ from minout import kernels, maths
 from minout._typing import Floats, Id, Ints, Label
 from minout.codecs import ExactCodec
 from minout.engine.choice import Choice
-from minout.engine.examples import Examples, StoredRow
-from minout.engine.far import ClassRow, Support, lengths, pool_of
+from minout.engine.examples import Examples
+from minout.engine.far import ClassRow, lengths, pool_of
 from minout.engine.frame import Frame
 from minout.engine.pool import Problem
 from minout.engine.regions import Members, Regions
-from minout.engine.reports import NOTHING_MOVED, Certificate, Refresh
+from minout.engine.reports import Certificate, Refresh
 from minout.engine.separators import (
     NO_PLACES,
     SUFFICIENT_MARGIN,
@@ -29,11 +26,9 @@ from minout.engine.separators import (
 from minout.engine.settings import Settings
 from minout.engine.window import Ages
 
-NOTHING: Mapping[Any, Any] = MappingProxyType({})
-NONE = (None, None, None)
-PIECE = 2**22
-LEAST = 64
-"""Scores are divided between threads into pieces of so many products, and so many rows."""
+FEW = 64
+"""Places are numbered anew when half are of forgotten examples, and there are more than so many."""
+PIECE, LEAST = 2**22, 64  # the products, and the rows, of a piece of scores for a thread
 
 
 class Widths(NamedTuple):
@@ -44,15 +39,13 @@ class Widths(NamedTuple):
 
 
 class Move(NamedTuple):
-    """The separators that the last step moved, as they were before it.
+    """The separators that the last step moved, as they were before it, by number.
 
-    `weights` has w and b by number; with far pairs, `supports` has the supports of those that
-    moved, and `row` the discriminant that was replaced. `regions` and `origin` are the number of
-    regions and the origin before the step, `added` is the place of the row that it added, or -1.
+    With far pairs, `row` is the discriminant that was replaced. `regions` and `origin` are the
+    number of regions and the origin before the step, `added` the place of the row that it added.
     """
 
-    weights: dict[int, tuple[Floats, float]]
-    supports: dict[int, Support]
+    separators: dict[int, Separator]
     row: ClassRow | None
     regions: int
     added: int
@@ -60,94 +53,67 @@ class Move(NamedTuple):
 
 
 class State:
-    """Everything that the engine stores between two steps.
+    """Everything that the engine knows between two steps; never changed.
 
-    Attributes
-    ----------
-    settings : Settings
-        The settings as the user passed them.
-    examples : Examples
-        Rows, region numbers and digests, by place.
-    ids, place_of : list and dict
-        The id at each place ("" where an example was forgotten), and the place of each id.
-    regions : Regions
-        Labels by region number, and the places of each region.
-    separators : Separators
-        One separator per pair of regions of different labels, and the index of misfits.
-    frame : Frame
-        What all separators share.
-    widths : Widths
-        The lengths of examples and rows.
-    next_id : int
-        The number from which the next free id is searched.
-    taught : int
-        The serial number of the next example; `consolidate` numbers the stored ones from 0 again.
-    corrected : dict
-        For each corrected example, the labels that it had before.
-    notes : dict
-        The user's own notes, saved with the rest.
-    consolidated : bool
-        Whether nothing has changed since the state was consolidated.
-    last_move : Move or None
-        The separators that the last step moved; not saved.
+    A step returns a new state, which shares what has not changed. So whoever holds a state may read
+    it for as long as it likes, whatever is taught meanwhile.
     """
 
     def __init__(
         self, settings: Settings, width: int, dtype: Any, codec: ExactCodec | None = None
     ) -> None:
-        self.settings = settings
+        self.settings = settings  # as the user passed them
         self.examples = Examples(width, dtype, codec=codec)
         if settings.missing == "mean":
             self.examples = self.examples.expanded_by(maths.filling(width))
-        self.ids: list[Id] = []
-        self.place_of: dict[Id, int] = {}
         self.regions = Regions()
         self.separators = Separators(width)
+        self.listed: dict[int, int] = {}  # how many misfits there are with each digest
         self.frame = Frame.first(settings, np.zeros(width, dtype=dtype), 0)
         self.widths = Widths()
-        self.next_id = self.taught = 0
-        self.corrected: dict[Id, tuple[Label, ...]] = {}
-        self.notes: dict[str, Any] = {}
-        self.consolidated = False
-        self.last_move: Move | None = None
-        self._drop_caches()
-
-    def _drop_caches(self) -> None:
-        # Ages and free places; they are computed again when they are needed.
+        self.next_id = 0  # from here on the next free id is searched
+        self.taught = 0  # the next serial number; `consolidate` numbers the examples from 0 again
+        self.corrected: dict[Id, tuple[Label, ...]] = {}  # the labels that examples had before
+        self.consolidated = False  # and nothing has changed since
+        self.last_move: Move | None = None  # not saved
+        self.schema: Any = None  # what the caller knows of its inputs
         self._ages: Ages | None = None
-        self._free: list[int] | None = None
 
-    def follow(self, delta: "Delta") -> None:
-        """Bring the caches of ages and free places up to a change that has been applied."""
-        if delta.region_count is not None:
-            self._drop_caches()
-        if self._free is not None:
-            for place in delta.removed.tolist():
-                heappush(self._free, place)
-        if delta.added is None and (delta.settings, delta.relabelled, delta.all_regions) != NONE:
-            self._ages = None
-        elif delta.added is not None and self._ages is not None:
-            place = self.examples.added
-            self._ages.add(self.label_at(place), place, self.examples.about(place))
+    def replaced(self, **changes: Any) -> "State":
+        """Return a state with other values of some attributes."""
+        twin = State.__new__(State)
+        vars(twin).update(vars(self), _ages=None, **changes)
+        return twin
+
+    def followed_by(self, new: "State", place: int) -> None:
+        """Pass the cache of ages on to the next state, which has one more example at a place.
+
+        It is taken from this state, because it is changed in place.
+        """
+        ages, self._ages = self._ages, None
+        if ages is not None:
+            ages.add(new.label_at(place), place, new.examples.about(place))
+            new._ages = ages
+
+    @property
+    def count(self) -> int:
+        """The number of stored examples."""
+        return self.examples.count
 
     @property
     def turnover(self) -> int:
         """How many examples have been taught and forgotten since they were numbered from 0."""
-        return 2 * self.taught - len(self.place_of)
+        return 2 * self.taught - self.count
 
     def by_age(self) -> Ages:
-        """Return the stored examples by age."""
+        """Return the stored examples by age; only the thread that makes the next state may ask."""
         if self._ages is None:
             self._ages = Ages(self)
         return self._ages
 
-    def free_place(self) -> int:
-        """Return the lowest place that is not in use."""
-        if self._free is None:
-            self._free = self.examples.free().tolist()  # sorted, so a heap
-        while self._free and self.examples.stored[self._free[0]]:
-            heappop(self._free)
-        return self._free[0] if self._free else self.examples.end
+    def place_of(self, example_id: Id) -> int | None:
+        """Return the place of a stored example; None if there is none with this id."""
+        return self.examples.place_of(example_id)
 
     @property
     def labels(self) -> list[Label]:
@@ -191,9 +157,9 @@ class State:
     def _margins(self, x: Floats, c: int, enough: float, out: Floats) -> float:
         # Set the margins, and return the least; some may be missing if that is below `enough`.
         separators, geometry, owner = self.separators, self.frame.geometry, self.regions.order.owner
-        W, b, origin = separators.W, separators.b, geometry.origin
+        W, b, at, origin = separators.W, separators.b, separators.at, geometry.origin
         if separators.far is None:
-            return float(kernels.region_margins(W, b, x, origin, owner, c, enough, out))
+            return float(kernels.region_margins(W, b, at, x, origin, owner, c, enough, out))
         length, far = float(lengths(geometry, x[None])[0]), self.far()
         return float(kernels.far_margins(far, x, origin, length, c, SUFFICIENT_MARGIN, out))
 
@@ -227,11 +193,12 @@ class State:
     def region_scores(self, X: Floats) -> Floats:
         """Return the smallest margin that expanded rows would have in each region: (n, regions)."""
         out = np.empty((len(X), len(self.regions)))
-        W, b, origin = self.separators.W, self.separators.b, self.frame.geometry.origin
+        separators, origin = self.separators, self.frame.geometry.origin
         owner = self.regions.order.owner
 
         def compute(rows: slice) -> None:
-            kernels.scores(W, b, X[rows], origin, owner, out[rows])
+            W, b, at = separators.W, separators.b, separators.at
+            kernels.scores(W, b, at, X[rows], origin, owner, out[rows])
 
         def compute_far(rows: slice) -> None:
             norms = lengths(self.frame.geometry, X[rows])
@@ -249,20 +216,24 @@ class State:
 
     def weights(self, pair: int, earlier: Move | None = None) -> tuple[Floats, float]:
         """Return w and b of a separator, now or before a move; those of a far pair are computed."""
-        separators, frame = self.separators, self.frame
-        was_far = earlier is not None and pair in earlier.supports
-        if earlier is not None and pair in earlier.weights:
-            return earlier.weights[pair]
-        if separators.far is None or (pair in separators.pools and not was_far):
-            return separators[pair].w, separators[pair].b
-        low, high = regions_of(pair)
-        support, row = separators.far.support(low, high), None
-        if earlier is not None and was_far:
-            support, row = earlier.supports[pair], earlier.row
-        pool = pool_of(support, separators.far.prior(low, high, row))
-        table, weights, lam = self.examples.table, self.examples.weights, frame.choice.lam
-        problem = Problem(table, weights, frame.geometry, frame.images, lam)
-        return pool.weights(problem)
+        separators, row = self.separators, None
+        far, separator = separators.far, separators[pair]
+        if earlier is not None and pair in earlier.separators:
+            separator = earlier.separators[pair]
+            row = earlier.row if separator.is_far else None
+        elif not separator.is_far:  # as the kernels see them
+            at = separators.at[pair]
+            return separators.W[at], float(separators.b[at])
+        if far is None or not separator.is_far:
+            return separator.w, separator.b
+        pool = pool_of(separator.support, far.prior(*regions_of(pair), row))
+        return pool.weights(self.problem())
+
+    def problem(self) -> Problem:
+        """Return what separators are computed from, for one who only reads."""
+        examples, frame = self.examples, self.frame
+        images, lam = frame.images.apart(), frame.choice.lam
+        return Problem(examples.table, examples.weights, frame.geometry, images, lam)
 
     def misfits(self) -> Ints:
         """Return the places of all misfits, ascending.
@@ -270,7 +241,7 @@ class State:
         A misfit is on the wrong side of a separator of its region, or has the same row as such an
         example: of equal rows with two labels at most one can be on the right side.
         """
-        listed = self.separators.listed
+        listed = self.listed
         if not listed:
             return NO_PLACES
         stored = self.examples.places()
@@ -279,13 +250,12 @@ class State:
 
     def pending(self) -> Ints:
         """Return the places that are pending in a separator, ascending."""
-        limit, pending = pair_count(len(self.regions)), self.separators.pending
-        parts = [places for pair, places in pending.items() if pair < limit]
+        parts = [record.pending for record in self.separators.records.values()]
         return np.unique(np.concatenate([NO_PLACES, *parts]))
 
     def names(self, places: Ints) -> tuple[Id, ...]:
         """Return the ids at some places."""
-        return tuple(self.ids[place] for place in places.tolist())
+        return tuple(self.examples.ids[place] for place in places.tolist())
 
 
 def pieces(rows: int, products: int) -> list[slice]:
@@ -294,217 +264,38 @@ def pieces(rows: int, products: int) -> list[slice]:
     return [slice(start, start + size) for start in range(0, rows, size)]
 
 
-class Delta(NamedTuple):
-    """A change of a state: returned by a step, applied by `apply`.
+class Step(NamedTuple):
+    """What a step returns: the state after it, and the reports for the caller.
 
-    Every field holds the value after the change, so applying it twice is the same as once. A field
-    that is None or empty changes nothing. Its size is proportional to the change.
-
-    Attributes
-    ----------
-    certificate, refresh : Certificate and Refresh or None
-        The reports for the caller.
-    settings : Settings or None
-        Other settings of the user.
-    examples : Examples or None
-        The examples with one more row, which is already written to a place that is not in use.
-    added : id or None
-        The id of that row.
-    restored : dict of place to Restored
-        Rows that are put back after others have taken their places.
-    relabelled : (place, region) or None
-        A stored row that has another region.
-    removed : array of int
-        Places whose rows are overwritten with zeros.
-    label : (region, label) or None
-        A new region of a new label, numbered after the others.
-    region_count : int or None
-        The number of regions to keep: later ones are dropped.
-    reduced : Reduced or None
-        The parts without the dropped regions, numbered again from 0. All numbers in this change
-        are the new ones.
-    all_regions : Regions or None
-        All regions at once, in place of those that there are.
-    members : dict of region number to Members
-    separators : dict of pair number to Separator
-    all_separators : Separators or None
-        All separators at once, in place of those that there are.
-    discriminants : tuple of ClassRow
-        With far pairs: regions with a new discriminant.
-    frame : Frame or None
-    violations : dict of place to int
-        In how many separators a place is a misfit.
-    listed : dict of digest to int
-        How many places with that digest are misfits; 0 removes the digest.
-    move : Move or None
-        What `partition` needs; None if this step moved nothing or removed examples.
-    corrected : dict of id to labels
-        The earlier labels of examples; an empty tuple removes the id.
-    next_id, taught, widths : int, int and Widths or None
-    consolidated : bool
-        Whether the state is consolidated afterwards.
-    was_right : bool or None
-        For the caller: whether the state before gave the row that is taught its label.
+    `was_right` is whether the state before gave the row that is taught its label; None if no
+    example had the label, or nothing was taught.
     """
 
-    certificate: Certificate = NOTHING_MOVED
+    state: State
+    certificate: Certificate
     refresh: Refresh | None = None
-    settings: Settings | None = None
-    examples: Examples | None = None
-    added: Id | None = None
-    restored: Mapping[int, "Restored"] = NOTHING
-    relabelled: tuple[int, int] | None = None
-    removed: Ints = NO_PLACES
-    label: tuple[int, Label] | None = None
-    region_count: int | None = None
-    reduced: "Reduced | None" = None
-    all_regions: Regions | None = None
-    members: Mapping[int, Members] = NOTHING
-    separators: Mapping[int, Separator] = NOTHING
-    all_separators: Separators | None = None
-    discriminants: tuple[ClassRow, ...] = ()
-    frame: Frame | None = None
-    violations: Mapping[int, int] = NOTHING
-    listed: Mapping[int, int] = NOTHING
-    move: Move | None = None
-    corrected: Mapping[Id, tuple[Label, ...]] = NOTHING
-    next_id: int | None = None
-    taught: int | None = None
-    widths: Widths | None = None
-    consolidated: bool = False
     was_right: bool | None = None
 
 
-class Restored(NamedTuple):
-    """What was at a place: an id, a row and its image, if it had one; no row if it was free."""
+def compacted(state: State) -> State:
+    """Return the same state without the rows of forgotten examples, places numbered from 0.
 
-    id: Id = ""
-    row: StoredRow | None = None
-    image: Floats | None = None
-
-
-class Reduced(NamedTuple):
-    """Examples, regions and separators without the regions that were dropped."""
-
-    examples: Examples
-    regions: Regions
-    separators: Separators
-
-
-def make_room(state: State, delta: Delta) -> None:
-    """Grow arrays to hold a change.
-
-    `apply` does this first. To call it before shows whether there is enough memory.
+    The state itself if fewer than half of all places are of forgotten examples.
     """
-    reduced = delta.reduced
-    regions = state.regions if delta.all_regions is None else delta.all_regions
-    separators = state.separators if reduced is None else reduced.separators
-    separators = delta.all_separators or separators
-    end = (delta.examples or state.examples).end
-    if separators.far is not None:
-        for row in delta.discriminants:
-            separators.far.make_room(row.c + 1)
-        near = sum(not each.is_far for each in delta.separators.values())
-        separators.make_room(near, end)
-        return
-    if delta.label is not None:
-        count = delta.label[0] + 1
-    else:
-        count = len(regions if reduced is None else reduced.regions)
-    separators.make_room(pair_count(count), end)
-
-
-def apply(state: State, delta: Delta) -> None:
-    """Apply a whole change to a state: the only function that writes to one.
-
-    If it is interrupted (Ctrl-C), the state is incomplete until the same change is applied again.
-    """
-    make_room(state, delta)
-    if delta.reduced is not None:
-        state.examples, state.regions, state.separators = delta.reduced
-    for name, new in (("separators", delta.all_separators), ("examples", delta.examples)):
-        if new is not None:
-            setattr(state, name, new)
-    if delta.added is not None:
-        _name(state, delta.added)
-    if delta.relabelled is not None:
-        state.examples.relabel(*delta.relabelled)
-    _write_regions(state, delta)
-    _write_separators(state, delta)
-    _put(state.corrected, delta.corrected)
-    state.last_move, state.consolidated = delta.move, delta.consolidated
-    for name in ("frame", "next_id", "taught", "widths", "settings"):
-        if getattr(delta, name) is not None:
-            setattr(state, name, getattr(delta, name))
-    if len(delta.removed):
-        _wipe(state, delta.removed)
-    if delta.region_count is not None:
-        _restore(state, delta.restored)
-    state.follow(delta)
-
-
-def _write_regions(state: State, delta: Delta) -> None:
-    if delta.all_regions is not None:
-        state.regions = delta.all_regions
-    if delta.region_count is not None:
-        state.regions.keep_first(delta.region_count)
-        state.separators.keep_first(delta.region_count)
-    if delta.label is not None:
-        state.regions.set_label(*delta.label)
-    for c, members in delta.members.items():
-        state.regions.set_members(c, members)
-
-
-def _write_separators(state: State, delta: Delta) -> None:
-    separators = state.separators
-    for row in delta.discriminants:
-        assert separators.far is not None
-        separators.far.set_class(row)
-    for pair, separator in delta.separators.items():
-        separators.put(pair, separator)
-    if delta.added is not None:
-        separators.violations[state.examples.added] = 0
-    for place, count in delta.violations.items():
-        separators.violations[place] = count
-    _put(separators.listed, delta.listed)
-
-
-def _name(state: State, added: Id) -> None:
-    # Count the row that was added, under its id.
-    place = state.examples.added
-    state.examples.keep_added()
-    state.ids[place : place + 1] = [added]
-    state.place_of.pop(added, None)  # the latest row comes last
-    state.place_of[added] = place
-
-
-def _restore(state: State, restored: Mapping[int, Restored]) -> None:
-    # Put rows back, and drop those that were added after the last place.
-    del state.ids[state.examples.end :]
-    for place, (example_id, row, image) in restored.items():
-        state.ids[place] = example_id
-        if row is None:
-            state.examples.wipe(np.array([place]))
-        else:
-            state.examples.put(place, row)
-        if image is not None:
-            state.frame.images.put(place, image)
-    state.place_of = {state.ids[place]: place for place in state.examples.in_order().tolist()}
-
-
-def _put(old: dict[Any, Any], new: Mapping[Any, Any]) -> None:
-    for key, value in new.items():
-        if value:
-            old[key] = value
-        else:
-            old.pop(key, None)
-
-
-def _wipe(state: State, places: Ints) -> None:
-    for place in places.tolist():
-        if state.place_of.get(state.ids[place]) == place:
-            del state.place_of[state.ids[place]]
-        state.ids[place] = ""
-    state.examples.wipe(places)
-    state.frame.images.wipe(places)
-    state.separators.violations[places] = 0
+    examples = state.examples
+    if examples.end <= max(FEW, 2 * examples.count):
+        return state
+    places, number = examples.places(), np.full(examples.end, -1, dtype=np.int64)
+    number[places] = np.arange(len(places))
+    members = [Members(number[each.places]) for each in state.regions.members]
+    move = state.last_move
+    if move is not None:
+        earlier = {pair: old.moved(number) for pair, old in move.separators.items()}
+        move = move._replace(added=int(number[move.added]), separators=earlier)
+    return state.replaced(
+        examples=examples.only(places).expanded_by(examples.expansion),
+        regions=Regions(state.regions.labels, members),
+        separators=state.separators.moved(number),
+        frame=state.frame._replace(images=state.frame.images.moved(number)),
+        last_move=move,
+    )

@@ -1,4 +1,4 @@
-"""The steps: teach, relabel, forget. Each reads a state and returns a change of it."""
+"""The steps: teach, relabel, forget. Each returns the state after it and a certificate."""
 
 import time
 from collections import Counter
@@ -23,14 +23,13 @@ from minout.engine.separators import (
     NO_PLACES,
     SUFFICIENT_MARGIN,
     carried,
-    pair_count,
     pair_number,
     pairs_between,
     regions_of,
 )
 from minout.engine.settings import Settings
 from minout.engine.settle import Job
-from minout.engine.state import Delta, State
+from minout.engine.state import State, Step, compacted
 from minout.engine.window import falling_out, outside
 from minout.errors import NotConverged
 
@@ -72,7 +71,7 @@ def _turns_far(state: State, out: Ints) -> bool:
 def _refresh_due(state: State, c: int | None, out: Ints) -> bool:
     regions, due = state.regions, state.frame.schedule.refresh_due
     own = 1 if c is None else 1 + regions.size(regions.labels[c])
-    largest, count = max(regions.largest, own), len(state.place_of) + 1 - len(out)
+    largest, count = max(regions.largest, own), state.count + 1 - len(out)
     turnover, least = state.turnover + 1 + len(out), largest - len(out)
     if not len(out) or not due(state.settings, turnover, count - least):
         return due(state.settings, turnover, count - least)
@@ -93,56 +92,65 @@ def teach(
     *,
     weight: float = 1.0,
     time: float = 0.0,
-) -> Delta:
-    """Return the change that learns a row x (d,) under a label.
+) -> Step:
+    """Learn a row x (d,), or a code, under a label; the id must not be in use.
 
-    Parameters
-    ----------
-    state : State
-        The present state; it is only read.
-    x : ndarray of shape (d,)
-        A row of the state's dtype, or a code.
-    label, example_id : int or str
-        Its label, and an id that is not in use.
-    next_id : int, optional
-        The number from which the next free id is searched from now on.
-    weight, time : float
-        Its weight, and when it happened.
-
-    Raises
-    ------
-    NotConverged
-        If a separator cannot be solved in double precision.
+    `next_id` is where the next free id is searched from now on. Raises NotConverged if a separator
+    cannot be solved in double precision.
     """
     x = state.examples.coded(x[None])[0]
     new = New(x, label, example_id, About(weight, time, state.taught))
-    out, is_out = falling_out(state, label, new.about)
-    delta = _learned(state, new, out, is_out=is_out)
-    delta = delta._replace(
-        next_id=next_id,
-        taught=state.taught + 1,
-        corrected={name: () for name in delta.certificate.forgotten if name in state.corrected},
-    )
-    return _with_sums(state, delta)
+    out, is_out = falling_out(state, label, new.about, state.by_age)
+    step = _learned(state, new, out, is_out=is_out)
+    return _taught_last(state, step, state.next_id if next_id is None else next_id)
 
 
-def update(state: State, place: int, x: NDArray[Any]) -> Delta:
-    """Return the change that gives a stored example another row x (d,), or another code.
+def update(state: State, place: int, x: NDArray[Any]) -> Step:
+    """Give a stored example another row x (d,), or another code.
 
-    It is the change that forgets the example and teaches it again, last of all, with its id, label,
-    weight and time.
+    It is forgotten and taught again, last of all, with its id, label, weight and time.
     """
     x, about = state.examples.coded(x[None])[0], state.examples.about(place)
-    new = New(x, state.label_at(place), state.ids[place], about._replace(serial=state.taught))
-    delta = _learned(state, new, np.array([place]), may_wait=False)
-    certificate = delta.certificate._replace(forgotten=())
-    delta = delta._replace(certificate=certificate, taught=state.taught + 1)
-    return _with_sums(state, delta)
+    example_id, label = state.examples.ids[place], state.label_at(place)
+    new = New(x, label, example_id, about._replace(serial=state.taught))
+    step = _learned(state, new, np.array([place]), may_wait=False)
+    certificate = _without_twice(step.certificate)._replace(forgotten=())
+    return _taught_last(state, step._replace(certificate=certificate), state.next_id)
+
+
+def _without_twice(certificate: Certificate) -> Certificate:
+    # An example that leaves as a misfit and comes back as one was and is a misfit.
+    both = set(certificate.misfits) & set(certificate.cleared)
+    return certificate._replace(
+        misfits=tuple(each for each in certificate.misfits if each not in both),
+        cleared=tuple(each for each in certificate.cleared if each not in both),
+    )
+
+
+def _taught_last(state: State, step: Step, next_id: int) -> Step:
+    # The step that taught an example, with the numbers that follow from it.
+    new = _with_sums(state, step.state).replaced(
+        next_id=next_id,
+        taught=state.taught + 1,
+        corrected=_still_corrected(state, step.certificate.forgotten),
+    )
+    place = new.examples.end - 1
+    if new.examples.end > state.examples.end:
+        new = compacted(new)
+        if new.examples.end > place:
+            state.followed_by(new, place)
+    return step._replace(state=new)
+
+
+def _still_corrected(state: State, gone: Sequence[Id]) -> dict[Id, tuple[Label, ...]]:
+    if not any(each in state.corrected for each in gone):
+        return state.corrected
+    return {each: had for each, had in state.corrected.items() if each not in gone}
 
 
 @kernels.one_blas_thread()
-def relabel(state: State, place: int, label: Label, weight: float | None = None) -> Delta:
-    """Return the change that gives a stored example another label, and another weight if given."""
+def relabel(state: State, place: int, label: Label, weight: float | None = None) -> Step:
+    """Give a stored example another label, and another weight if given."""
     if weight is None:
         weight = float(state.examples.weights[place])
     try:
@@ -153,12 +161,12 @@ def relabel(state: State, place: int, label: Label, weight: float | None = None)
 
 def _relabelled(
     state: State, place: int, label: Label, weight: float, *, put_off: bool = False
-) -> Delta:
+) -> Step:
     one, old = np.array([place]), int(state.examples.regions[place])
     is_same = state.label_at(place) == label
     out, is_out, limits = NO_PLACES, False, state.settings.window
     if not is_same and limits is not None and limits.per_label is not None:
-        out, is_out = falling_out(state, label, state.examples.about(place))
+        out, is_out = falling_out(state, label, state.examples.about(place), state.by_age)
     if is_out:  # the new label has enough later ones
         return forget(state, np.sort(np.append(out, place)))
     found = old if is_same else state.placed(state.examples.table[place], label)[0]
@@ -175,9 +183,9 @@ def _relabelled(
     left = draft.evict(out)
     if put_off:
         _put_off(draft)
-    return draft.delta(
-        _settle_around(draft, place, c, at_once=True, may_refresh=not put_off, left=left)
-    )
+    refresh = _settle_around(draft, place, c, at_once=True, may_refresh=not put_off, left=left)
+    step = draft.finish(refresh)
+    return step._replace(state=compacted(step.state))
 
 
 def _emptied(state: State, places: Ints, but: int | None = None) -> list[int]:
@@ -188,35 +196,33 @@ def _emptied(state: State, places: Ints, but: int | None = None) -> list[int]:
 
 
 @kernels.one_blas_thread()
-def forget(state: State, places: Ints) -> Delta:
-    """Return the change that removes examples, at ascending places."""
+def forget(state: State, places: Ints) -> Step:
+    """Remove the examples at some places, ascending."""
     draft = Draft(state, emptied=_emptied(state, places))
     left = draft.evict(places, may_wait=False)
     draft.settle(_jobs_of(draft, left), SUFFICIENT_MARGIN)
-    return draft.delta()
+    step = draft.finish()
+    return step._replace(state=compacted(step.state))
 
 
-def rewindow(state: State, settings: Settings) -> Delta:
-    """Return the change to other settings, of which only `keep` differs."""
-    delta = forget(state, outside(state, settings.window))
-    return delta._replace(
-        settings=settings,
-        corrected={name: () for name in delta.certificate.forgotten if name in state.corrected},
-    )
+def rewindow(state: State, settings: Settings) -> Step:
+    """Change to other settings, of which only `keep` differs."""
+    step = forget(state, outside(state, settings.window))
+    corrected = _still_corrected(state, step.certificate.forgotten)
+    return step._replace(state=step.state.replaced(settings=settings, corrected=corrected))
 
 
 @kernels.one_blas_thread()
-def settle_pending(state: State) -> Delta:
-    """Return the change that settles every separator with pending examples.
+def settle_pending(state: State) -> Step:
+    """Settle every separator with pending examples.
 
     Also those that support vectors have left since they were settled.
     """
-    draft, known = Draft(state), pair_count(len(state.regions))
-    pending = state.separators.pending.items()
-    waiting = {*(pair for pair, places in pending if len(places)), *state.separators.left}
-    pairs = [pair for pair in waiting if pair < known]
-    draft.settle(_jobs_of(draft, pairs), SUFFICIENT_MARGIN)
-    return draft.delta()
+    draft, waiting = Draft(state), state.separators.waiting()
+    if not waiting:
+        return Step(state, NOTHING_MOVED)
+    draft.settle(_jobs_of(draft, waiting), SUFFICIENT_MARGIN)
+    return draft.finish()
 
 
 def settle_all(draft: Draft, bound: float, old: dict[int, Pool]) -> None:
@@ -267,15 +273,16 @@ def _pairs_to_settle(draft: Draft, old: Iterable[int], low: Iterable[int]) -> li
 
 def _learned(
     state: State, new: New, out: Ints, *, is_out: bool = False, may_wait: bool = True
-) -> Delta:
+) -> Step:
     # The examples at the places `out` leave; `is_out` is whether the new one does not stay, either.
     c, margins = state.placed(state.expanded(new.x[None])[0], new.label)
     least, was_right = float(margins.min(initial=np.inf)), None
     if c is not None:
         was_right = least > 0.0 or _winner(state, new.x) == new.label
     if is_out:
-        delta = Delta(certificate=NOTHING_MOVED._replace(forgotten=(new.id,)))
-        return delta._replace(was_right=was_right)
+        certificate = NOTHING_MOVED._replace(forgotten=(new.id,))
+        unmoved = state.replaced(last_move=None, consolidated=False)
+        return Step(unmoved, certificate, was_right=was_right)
     suffices = c is not None and least >= SUFFICIENT_MARGIN and not renewal_due(state, c, out)
     if c is not None and suffices and all(_is_unused(state, place) for place in out.tolist()):
         return _stored(state, new, c, least, out)._replace(was_right=was_right)
@@ -294,7 +301,7 @@ def _learned(
 def _is_unused(state: State, place: int) -> bool:
     # Whether an example can leave without a change of its separators; its region has others.
     separators, c = state.separators, int(state.examples.regions[place])
-    if separators.violations[place] or state.regions.members[c].count < 2:
+    if state.examples.violations[place] or state.regions.members[c].count < 2:
         return False
     if separators.far is not None:
         return False
@@ -307,47 +314,43 @@ def _winner(state: State, x: NDArray[Any]) -> Label:
     return state.regions.labels[int(winners(state, x[None]).regions[0])]
 
 
-def _with_sums(state: State, delta: Delta) -> Delta:
+def _with_sums(before: State, state: State) -> State:
     # Add rows to the sums of the metric in blocks, so that a refresh need not add all of them.
-    examples, frame = delta.examples or state.examples, delta.frame or state.frame
-    moments, settings, taught = frame.moments, state.settings, state.taught + 1
+    examples, frame = state.examples, state.frame
+    moments, settings, taught = frame.moments, state.settings, before.taught + 1
     if not (frame.choice.whiten and settings.refresh == "auto" and moments.lacks(taught)):
-        return delta
-    regions = state.regions if delta.all_regions is None else delta.all_regions
-    places, count = examples.places(), len(regions) + (delta.label is not None)
-    places = places[~among(places, delta.removed)]
+        return state
+    places = examples.places()
     late = places[examples.serials[places] >= moments.seen]
     with kernels.one_blas_thread():
-        moments = moments.for_classes(count)
+        moments = moments.for_classes(len(state.regions))
         table, weights, serials = examples.table, examples.weights, examples.serials
         moments = moments.with_rows(table, weights, late, examples.regions[late])
         moments = moments.seen_to(taught).with_scatter(table, weights, places, serials)
-    return delta._replace(frame=frame._replace(moments=moments))
+    return state.replaced(frame=frame._replace(moments=moments))
 
 
-def _stored(state: State, new: New, c: int, least: float, out: Ints) -> Delta:
+def _stored(state: State, new: New, c: int, least: float, out: Ints) -> Step:
     # The fast path: all margins of the row are large enough, so nothing moves.
-    place = state.free_place()
-    examples = state.examples.staged(new.x, c, new.about, place)
-    members, frame = {c: state.regions.members[c].appended(place)}, None
+    place, frame = state.examples.end, state.frame
+    examples = state.examples.appended(new.x, c, new.id, new.about)
+    members = {c: state.regions.members[c].appended(place)}
     for leaving in out.tolist():
         region = int(examples.regions[leaving])
         mine = members.get(region, state.regions.members[region])
         members[region] = mine.without(np.array([leaving]))
     if len(out):
-        moments = state.frame.moments.without(examples.serials[out])
-        if moments is not state.frame.moments:
-            frame = state.frame._replace(moments=moments)
-    digest = int(examples.digests[place])
-    misfits = (new.id,) if digest in state.separators.listed else ()
-    return Delta(
-        certificate=Certificate((), 0, least, misfits, (), forgotten=state.names(out)),
+        examples = examples.without(out)
+        frame = frame._replace(moments=frame.moments.without(examples.serials[out]))
+    misfits = (new.id,) if int(examples.digests[place]) in state.listed else ()
+    after = state.replaced(
         examples=examples,
-        added=new.id,
-        removed=out,
-        members=members,
+        regions=state.regions.with_members(members),
         frame=frame,
+        last_move=None,
+        consolidated=False,
     )
+    return Step(after, Certificate((), 0, least, misfits, (), forgotten=state.names(out)))
 
 
 class Near(NamedTuple):
@@ -363,7 +366,7 @@ class Near(NamedTuple):
     may_wait: bool
 
 
-def _taught(state: State, new: New, near: Near, *, put_off: bool = False) -> Delta:
+def _taught(state: State, new: New, near: Near, *, put_off: bool = False) -> Step:
     c, margins, out, may_wait = near
     emptied = _emptied(state, out, c)
     draft = Draft(state, emptied=emptied, label=new.label)
@@ -376,7 +379,11 @@ def _taught(state: State, new: New, near: Near, *, put_off: bool = False) -> Del
         _put_off(draft)
     known = None if c is None or emptied else margins
     refresh = _settle_around(draft, place, region, known, may_refresh=not put_off, left=left)
-    return draft.delta(refresh)
+    step = draft.finish(refresh)
+    if c is not None and not (step.certificate.moved or step.certificate.pending):
+        least = float(draft.margins(draft.examples.table[place], region).min(initial=np.inf))
+        step = step._replace(certificate=step.certificate._replace(least_margin=least))
+    return step
 
 
 def _put_off(draft: Draft) -> None:

@@ -10,26 +10,12 @@ from minout._typing import Floats, Ints
 from minout.codecs import Bytes, ExactCodec
 from minout.maths import Expansion
 
-BLOCK = 2**18
-"""At most so many numbers are decoded at a time, or one row."""
-COLUMNS = 2**24
-"""At most so many decoded numbers of some columns are held at a time, or one column."""
+BLOCK = 2**18  # at most so many numbers are decoded at a time, or one row
+COLUMNS = 2**24  # at most so many decoded numbers of some columns are held at a time, or one column
 
 
 class CodedRows:
-    """Rows that are stored as codes; indexing decodes and expands them, into a new array.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n, bytes), uint8
-        The codes by place.
-    codec : ExactCodec
-        A codec for rows of a known width.
-    dtype : float32 or float64
-        The dtype of the rows.
-    expansion : Expansion
-        The hat functions that follow the decoded columns.
-    """
+    """Rows that are stored as codes; indexing decodes and expands them, into a new array."""
 
     __slots__ = ("_codec", "_codes", "_expansion", "dtype", "shape")
 

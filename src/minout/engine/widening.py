@@ -7,78 +7,98 @@ new columns follow those that were given, and precede the hat functions.
 `with_rows` gives the examples other rows, for `consolidate`.
 """
 
-from copy import copy
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from minout import kernels
-from minout._typing import Bools, Floats, Ints, Words
-from minout.engine.examples import Examples
-from minout.engine.packing import packed, square, squared, unpacked
+from minout._typing import Floats, Ints
+from minout.engine.far import FarPairs
+from minout.engine.misfits import listed_in
+from minout.engine.separators import Separators
 from minout.engine.settings import Settings
 from minout.engine.state import State, Widths
+from minout.maths import Geometry, Prior
 
-BY_COLUMN = (
-    "rows",
-    "W",
-    "prior.W",
-    "images",
-    "far.mean",
-    "far.V",
-    "origin",
-    "sums.shift",
-    "sums.rows",
-    "sums.squares",
-)
-"""Arrays whose last axis is that of the columns; the new columns have 0 in them."""
+Insert = Callable[[Floats], Floats]
 
 
 @kernels.one_blas_thread()
 def widened(state: State, count: int) -> State:
-    """Return a new state whose rows have `count` more columns; the old one stays as it is.
+    """Return a state whose rows have `count` more columns."""
+    examples, frame, (given, row) = state.examples, state.frame, state.widths
+    at = examples.rows.shape[1]
 
-    Warm-start data of solves in the primal are dropped; they are made again when they are needed.
-    """
-    about, arrays = packed(state)
-    at = arrays["rows"].shape[1]
-    wide = {  # copies: a state changes some of its arrays in place
-        name: array.copy() for name, array in arrays.items() if not name.startswith("newton.")
-    }
-    for name in BY_COLUMN:
-        if name in wide:
-            wide[name] = _inserted(wide[name], at, count)
-    if "missing.fill" in wide:
-        wide["missing.fill"] = _inserted(wide["missing.fill"], at, count)
-    wide["digest"] = _digests(wide["rows"], wide["stored"])
-    weight = _weight(state)
-    for name, diagonal in (("K", weight), ("precision", 1.0 / weight), ("sums.scatter", 0.0)):
-        matrix = squared(name, arrays)
-        if matrix is not None:
-            wide.pop(f"{name}.lower", None)
-            wide |= square(name, _bordered(matrix, at, count, diagonal))
-    given, row = about["widths"]
-    about |= {"widths": [given and given + count, row and row + count], "consolidated": False}
-    return unpacked(about, wide)
+    def insert(array: NDArray[Any]) -> NDArray[Any]:
+        return _inserted(array, at, count)
+
+    expansion = examples.expansion
+    if len(expansion.fill):
+        expansion = expansion._replace(fill=insert(expansion.fill))
+    weight, (origin, K, precision) = _weight(frame.geometry), frame.geometry
+    geometry = Geometry(
+        insert(origin),
+        _bordered(K, at, count, weight),
+        None if precision is None else _bordered(precision, at, count, 1.0 / weight),
+    )
+    moments = frame.moments
+    scatter = moments.scatter
+    moments = replace(
+        moments,
+        shift=insert(moments.shift),
+        sums=insert(moments.sums),
+        squares=insert(moments.squares),
+        scatter=None if scatter is None else _bordered(scatter, at, count, 0.0),
+    )
+    images = frame.images.widened(geometry, insert)
+    examples = examples.with_rows(insert(examples.given)).expanded_by(expansion)
+    return state.replaced(
+        examples=examples,
+        listed=listed_in(examples),
+        separators=_wider(state.separators, insert),
+        frame=frame._replace(geometry=geometry, moments=moments, images=images),
+        widths=Widths(given and given + count, row and row + count),
+        last_move=None,
+        consolidated=False,
+    )
 
 
 def with_rows(state: State, settings: Settings, places: Ints, rows: Floats) -> State:
     """Return a state whose examples have other rows, with a model that is not theirs.
 
     It is for `consolidate` only, which computes the model again. `rows` are those of the examples
-    at `places`, in this order; the state that is passed stays as it is.
+    at `places`, in this order.
     """
-    twin, old = copy(state), state.examples
-    wide = Examples(rows.shape[1], rows.dtype, len(old.given))
-    wide.given[places], wide.end = rows, old.end
-    wide.digests = np.zeros(len(old.given), dtype=np.uint64)
-    wide.digests[: old.end] = _digests(wide.given[: old.end], old.stored[: old.end])
-    for name in ("regions", "stored", "weights", "times", "serials"):
-        setattr(wide, name, getattr(old, name))
-    twin.examples, twin.settings = wide, settings
-    twin.widths = Widths(rows.shape[1], rows.shape[1])
-    return twin
+    given = np.zeros((len(state.examples.given), rows.shape[1]), dtype=rows.dtype)
+    given[places] = rows
+    widths = Widths(rows.shape[1], rows.shape[1])
+    examples = state.examples.with_rows(given)
+    listed = listed_in(examples)
+    return state.replaced(examples=examples, listed=listed, settings=settings, widths=widths)
+
+
+def _wider(old: Separators, insert: Insert) -> Separators:
+    far = None if old.far is None else _wider_far(old.far, insert)
+    records = {}
+    for pair, record in old.records.items():
+        w, pool = record.w, record.pool
+        if not record.is_far:
+            prior = pool.prior
+            if far is None:
+                prior = Prior(insert(prior.w), prior.b)
+            w, pool = insert(w), pool.widened(prior)
+        records[pair] = record._replace(w=w, pool=pool)
+    regions = (1 + np.sqrt(1 + 8 * len(old.at))) / 2  # pairs are regions·(regions - 1)/2
+    return Separators(len(insert(old.W[0])), far).replaced(records, round(float(regions)))
+
+
+def _wider_far(far: FarPairs, insert: Insert) -> FarPairs:
+    wide = far.twin()
+    wide.mean, wide.V = insert(far.mean), insert(far.V)
+    return wide
 
 
 def _inserted(array: NDArray[Any], at: int, count: int) -> NDArray[Any]:
@@ -100,15 +120,8 @@ def _bordered(matrix: Floats, at: int, count: int, diagonal: float) -> Floats:
     return np.ascontiguousarray(out.T)
 
 
-def _digests(rows: Floats, stored: Bools) -> Words:
-    words, digests = rows.view(f"u{rows.dtype.itemsize}"), np.zeros(len(rows), dtype=np.uint64)
-    for place in np.flatnonzero(stored).tolist():
-        digests[place] = kernels.digest(words[place])
-    return digests
-
-
-def _weight(state: State) -> float:
+def _weight(geometry: Geometry) -> float:
     # The entry of K for a new column, until the next refresh: the largest that another one has.
     # A constant column has that in `maths.metric`, too, if columns are not standardized.
-    K = state.frame.geometry.K
+    K = geometry.K
     return float((K if K.ndim == 1 else K.diagonal()).max(initial=0.0)) or 1.0

@@ -5,7 +5,7 @@ out first. A *place* is the number of a stored row.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,13 +13,13 @@ import numpy as np
 
 from minout._typing import Ints, Label
 from minout.engine.examples import About, Examples
+from minout.engine.regions import NO_PLACES
 
 if TYPE_CHECKING:
     from minout.engine.state import State
 
 SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 7 * 86_400}
 MOST = 2**31
-NO_PLACES: Ints = np.empty(0, dtype=np.int64)
 
 
 class Window(NamedTuple):
@@ -34,27 +34,22 @@ class Window(NamedTuple):
 
 
 def window(keep: Any) -> Window | None:
-    """Return the window that the setting `keep` means; None for "all".
-
-    Raises
-    ------
-    ValueError
-        If it is not a valid setting.
-    """
+    """Return the window that the setting `keep` means, None for "all"; else raise ValueError."""
     if isinstance(keep, str):
         if keep == "all":
             return None
         found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?) ?([smhdw])", keep, re.ASCII)
         if found and float(found[1]) > 0.0:
             return Window(seconds=float(found[1]) * SECONDS[found[2]])
-    elif _is_number(keep):
+    elif is_number(keep):
         return Window(examples=int(keep))
-    elif isinstance(keep, dict) and list(keep) == ["per_label"] and _is_number(keep["per_label"]):
+    elif isinstance(keep, dict) and list(keep) == ["per_label"] and is_number(keep["per_label"]):
         return Window(per_label=int(keep["per_label"]))
     raise ValueError(keep)
 
 
-def _is_number(value: object) -> bool:
+def is_number(value: object) -> bool:
+    """Return whether a value is a whole number from 1 that a setting may be."""
     return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MOST
 
 
@@ -74,7 +69,7 @@ class Ages:
         if self._by_label:
             groups = {label: state.regions.places_of(label) for label in state.regions.names}
         for key, places in groups.items():
-            self._heaps[key] = _entries(state.examples, by_age(state.examples, places))  # sorted
+            self._heaps[key] = _entries(state.examples, sorted_by_age(state.examples, places))
         ends = [heap[-1] for heap in self._heaps.values() if heap]
         self._latest = max(ends, default=None)
 
@@ -103,7 +98,7 @@ class Ages:
         examples = state.examples
         if self._latest is not None and not _is_stored(examples, self._latest):
             places = examples.places()
-            last = _entries(examples, by_age(examples, places)[-1:])
+            last = _entries(examples, sorted_by_age(examples, places)[-1:])
             self._latest = last[0] if last else None
         return None if self._latest is None else self._latest[0]
 
@@ -121,17 +116,20 @@ def _entries(examples: Examples, places: Ints) -> list[tuple[float, int, int]]:
     return list(zip(times, serials, places.tolist(), strict=True))
 
 
-def falling_out(state: "State", label: Label, about: About) -> tuple[Ints, bool]:
+def falling_out(
+    state: "State", label: Label, about: About, by_age: Callable[[], Ages]
+) -> tuple[Ints, bool]:
     """Return the places that fall out when an example of a label is added, ascending.
 
-    The second result is whether the new example itself falls out, because it is too old.
+    The second result is whether the new example itself falls out, because it is too old. `by_age`
+    returns the ages of the stored examples.
     """
     limits = state.settings.window
     if limits is None:
         return NO_PLACES, False
     if limits.seconds is not None:
-        return _too_old(state, label, about, limits.seconds)
-    most, size = limits.examples, len(state.place_of)
+        return _too_old(state, label, about, limits.seconds, by_age())
+    most, size = limits.examples, state.count
     if limits.per_label is not None:
         most, size = limits.per_label, state.regions.size(label)
     assert most is not None
@@ -139,19 +137,20 @@ def falling_out(state: "State", label: Label, about: About) -> tuple[Ints, bool]
     if excess <= 0:
         return NO_PLACES, False
     if excess == 1:
-        first = state.by_age().oldest(state, label)
+        first = by_age().oldest(state, label)
         assert first is not None
         is_out = (about.time, about.serial) < first[:2]
         return (NO_PLACES, True) if is_out else (np.array([first[2]]), False)
     places = state.examples.places() if limits.per_label is None else state.regions.places_of(label)
-    oldest = by_age(state.examples, places)[:excess]
+    oldest = sorted_by_age(state.examples, places)[:excess]
     newest = state.examples.about(int(oldest[-1]))
     is_out = (about.time, about.serial) < (newest.time, newest.serial)
     return np.sort(oldest[:-1] if is_out else oldest), is_out
 
 
-def _too_old(state: "State", label: Label, about: About, seconds: float) -> tuple[Ints, bool]:
-    ages = state.by_age()
+def _too_old(
+    state: "State", label: Label, about: About, seconds: float, ages: Ages
+) -> tuple[Ints, bool]:
     latest = ages.latest(state)
     since = (about.time if latest is None else max(latest, about.time)) - seconds
     first, out = ages.oldest(state, label), NO_PLACES
@@ -174,10 +173,10 @@ def outside(state: "State", limits: Window | None) -> Ints:
     if limits.per_label is not None:
         groups, most = map(state.regions.places_of, state.regions.names), limits.per_label
     assert most is not None
-    found = [by_age(examples, each)[: max(len(each) - most, 0)] for each in groups]
+    found = [sorted_by_age(examples, each)[: max(len(each) - most, 0)] for each in groups]
     return np.sort(np.concatenate([NO_PLACES, *found]))
 
 
-def by_age(examples: Examples, places: Ints) -> Ints:
+def sorted_by_age(examples: Examples, places: Ints) -> Ints:
     """Return some places in the order of age, the oldest first."""
     return np.asarray(places[np.lexsort((examples.serials[places], examples.times[places]))])

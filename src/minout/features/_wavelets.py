@@ -39,10 +39,7 @@ class Window(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """The filters for maps on one grid: (orientations, h, 2w), every number twice.
-
-    The response is subsampled to the size `kept`, which `window` pools.
-    """
+    """Filters (orientations, h, 2w), every number twice; responses are subsampled to `kept`."""
 
     filters: Singles
     kept: Size
@@ -65,11 +62,8 @@ class Plan(NamedTuple):
 
 @lru_cache(maxsize=16)
 def make_plan(height: int, width: int, scales: int, orientations: int) -> Plan:
-    """Return wavelets and windows for planes of height × width pixels.
-
-    A map at scale j changes slowly, so every 2^j-th point of it is enough; but the windows need
-    some seven points along the shorter side.
-    """
+    """Return wavelets and windows for planes of height × width pixels."""
+    # Every 2^j-th point of a map at scale j is enough, but the windows need some seven.
     coarsest = 2 ** ((min(height, width) // 7).bit_length() - 1)
     steps = [min(2**j, coarsest) for j in range(scales)]
     margin = 2 ** (scales - 1)
@@ -101,8 +95,7 @@ def make_plan(height: int, width: int, scales: int, orientations: int) -> Plan:
 def scatter(planes: Singles, plan: Plan, out: Singles) -> None:
     """Write the pooled coefficients of planes (n, height, width) to out (n, paths, 16).
 
-    Order of the paths: the plane; the first layer by scale and orientation; the second layer by
-    first scale, second scale, first orientation and second orientation.
+    Order: the plane; the first layer by scale and orientation; the second by both scales and both.
     """
     points = plan.first[0].filters.size // 2
     at_a_time = max(1, POINTS_AT_A_TIME // points)
@@ -199,11 +192,7 @@ def morlet(shape: tuple[int, int], scale: float, angle: float, slant: float) -> 
 
 
 def windows(size: int, positions: Floats) -> Floats:
-    """Return the weights (4, p) of points at `positions` (p,) along a side of `size` pixels.
-
-    The side is cut into four equal parts, with a Gaussian window in the middle of each. The
-    weights of each window sum to 1.
-    """
+    """Return the weights (4, p) of points along a side: a Gaussian in each quarter."""
     apart = size / GRID
     centres = apart * (np.arange(GRID) + 0.5) - 0.5  # pixel 0 reaches from -0.5 to 0.5
     weights = np.exp(-(((positions - centres[:, None]) / (SOFTNESS * apart)) ** 2) / 2)

@@ -9,6 +9,11 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from minout.features.checks import check_int
+from minout.maths import ENTRIES
+
+WIDEST = 2**20
+
 
 @runtime_checkable
 class FeatureMap(Protocol):
@@ -21,12 +26,10 @@ class FeatureMap(Protocol):
     @property
     def dtype(self) -> np.dtype[Any]:
         """The type of the rows, float32 or float64."""
-        ...
 
     @property
     def fingerprint(self) -> str:
         """A name for the map; another one if it would make other rows."""
-        ...
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Return new rows for a batch.
@@ -34,14 +37,13 @@ class FeatureMap(Protocol):
         Parameters
         ----------
         X : array-like or sequence of length n
-            A batch of examples.
+            A batch of examples; what is none raises InvalidInputError.
 
         Returns
         -------
         ndarray of shape (n, width)
-            One row per example, of this map's dtype.
+            One row per example, of this map's dtype; it does not depend on the others.
         """
-        ...
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,18 @@ class SettingsMap:
     def fingerprint(self) -> str:
         """The name, version and settings of this map, as a short string."""
         return fingerprint(type(self).__name__.lower(), asdict(self))
+
+
+@dataclass(frozen=True)
+class HashedMap(SettingsMap):
+    """A map to a fixed number of outputs that are drawn from a hash."""
+
+    width: int = 1024
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "width", check_int("width", self.width, ENTRIES, WIDEST))
+        object.__setattr__(self, "seed", check_int("seed", self.seed, 0, 2**63 - 1))
 
 
 def fingerprint(name: str, settings: Mapping[str, object]) -> str:

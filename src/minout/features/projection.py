@@ -1,22 +1,18 @@
 """A sparse random projection: rows of any number of columns to rows of a fixed width."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from minout.errors import InvalidInputError
-from minout.features._checks import LARGEST, check_int, check_rows, is_sparse, largest_absolute
-from minout.features.feature_map import SettingsMap
+from minout.features.checks import LARGEST, check_rows, is_sparse, largest_absolute
+from minout.features.feature_map import HashedMap
 from minout.kernels import project
-from minout.maths import ENTRIES, SparseRows
-
-WIDEST = 2**20
+from minout.maths import SparseRows
 
 
-@dataclass(frozen=True)
-class Projection(SettingsMap):
+class Projection(HashedMap):
     """A feature map from wide or sparse rows to rows of a fixed width.
 
     Each input column has four entries, ±0.5, at outputs drawn from a hash of the seed and the
@@ -28,7 +24,6 @@ class Projection(SettingsMap):
     width : int, default=1024
         The number of outputs, from 4 on.
     seed : int, default=0
-        The seed of the hash.
 
     Notes
     -----
@@ -43,30 +38,10 @@ class Projection(SettingsMap):
     (1, 1024)
     """
 
-    width: int = 1024
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "width", check_int("width", self.width, ENTRIES, WIDEST))
-        object.__setattr__(self, "seed", check_int("seed", self.seed, 0, 2**63 - 1))
-
     def transform(self, X: Any) -> NDArray[np.float32]:
-        """Return the projections of rows; only numbers that are not 0 take time.
+        """Return the projections (n, width) of rows or of a SciPy sparse matrix (n, columns).
 
-        Parameters
-        ----------
-        X : array-like or SciPy sparse matrix of shape (n_rows, n_columns)
-            Rows of numbers.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, width), float32
-            The projections; that of a row does not depend on the others.
-
-        Raises
-        ------
-        InvalidInputError
-            If X is not a table of finite numbers.
+        Only numbers that are not 0 take time.
         """
         rows = _from_sparse(X) if is_sparse(X) else _from_dense(check_rows(X))
         out = np.empty((len(rows.starts) - 1, self.width), dtype=np.float32)
@@ -86,7 +61,6 @@ def _from_dense(X: NDArray[Any]) -> SparseRows:
 
 
 def _from_sparse(X: Any) -> SparseRows:
-    """Return the entries of a sparse matrix; those given twice are added up."""
     if X.ndim != 2 or X.dtype.kind not in "fiub":
         raise InvalidInputError(
             f"Expected a sparse matrix of numbers, shape (rows, features), but got shape {X.shape} "
@@ -97,13 +71,10 @@ def _from_sparse(X: Any) -> SparseRows:
     rows = X.tocsr()
     if (np.diff(rows.indptr) < 0).any() or rows.indptr[-1] > len(rows.data):
         raise InvalidInputError("X is not a valid CSR matrix: its `indptr` descends; make it anew.")
-    if not rows.has_canonical_format:
+    if not rows.has_canonical_format:  # entries given twice are added up
         rows = rows.copy()
         rows.sum_duplicates()
     if not np.isfinite(largest_absolute(rows.data)):
         raise InvalidInputError("X holds NaN or infinity; fill or drop such values first.")
-    return SparseRows(
-        rows.data.astype(np.float64),
-        rows.indices.astype(np.uint64),
-        rows.indptr.astype(np.int64),
-    )
+    data, indices = rows.data.astype(np.float64), rows.indices.astype(np.uint64)
+    return SparseRows(data, indices, rows.indptr.astype(np.int64))

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from minout.errors import InvalidInputError
-from minout.features._checks import check_int, check_rows
 from minout.features._wavelets import PLACES, make_plan, scatter
+from minout.features.checks import check_int, check_rows
 from minout.features.feature_map import SettingsMap
 from minout.kernels.pooling import even_out
 
@@ -72,17 +72,10 @@ class Scattering(SettingsMap):
         Parameters
         ----------
         X : array-like of shape (n_images, n_pixels × n_channels)
-            One image per row.
 
         Returns
         -------
         ndarray of shape (n_images, n_coefficients), float32
-            The coefficients; those of an image do not depend on the others.
-
-        Raises
-        ------
-        InvalidInputError
-            If the rows are not images of `image_shape`.
         """
         images = check_rows(X)
         height, width, channels = self._dimensions(images.shape[1])
@@ -100,7 +93,6 @@ class Scattering(SettingsMap):
         return out.reshape(len(out), out.shape[1] * PLACES)
 
     def _dimensions(self, length: int) -> tuple[int, int, int]:
-        """Return height, width and channels of a row of so many numbers."""
         if self.image_shape is None:
             side = isqrt(length)
             if side * side != length:
@@ -141,10 +133,7 @@ def _groups(scales: int, orientations: int) -> list[int]:
 
 
 def _normalised(images: NDArray[Any]) -> Singles:
-    """Scale each image by a power of two, so that its largest pixel is between 0.5 and 1.
-
-    Every finite image then fits float32, and halving the brightness gives the same row.
-    """
+    """Scale each image by a power of two, to a largest pixel between 0.5 and 1: it fits float32."""
     doubles = images.astype(np.float64)
     _, exponents = np.frexp(np.abs(doubles).max(axis=1, keepdims=True))
     scaled: Singles = np.ldexp(doubles, -exponents).astype(np.float32)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import sqrt
 from typing import Any
 from unicodedata import normalize
@@ -12,19 +11,15 @@ from numpy.typing import NDArray
 
 from minout._typing import Words
 from minout.errors import InvalidInputError
-from minout.features._checks import check_int
-from minout.features.feature_map import SettingsMap
-from minout.features.projection import WIDEST
+from minout.features.feature_map import HashedMap
 from minout.kernels import add_counts, character_grams, word_grams
-from minout.maths import ENTRIES
 
 LEAST, MOST = 2, 4
 """The lengths of runs of characters."""
 _WORDS = re.compile(r"\w+")
 
 
-@dataclass(frozen=True)
-class HashedText(SettingsMap):
+class HashedText(HashedMap):
     """A feature map from strings to rows of a fixed width; nothing is fitted or downloaded.
 
     Parameters
@@ -32,7 +27,6 @@ class HashedText(SettingsMap):
     width : int, default=1024
         The length of a row, from 4 on.
     seed : int, default=0
-        The seed of the projection.
 
     Notes
     -----
@@ -47,31 +41,8 @@ class HashedText(SettingsMap):
     array([ True,  True, False])
     """
 
-    width: int = 1024
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "width", check_int("width", self.width, ENTRIES, WIDEST))
-        object.__setattr__(self, "seed", check_int("seed", self.seed, 0, 2**63 - 1))
-
     def transform(self, X: Any) -> NDArray[np.float32]:
-        """Return the rows of texts.
-
-        Parameters
-        ----------
-        X : sequence of str of length n
-            Texts: a list, an array, a pandas or polars series, or a frame with one column.
-
-        Returns
-        -------
-        ndarray of shape (n, width), float32
-            One row per text; it does not depend on the others.
-
-        Raises
-        ------
-        InvalidInputError
-            If X is not a sequence of strings.
-        """
+        """Return the rows (n, width) of a list, array, series or one-column frame of texts."""
         texts = check_texts(X)
         out = np.empty((len(texts), self.width), dtype=np.float32)
         for i, text in enumerate(texts):

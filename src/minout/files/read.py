@@ -4,23 +4,13 @@ import io
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from minout.errors import InvalidInputError, MissingDataError
-from minout.files.csv_rows import CsvReader
-from minout.files.images import SUFFIXES, ImageReader
-from minout.files.json_rows import JsonReader
-from minout.files.npz import NpzReader
-from minout.files.parquet import ParquetReader
-from minout.files.reader import BadRowError, Options, Reader
-from minout.files.text import (
-    COMPRESSIONS,
-    Lines,
-    TextReader,
-    check_file,
-    checked_encoding,
-    open_text,
-)
+from minout.files.arrays import SUFFIXES, image_content, npz_content
+from minout.files.reader import BadRowError, Reader
+from minout.files.tables import csv_content, json_content, parquet_content
+from minout.files.text import COMPRESSIONS, Lines, check_file, checked_encoding, open_text
 
 CSV = (".csv", ".tsv", ".txt")
 JSON = (".jsonl", ".ndjson", ".json")
@@ -38,46 +28,15 @@ def read(
     size: tuple[int, int] | None = None,
     image_shape: tuple[int, ...] | None = None,
 ) -> Reader:
-    r"""Open a file to read it in batches.
+    r"""Open a file to read it in batches: a context manager that closes it.
 
-    Parameters
-    ----------
-    source : str or Path
-        A CSV with a header (.csv, .tsv, .txt), JSON lines (.jsonl, .ndjson) or an array of objects
-        (.json), all also compressed (.gz, .bz2, .xz, .zst); Parquet; NPZ (arrays X, y, ids); a
-        folder of images, or one image; or "-": JSON lines or CSV on standard input. A batch of
-        standard input is what has arrived.
-    label, id : str, optional
-        The columns of labels and ids. If the file has none, labels and ids are None;
-        `Reader.require` raises an error then.
-    encoding : str, default="utf-8"
-        The encoding of a text file, by its name in Python.
-    decimal : {".", ","}, default="."
-        The decimal separator of numbers in a CSV.
-    skip : callable, optional
-        Called with the error for each row that cannot be read, which is then skipped. By default
-        the first such row ends the file: see `Batch.error`.
-    size : tuple of int, optional
-        The height and width to which images are resized.
-    image_shape : tuple of int, optional
-        The shape that images must have; by default that of the first one.
+    `source` is a file, a folder of images, or "-" for standard input, of which a batch is what has
+    arrived; `minout learn --help` lists the kinds of files. `label` and `id` name columns (see
+    `Reader.require`), `decimal` is the decimal mark of numbers in a CSV. `skip` is called with the
+    error for each row that cannot be read, and the row is left out; by default the first such row
+    ends the file (see `Batch.error`). Images are resized to `size` (height, width) and must have
+    the shape `image_shape`, by default that of the first one.
 
-    Returns
-    -------
-    Reader
-        An iterable of batches, and a context manager that closes the file.
-
-    Raises
-    ------
-    InvalidInputError
-        If the content does not fit.
-    MissingDataError
-        If there is no such file, or if it is damaged.
-    MissingExtraError
-        If a library for this type of file is not installed.
-
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp(), "pets.csv")
     >>> _ = path.write_text("name,kind,legs\ntom,cat,4\npip,bird,2\n")
@@ -90,22 +49,24 @@ def read(
         raise InvalidInputError(f"--decimal is . or a comma, not {decimal!r}.")
     if label is not None and label == id:
         raise InvalidInputError(f"The column {label!r} cannot be both label and id.")
-    options = Options(label, id, skip)
+    options: dict[str, Any] = {"label": label, "id": id, "skip": skip}
     if str(source) == "-":
-        return _standard_input(options, encoding, decimal)
+        return _standard_input(encoding, decimal, options)
     path = Path(source)
     check_file(path)
     suffix = path.suffix.lower()
     if path.is_dir() or suffix in SUFFIXES:
-        return ImageReader(path, options, image_shape, size)
-    if suffix == ".npz":
-        return NpzReader(path, options)
-    if suffix == ".parquet":
-        return ParquetReader(path, options)
-    return _text(path, options, encoding, decimal)
+        content = image_content(path, image_shape, size)
+    elif suffix == ".npz":
+        content = npz_content(path, label, id)
+    elif suffix == ".parquet":
+        content = parquet_content(path)
+    else:
+        return _text(path, encoding, decimal, options)
+    return Reader(str(path), content, **options)
 
 
-def _text(path: Path, options: Options, encoding: str, decimal: str) -> Reader:
+def _text(path: Path, encoding: str, decimal: str, options: dict[str, Any]) -> Reader:
     suffix = path.suffix.lower()
     inner = Path(path.stem).suffix.lower() if suffix in COMPRESSIONS else suffix
     if inner not in (*CSV, *JSON):
@@ -119,26 +80,21 @@ def _text(path: Path, options: Options, encoding: str, decimal: str) -> Reader:
         first = lines.first()
         if not first:
             raise InvalidInputError(f"{path} is empty; it needs rows.")
-        if inner in CSV:
-            return CsvReader(lines, options, decimal, first)
-        return JsonReader(lines, options, first)
+        is_csv = inner in CSV
+        content = csv_content(lines, first, decimal) if is_csv else json_content(lines, first)
+        return Reader(str(path), content, **options)
     except BaseException:
         lines.close()
         raise
 
 
-def _standard_input(options: Options, encoding: str, decimal: str) -> Reader:
+def _standard_input(encoding: str, decimal: str, options: dict[str, Any]) -> Reader:
     """Read JSON lines, or CSV if the first line is no JSON object; it may be empty."""
     if sys.stdin is None:
         raise MissingDataError("Standard input is closed; pass a file, or pipe rows in.")
     stream = cast(io.BufferedReader, sys.stdin.buffer)
     lines = Lines(stream.read1, STANDARD_INPUT, checked_encoding(encoding))
     first = lines.first()
-    reader: TextReader
-    if not first or first.lstrip().startswith("{"):
-        reader = JsonReader(lines, options, first)
-        reader.columns = None  # the first object may be a bad one
-    else:
-        reader = CsvReader(lines, options, decimal, first)
-    reader.is_live = True
-    return reader
+    is_json = not first or first.lstrip().startswith("{")
+    content = json_content(lines, first) if is_json else csv_content(lines, first, decimal)
+    return Reader(STANDARD_INPUT, content, **options, is_live=True)

@@ -1,16 +1,17 @@
-"""What a reader yields: batches of rows, each with its line in the file."""
+"""What reading a file gives: batches of rows, each with its line in the file."""
 
-from abc import ABC, abstractmethod
+import json
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from difflib import get_close_matches
 from itertools import chain
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from minout._typing import Label
-from minout.errors import InvalidInputError, MinoutError
-from minout.files.values import join_names, parse_id, parse_label
+from minout.errors import InvalidInputError, MinoutError, some
+from minout.files.values import flattened, parse_id, parse_label
 
 FIRST = 10_000
 """The most rows of the first batch of a file, from which a new model infers kinds of columns."""
@@ -20,21 +21,12 @@ Record = dict[str, Any]
 
 
 class BadRowError(InvalidInputError):
-    """A row that cannot be read or used.
+    """A row that cannot be read or used: where it is ("line 7"), what to do, and its text."""
 
-    Attributes
-    ----------
-    source, where : str
-        The name of the file, and the place in it, such as "line 7".
-    what : str
-        What is wrong, and what to do.
-    text : str
-        The row as text; empty if it is not known.
-    """
-
-    def __init__(self, source: str, where: str, what: str, text: str = "") -> None:
+    def __init__(self, source: str, where: str, what: str, row: Any = "") -> None:
         super().__init__(f"{source}, {where}: {what}")
-        self.source, self.where, self.what, self.text = source, where, what, text
+        self.where, self.what = where, what
+        self.text = str(row).strip().encode("utf-8", "replace").decode()
 
 
 class Row(NamedTuple):
@@ -46,22 +38,23 @@ class Row(NamedTuple):
     id: Any = None
 
 
-class Batch(NamedTuple):
-    """Some rows of a file, in its order.
+class Content(NamedTuple):
+    """What the reader of a kind of file returns; a bad row is an error among the rows."""
 
-    Attributes
-    ----------
-    X : list of dict, or ndarray of shape (n, d)
-        Records of a table without label and id, or rows of numbers.
-    labels : list
-        The label of each row; None where a row has none.
-    ids : list of str or None
-        The id of each row; None where a row has none.
-    lines : list of int
-        The line of each row in the file; of other files, the number of the row or image.
-    error : MinoutError or None
-        What follows these rows and ends the file, if it cannot be read to its end.
-    """
+    rows: Iterator[Row | BadRowError]
+    unit: str
+    """What `Row.line` counts: "line", "object", "row" or "image"."""
+    columns: list[str] | None = None
+    """The names of the header; without them, the first record has them."""
+    image_shape: tuple[int, ...] | None = None
+    total: int | None = None
+    """The number of rows; that of lines is not known."""
+    file: Any = None
+    """What is closed at the end; `Lines` also know how far they have been read."""
+
+
+class Batch(NamedTuple):
+    """Records without label and id, or an array; `error` follows these rows and ends the file."""
 
     X: Any
     labels: list[Label | None]
@@ -69,84 +62,66 @@ class Batch(NamedTuple):
     lines: list[int]
     error: MinoutError | None = None
 
-    def part(self, start: int, stop: int) -> "Batch":
-        """Return the batch of some of the rows."""
-        some = slice(start, stop)
-        return Batch(self.X[some], self.labels[some], self.ids[some], self.lines[some])
-
-    def at(self, rows: list[int]) -> "Batch":
-        """Return the batch of the rows with these numbers."""
+    def at(self, rows: range | list[int]) -> "Batch":
+        """Return the batch of the rows with these numbers, without the error."""
         return Batch(
-            self.X[rows] if isinstance(self.X, np.ndarray) else [self.X[row] for row in rows],
-            [self.labels[row] for row in rows],
-            [self.ids[row] for row in rows],
-            [self.lines[row] for row in rows],
-            self.error,
+            self.X[rows] if isinstance(self.X, np.ndarray) else [self.X[n] for n in rows],
+            [self.labels[n] for n in rows],
+            [self.ids[n] for n in rows],
+            [self.lines[n] for n in rows],
         )
 
 
-class Options(NamedTuple):
-    """The columns of label and id, and what is done with bad rows; `read` describes them."""
-
-    label: str | None = None
-    id: str | None = None
-    skip: Callable[[BadRowError], None] | None = None
-
-
-class Reader(ABC):
+class Reader(AbstractContextManager["Reader"]):
     """The batches of one file, read lazily and only once; a context manager that closes it.
 
-    Attributes
-    ----------
-    source : str
-        The name of the file, for messages.
-    columns : list of str or None
-        The columns of the header or of the first row, label and id included; None if the file has
-        no names.
-    unit : str
-        What `Batch.lines` counts: "line", "object", "row" or "image".
-    image_shape : tuple of int or None
-        The shape of the images, if the rows are known to be images.
-    is_live : bool
-        Whether the rows come from standard input, so that the next one may take long to come.
+    `columns` include label and id; None if the file has no names. `is_live` is standard input: a
+    bad row ends a batch, so that it is skipped after the rows before it were used; with
+    `is_first_whole` it does not end the first batch.
     """
 
-    unit: ClassVar[str] = "line"
-    is_live = False
-    image_shape: tuple[int, ...] | None = None
-    columns: list[str] | None = None
+    is_first_whole = False
 
-    def __init__(self, source: str, options: Options) -> None:
-        self.source, self._options = source, options
-
-    @abstractmethod
-    def rows(self) -> Iterator[Row | BadRowError]:
-        """Yield each row, or what is wrong with it; raise an error that ends the file."""
+    def __init__(
+        self,
+        source: str,
+        content: Content,
+        *,
+        label: str | None,
+        id: str | None,
+        skip: Callable[[BadRowError], None] | None,
+        is_live: bool = False,
+    ) -> None:
+        self.source, self._content, self.is_live = source, content, is_live
+        self.unit, self.image_shape = content.unit, content.image_shape
+        self._label, self._id, self._skip, self._read = label, id, skip, 0
+        self._lengths: dict[str, int] = {}
+        self._rows, self.columns = content.rows, content.columns
+        if self.columns is None and not is_live:  # the first object of a stream may be a bad one
+            first = next(self._rows, None)
+            self._rows = chain([] if first is None else [first], self._rows)
+            self.columns = _columns_of(first)
 
     @property
     def fraction_read(self) -> float | None:
         """The fraction of the file that has been read; None if that is not known."""
-        return None
+        total, file = self._content.total, self._content.file
+        fraction: float | None = file.fraction_read() if total is None else self._read / total
+        return fraction
 
-    def has_arrived(self) -> bool:
-        """Return whether the next row can be read without waiting for it."""
-        return True
-
-    def close(self) -> None:  # noqa: B027, not every reader keeps a file open
+    def close(self) -> None:
         """Close the file."""
-
-    def __enter__(self) -> Self:
-        """Return the reader."""
-        return self
+        if self._content.file is not None:
+            self._content.file.close()
 
     def __exit__(self, *_: object) -> None:
         """Close the file."""
         self.close()
 
     def bad_row(self, line: int, what: str, row: Any = "") -> BadRowError:
-        """Return the error for a row."""
-        shown = str(row).strip().encode("utf-8", "replace").decode()
-        return BadRowError(self.source, f"{self.unit} {line}", what, shown)
+        """Return the error for a row; a record is shown as JSON."""
+        row = json.dumps(row, default=str) if isinstance(row, dict) else row
+        return BadRowError(self.source, f"{self.unit} {line}", what, row)
 
     def require(self, column: str) -> None:
         """Raise an InvalidInputError if the file has no such column."""
@@ -155,8 +130,7 @@ class Reader(ABC):
         near = get_close_matches(column, self.columns, n=1)
         meant = f" (did you mean {near[0]!r}?)" if near else ""
         raise InvalidInputError(
-            f"{self.source} has no column {column!r}{meant}; its columns are: "
-            f"{join_names(self.columns)}."
+            f"{self.source} has no column {column!r}{meant}; its columns are: {some(self.columns)}."
         )
 
     def __iter__(self) -> Iterator[Batch]:
@@ -164,15 +138,20 @@ class Reader(ABC):
         found: list[Row] = []
         most = FIRST
         try:
-            for item in self.rows():
+            for item in self._rows:
+                self._read += 1
                 row = item if isinstance(item, BadRowError) else self._with_roles(item)
                 if not isinstance(row, BadRowError):
                     found.append(row)
-                elif self._options.skip is None:
+                elif self._skip is None:
                     raise row
                 else:
-                    self._options.skip(row)
-                if found and (len(found) >= most or not self.has_arrived()):
+                    if found and self.is_live and not (self.is_first_whole and most == FIRST):
+                        yield _batch(found)
+                        found, most = [], MOST
+                    self._skip(row)
+                is_last = self.is_live and not self._content.file.has_arrived
+                if found and (len(found) >= most or is_last):
                     yield _batch(found)
                     found, most = [], MOST
         except MinoutError as error:
@@ -182,29 +161,33 @@ class Reader(ABC):
             return
         if found:
             yield _batch(found)
+        elif not self._read and not self.is_live:
+            raise InvalidInputError(f"{self.source} has no rows.")
 
     def _with_roles(self, row: Row) -> Row | BadRowError:
-        """Take label and id out of a record, and check their types."""
+        """Flatten a record, take its label and id out, and check their types."""
         values, label, id = row.values, row.label, row.id
-        if isinstance(values, dict):
-            label = values.pop(self._options.label, None)
-            id = values.pop(self._options.id, None)
         try:
+            if isinstance(values, dict):
+                values = values.copy()
+                label, id = values.pop(self._label, None), values.pop(self._id, None)
+                values = cast(dict[str | None, Any], flattened(values, self._lengths))
+                label, id = values.pop(self._label, label), values.pop(self._id, id)
             return Row(values, row.line, parse_label(label), parse_id(id))
         except InvalidInputError as error:
-            return self.bad_row(row.line, str(error), values)
+            return self.bad_row(row.line, str(error), row.values)
+
+
+def _columns_of(first: Row | BadRowError | None) -> list[str] | None:
+    if not isinstance(first, Row) or not isinstance(first.values, dict):
+        return None
+    try:
+        return list(flattened(first.values, {}))
+    except InvalidInputError:
+        return None  # it is reported when its turn comes
 
 
 def _batch(rows: list[Row], error: MinoutError | None = None) -> Batch:
     values, lines, labels, ids = map(list, zip(*rows, strict=True))
     X = values if isinstance(values[0], dict) else np.stack(values)
     return Batch(X, labels, ids, lines, error)
-
-
-def with_first(
-    rows: Iterator[Row | BadRowError],
-) -> tuple[list[str] | None, Iterator[Row | BadRowError]]:
-    """Return the columns of the first row, if it can be read, and all rows."""
-    first = next(rows, None)
-    names = list(first.values) if isinstance(first, Row) else None
-    return names, chain([] if first is None else [first], rows)

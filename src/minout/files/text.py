@@ -5,6 +5,7 @@ import codecs
 import gzip
 import io
 import lzma
+import math
 import stat
 import zlib
 from collections import deque
@@ -12,11 +13,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from minout.errors import InvalidInputError, MissingDataError, system_reason
-from minout.files.reader import Options, Reader
-from minout.files.values import import_extra
+from minout.errors import InvalidInputError, MissingDataError, import_extra, system_reason
 
-COMPRESSIONS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "Zstandard"}
+COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
 STARTS = {
     b"\x1f\x8b": "is compressed with gzip; add .gz to its name",
     b"BZh91AY&SY": "is compressed with bzip2; add .bz2 to its name",
@@ -30,16 +29,17 @@ ZSTANDARD_CHUNK = 8_192
 """Less than `CHUNK`, because pyarrow loses all that it read in the call that meets damage."""
 LONGEST_LINE = 64 << 20
 """The most characters of a line; a longer one could fill the memory."""
+MOST_EMPTY = 1_000_000
+"""The most empty lines of a file, one after the other: a small compressed one may have billions."""
 DAMAGE = (EOFError, zlib.error, lzma.LZMAError, OSError)
 
 
 class Lines(Iterator[str]):
     r"""The lines of a text, each with "\n" at its end; `\r\n` and `\r` end lines, too.
 
-    Bytes that are not in the encoding become surrogate escapes, so that `text_fault` can name them
-    in their line.
-    `read` returns the next bytes, at most as many as its argument says, b"" at the end; it waits
-    only if there are none. `number` is the number of the last line.
+    Bytes that are not in the encoding become surrogate escapes, which `text_fault` names. `read`
+    returns the next bytes, b"" at the end; it waits only if there are none. `number` is that of the
+    last line.
     """
 
     def __init__(
@@ -49,6 +49,7 @@ class Lines(Iterator[str]):
         encoding: str,
         close: Callable[[], None] = lambda: None,
         fraction_read: Callable[[], float | None] = lambda: None,
+        most_empty: float = math.inf,
     ) -> None:
         self.source, self.number, self.encoding = source, 0, encoding
         self.close, self.fraction_read, self._read = close, fraction_read, read
@@ -56,6 +57,7 @@ class Lines(Iterator[str]):
         self._decoder = io.IncrementalNewlineDecoder(decoder, translate=True)
         self._ready: deque[str] = deque()
         self._rest, self._has_begun, self._has_ended = "", False, False
+        self._empty, self._most_empty = 0, most_empty
 
     @property
     def has_arrived(self) -> bool:
@@ -69,7 +71,14 @@ class Lines(Iterator[str]):
         if not self._ready:
             raise StopIteration
         self.number += 1
-        return self._ready.popleft()
+        line = self._ready.popleft()
+        self._empty = self._empty + 1 if line.isspace() else 0
+        if self._empty > self._most_empty:
+            raise MissingDataError(
+                f"{self.source}, line {self.number}: {self._empty:,} lines are empty, one after "
+                "the other; take them out, or write the file again."
+            )
+        return line
 
     def first(self) -> str:
         """Return the first line that is not blank; "" if there is none."""
@@ -109,40 +118,16 @@ class Lines(Iterator[str]):
 
     def _damage(self, error: Exception) -> MissingDataError:
         # Libraries for compressed files raise OSErrors too; those have no errno.
-        if isinstance(error, OSError) and (error.errno or isinstance(error, TimeoutError)):
-            return MissingDataError(
-                f"{self.source} could not be read further: {system_reason(error)}."
+        if isinstance(error, OSError) and error.errno:
+            what = f"could not be read further: {system_reason(error)}."
+        elif not self._has_begun:
+            what = "is not compressed as its name says, or it is damaged; write or copy it again."
+        else:
+            what = (
+                f"is damaged after line {self.number}; the rows before were read. Write or copy it "
+                "again."
             )
-        if not self._has_begun:
-            return MissingDataError(
-                f"{self.source} is not compressed as its name says, or it is damaged; write or "
-                "copy it again."
-            )
-        return MissingDataError(
-            f"{self.source} is damaged after line {self.number}; the rows before were read. Write "
-            "or copy it again."
-        )
-
-
-class TextReader(Reader):
-    """A reader of lines."""
-
-    def __init__(self, lines: Lines, options: Options) -> None:
-        super().__init__(lines.source, options)
-        self._lines = lines
-
-    @property
-    def fraction_read(self) -> float | None:
-        """The fraction of the file that has been read."""
-        return self._lines.fraction_read()
-
-    def has_arrived(self) -> bool:
-        """Return whether the next line can be read without waiting for it."""
-        return not self.is_live or self._lines.has_arrived
-
-    def close(self) -> None:
-        """Close the file."""
-        self._lines.close()
+        return MissingDataError(f"{self.source} {what}")
 
 
 def open_text(path: Path, encoding: str) -> Lines:
@@ -157,23 +142,23 @@ def open_text(path: Path, encoding: str) -> Lines:
     except OSError as error:
         raise unreadable(path, error) from None
     # An empty file is empty, compressed or not.
-    is_compressed = suffix in COMPRESSIONS and size > 0
-    read = _decompressing(raw, suffix, arrow) if is_compressed else raw.read
+    read = _decompressing(raw, suffix, arrow) if size else raw.read
     return Lines(
         read,
         str(path),
         encoding,
         raw.close,
         lambda: min(1.0, raw.tell() / size) if size else None,
+        MOST_EMPTY,
     )
 
 
 def _decompressing(raw: io.FileIO, suffix: str, arrow: Any) -> Callable[[int], bytes]:
-    if arrow is not None:
+    if suffix == ".zst":
         stream = arrow.input_stream(raw, compression="zstd")
         return lambda _: bytes(stream.read(ZSTANDARD_CHUNK))
     openers: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-    read: Callable[[int], bytes] = openers[suffix](raw).read1
+    read: Callable[[int], bytes] = openers[suffix](raw).read1 if suffix in openers else raw.read
     return read
 
 

@@ -1,15 +1,11 @@
-"""Labels, ids and nested values of files, and what messages say of columns."""
+"""Labels, ids and nested values of files."""
 
 import math
 from collections.abc import Iterator
-from importlib import import_module
 from typing import Any
 
 from minout._typing import Label
-from minout.errors import InvalidInputError, MissingExtraError
-
-SHOWN = 20
-"""The number of names that a message lists."""
+from minout.errors import InvalidInputError
 
 
 def parse_label(value: Any, what: str = "label") -> Label | None:
@@ -39,54 +35,38 @@ def parse_id(value: Any) -> str | None:
     return None if id is None else str(id)
 
 
-def flattened(
-    values: dict[str, Any],
-    whole: tuple[str | None, ...] = (),
-    lengths: dict[str, int] | None = None,
-) -> dict[str, Any]:
-    """Return the columns of a nested object; those in `whole` stay as they are.
+def flattened(values: dict[str, Any], lengths: dict[str, int]) -> dict[str, Any]:
+    """Return the columns of a nested object.
 
     `lengths` has the length of each list of numbers that was met before, and gets the new ones.
 
-    >>> flattened({"x": [1, 2], "car": {"colour": "red", "wheels": 4}})
+    >>> flattened({"x": [1, 2], "car": {"colour": "red", "wheels": 4}}, {})
     {'x[0]': 1, 'x[1]': 2, 'car.colour': 'red', 'car.wheels': 4}
     """
     if not any(isinstance(value, dict | list) for value in values.values()):
         return values
     flat: dict[str, Any] = {}
-    try:
-        for name, value in _parts(values, whole, {} if lengths is None else lengths):
-            if name in flat:
-                raise InvalidInputError(f"two fields are named {name!r}; rename one of them.")
-            flat[name] = value
-    except RecursionError:
-        raise InvalidInputError("it is nested too deeply; write fewer levels.") from None
+    for name, value in _parts(values, lengths):
+        if name in flat:
+            raise InvalidInputError(f"two fields are named {name!r}; rename one of them.")
+        flat[name] = value
     return flat
 
 
-def _parts(
-    values: dict[str, Any], whole: tuple[str | None, ...], lengths: dict[str, int]
-) -> Iterator[tuple[str, Any]]:
+def _parts(values: dict[str, Any], lengths: dict[str, int]) -> Iterator[tuple[str, Any]]:
     for name, value in values.items():
-        if name not in whole and isinstance(value, dict):
-            inner = {f"{name}.{key}": each for key, each in value.items()}
-            yield from _parts(inner, whole, lengths)
-        elif name not in whole and isinstance(value, list):
-            if value and all(isinstance(each, int | float) for each in value):
-                _check_length(name, len(value), lengths)
-            inner = {f"{name}[{place}]": each for place, each in enumerate(value)}
-            yield from _parts(inner, whole, lengths)
+        if isinstance(value, dict):
+            yield from _parts({f"{name}.{key}": each for key, each in value.items()}, lengths)
+        elif isinstance(value, list):
+            is_vector = bool(value) and all(isinstance(each, int | float) for each in value)
+            if is_vector and len(value) != lengths.setdefault(name, len(value)):
+                raise InvalidInputError(
+                    f"the list {name!r} has {len(value)} numbers, but {lengths[name]} in earlier "
+                    "rows; write lists of the same length."
+                )
+            yield from _parts({f"{name}[{n}]": each for n, each in enumerate(value)}, lengths)
         else:
             yield name, value
-
-
-def _check_length(name: str, length: int, lengths: dict[str, int]) -> None:
-    expected = lengths.setdefault(name, length)
-    if length != expected:
-        raise InvalidInputError(
-            f"the list {name!r} has {length} numbers, but {expected} in earlier rows; write lists "
-            "of the same length."
-        )
 
 
 def check_names(source: str, names: list[str]) -> None:
@@ -96,23 +76,3 @@ def check_names(source: str, names: list[str]) -> None:
             raise InvalidInputError(
                 f"{source} has two columns {name!r}; give each column its own name."
             )
-
-
-def join_names(names: list[str]) -> str:
-    """Join names for a message: the first 20, and the number of the others.
-
-    >>> join_names(["a", "b"])
-    'a, b'
-    """
-    shown = ", ".join(name or "(no name)" for name in names[:SHOWN])
-    return shown if len(names) <= SHOWN else f"{shown} and {len(names) - SHOWN} more"
-
-
-def import_extra(module: str, extra: str, who: str) -> Any:
-    """Import an optional library; the error says what needs it and how to install it."""
-    try:
-        return import_module(module)
-    except ImportError as error:
-        raise MissingExtraError(
-            f'{who}; in the folder of minout\'s source: pip install ".[{extra}]".'
-        ) from error

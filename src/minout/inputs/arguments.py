@@ -9,39 +9,41 @@ from numpy.typing import ArrayLike, NDArray
 
 from minout._typing import Floats, Id, Label
 from minout.engine import LARGEST_WEIGHT, LEAST_WEIGHT, LONGEST_LABEL
-from minout.errors import InvalidInputError
-from minout.features import refuse_masked
+from minout.errors import InvalidInputError, plural
+from minout.features import LARGEST as LARGEST_OF
+from minout.features import check_array
 
 T = TypeVar("T")
 
-LARGEST = 1e100
+LARGEST = LARGEST_OF[np.dtype(np.float64)]
 """The largest absolute value for which sums of many inner products stay finite."""
 LATEST = 1e14
 """The largest time, in seconds: beyond it less than 0.01 s can be told apart."""
-LARGEST_SINGLE = 1e15
-"""The same for float32."""
-
-
-def one_row(
-    x: ArrayLike, features: int | None, dtype: Any = np.float64, *, fills: bool = False
-) -> Floats:
-    """Return x as a new float64 row (d,); as float32, if it is and that is the dtype.
-
-    With `fills` it may contain NaN.
-    """
-    shape = "one row of numbers, shape (features,)"
-    return _checked(x, features, dtype, shape, dimensions=1, fills=fills)
 
 
 def many_rows(
-    X: ArrayLike, features: int | None, dtype: Any = np.float64, *, fills: bool = False
+    X: ArrayLike, width: int | None, dtype: np.dtype[Any], *, fills: bool = False
 ) -> Floats:
-    """Return X as new float64 rows (n, d); as float32, if they are and that is the dtype.
+    """Return X as new rows (n, d) of a dtype, without -0.0; with `fills` they may contain NaN."""
+    array = check_array(X, "x")
+    if width is not None and array.shape[1] != width:
+        raise InvalidInputError(
+            f"x has {plural(array.shape[1], 'feature')}, but this learner was taught with {width}. "
+            "Pass the same features in the same order."
+        )
+    if array.shape[1] == 0:
+        raise InvalidInputError("x has no features; pass at least one number per row.")
+    exact = np.dtype(dtype if array.dtype == dtype else np.float64)
+    rows: Floats = np.add(array, exact.type(0.0), dtype=exact, order="C")  # a copy, without -0.0
+    if fills:
+        rows[np.isnan(rows)] = np.nan  # the same bytes for every missing value
+    _refuse_beyond(rows, LARGEST_OF[dtype], fills=fills)
+    return rows if rows.dtype == dtype else plain_zeros(rows, dtype)
 
-    With `fills` they may contain NaN.
-    """
-    shape = "rows of numbers, shape (rows, features)"
-    return _checked(X, features, dtype, shape, dimensions=2, fills=fills)
+
+def plain_zeros(rows: NDArray[Any], dtype: np.dtype[Any]) -> Floats:
+    """Return rows in which -0.0, also -1e-60 in single precision, has the bytes of 0.0."""
+    return np.asarray(rows.astype(dtype, copy=False) + dtype.type(0.0))
 
 
 def each_row(check: Callable[[Any], T], values: Iterable[Any]) -> list[T]:
@@ -56,21 +58,16 @@ def each_row(check: Callable[[Any], T], values: Iterable[Any]) -> list[T]:
     return checked
 
 
-def checked_label(y: Label, known: Sequence[Label]) -> Label:
+def checked_label(y: Any, known: Sequence[Label]) -> Label:
     """Return a label as str or int; it must have the type of the known labels."""
-    label: Label
-    if isinstance(y, str):
-        label = savable(str(y), "label")
+    label = _name(y, "A label")
+    if isinstance(label, str):
         if "\0" in label:
             raise InvalidInputError("A label must not contain the character NUL.")
         if len(label) > LONGEST_LABEL:
             raise InvalidInputError(
                 f"A label has at most {LONGEST_LABEL:,} characters; this one has {len(label):,}."
             )
-    elif isinstance(y, int | np.integer) and not isinstance(y, bool):
-        label = within_64_bits(int(y), "label")
-    else:
-        raise InvalidInputError(f"A label is a whole number or a string, not a {type(y).__name__}.")
     if known and type(known[0]) is not type(label):
         kinds = {str: "strings", int: "whole numbers"}
         raise InvalidInputError(
@@ -80,19 +77,14 @@ def checked_label(y: Label, known: Sequence[Label]) -> Label:
     return label
 
 
-def checked_id(id: Id) -> Id:
+def checked_id(id: Any) -> Id:
     """Return an id as str or int."""
-    if isinstance(id, str):
-        return savable(str(id), "id")
-    if isinstance(id, int | np.integer) and not isinstance(id, bool):
-        return within_64_bits(int(id), "id")
-    raise InvalidInputError(f"An id is a whole number or a string, not a {type(id).__name__}.")
+    return _name(id, "An id")
 
 
 def checked_weight(weight: Any, what: str = "A weight") -> float:
     """Return a weight as a float within the limits; errors begin with what it is."""
-    is_number = isinstance(weight, int | float | np.integer | np.floating)
-    if not is_number or isinstance(weight, bool | np.timedelta64):
+    if not _is_number(weight):
         raise InvalidInputError(f"{what} is a number, not a {type(weight).__name__}.")
     if not LEAST_WEIGHT <= weight <= LARGEST_WEIGHT:
         raise InvalidInputError(
@@ -111,8 +103,7 @@ def checked_time(at: Any) -> float:
             at = np.nan
     elif isinstance(at, np.datetime64):
         at = (at - np.datetime64(0, "s")) / np.timedelta64(1, "s")
-    is_number = isinstance(at, int | float | np.integer | np.floating)
-    if not is_number or isinstance(at, bool | np.timedelta64):
+    if not _is_number(at):
         raise InvalidInputError(
             f"`at` is a time in seconds since 1970 or a datetime, not a {type(at).__name__}."
         )
@@ -145,97 +136,48 @@ def listed_labels(y: Any) -> list[Any]:
     return _listed(y, "y", "a list with one label per row")
 
 
-def savable(text: str, what: str) -> str:
-    """Return a string that can be encoded in UTF-8; refuse others."""
-    if not text.isascii():
+def _refuse_beyond(rows: Floats, largest: float, *, fills: bool) -> None:
+    """Refuse NaN, unless it is a missing value, infinity, and numbers that are too large."""
+    least, most = (np.fmin, np.fmax) if fills else (np.minimum, np.maximum)
+    low, high = (float(each.reduce(rows, axis=None, initial=0.0)) for each in (least, most))
+    if -largest <= low and high <= largest:  # false for NaN
+        return
+    is_small = (np.abs(rows) <= largest) | (fills & np.isnan(rows))
+    row = int(np.flatnonzero(~is_small.all(axis=1))[0])
+    if np.isfinite(rows[~is_small]).all():
+        raise InvalidInputError(
+            f"x holds a number beyond {largest:g}; scale the features first.", row
+        )
+    what = "infinity" if fills else "NaN or infinity"
+    raise InvalidInputError(f"x holds {what}; fill or drop such values first.", row)
+
+
+def _is_number(value: Any) -> bool:
+    is_real = isinstance(value, int | float | np.integer | np.floating)
+    return is_real and not isinstance(value, bool | np.timedelta64)
+
+
+def _name(value: Any, what: str) -> str | int:
+    """Return a label or an id as a str that UTF-8 can hold, or an int of 64 bits."""
+    if isinstance(value, str):
         try:
-            text.encode()
+            value.encode()
         except UnicodeEncodeError:
-            article = "An" if what == "id" else "A"
             raise InvalidInputError(
-                f"{article} {what} is text that UTF-8 can hold; {text!r} has half a character."
+                f"{what} is text that UTF-8 can hold; {value!r} has half a character."
             ) from None
-    return text
-
-
-def within_64_bits(number: int, what: str) -> int:
-    """Return an integer of at most 64 bits; refuse others."""
-    if not -(2**63) < number < 2**63:
-        shown = (
-            str(number) if number.bit_length() < 100 else "this one"
-        )  # otherwise the message is too long
-        article = "An" if what == "id" else "A"
-        raise InvalidInputError(f"{article} {what} that is a number has 64 bits; {shown} has more.")
-    return number
+        return str(value)
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        number = int(value)
+        if not -(2**63) < number < 2**63:
+            shown = str(number) if number.bit_length() < 100 else "this one"  # it may be very long
+            raise InvalidInputError(f"{what} that is a number has 64 bits; {shown} has more.")
+        return number
+    raise InvalidInputError(f"{what} is a whole number or a string, not a {type(value).__name__}.")
 
 
 def _listed(values: Any, name: str, expected: str) -> list[Any]:
-    if (
-        isinstance(values, str | bytes | bytearray | memoryview)
-        or not isinstance(values, Iterable)
-        or getattr(values, "ndim", 1) == 0
-    ):
+    is_one = isinstance(values, str | bytes | bytearray | memoryview)
+    if is_one or not isinstance(values, Iterable) or getattr(values, "ndim", 1) == 0:
         raise InvalidInputError(f"`{name}` is {expected}, but got {type(values).__name__}.")
     return list(values)
-
-
-def _checked(
-    given: ArrayLike,
-    features: int | None,
-    dtype: Any,
-    shape: str,
-    *,
-    dimensions: int,
-    fills: bool = False,
-) -> Floats:
-    refuse_masked(given, "x holds")
-    if hasattr(given, "toarray"):  # SciPy's sparse arrays and matrices
-        raise InvalidInputError("x is sparse; pass a dense array (x.toarray()).")
-    try:
-        array = np.asarray(given)
-    except ValueError as error:
-        raise InvalidInputError(f"Expected {shape}, but the rows differ in length.") from error
-    if array.dtype.kind not in "fiub":
-        raise InvalidInputError(f"Expected {shape}, but got an array of {array.dtype}.")
-    if array.ndim != dimensions:
-        raise InvalidInputError(f"Expected {shape}, but got shape {array.shape}.")
-    width = array.shape[-1]
-    if features is not None and width != features:
-        raise InvalidInputError(
-            f"x has {width} features, but this learner was taught with {features}. "
-            "Pass the same features in the same order."
-        )
-    if width == 0:
-        raise InvalidInputError("x has no features; pass at least one number per row.")
-    wanted = np.dtype(dtype if array.dtype == dtype else np.float64)
-    rows: Floats = np.add(array, wanted.type(0.0), dtype=wanted, order="C")  # a copy, without -0.0
-    if fills:
-        rows[np.isnan(rows)] = np.nan  # the same bytes for every missing value
-    refuse_beyond(rows, LARGEST, fills=fills)
-    return rows
-
-
-def refuse_beyond(rows: Floats, largest: float, *, fills: bool) -> None:
-    """Refuse rows that hold NaN, unless it is a missing value, infinity, or a number too large."""
-    if _within(rows, largest, fills=fills):
-        return
-    is_number = np.isfinite(rows) | (fills & np.isnan(rows))
-    is_fit = is_number & ~(np.abs(rows) > largest)
-    row = None if rows.ndim == 1 else int(np.flatnonzero(~is_fit.all(axis=1))[0])
-    if not is_number.all():
-        what = "infinity" if fills else "NaN or infinity"
-        raise InvalidInputError(f"x holds {what}; fill or drop such values first.", row)
-    raise InvalidInputError(f"x holds a number beyond {largest:g}; scale the features first.", row)
-
-
-def plain_zeros(rows: NDArray[Any], dtype: np.dtype[Any]) -> Floats:
-    """Return rows in which -0.0, also -1e-60 in single precision, has the bytes of 0.0."""
-    return np.asarray(rows.astype(dtype, copy=False) + dtype.type(0.0))
-
-
-def _within(rows: Floats, largest: float, *, fills: bool = False) -> bool:
-    # False for NaN, too, unless there may be missing values; no array of absolute values is made.
-    least, most = (np.fmin, np.fmax) if fills else (np.minimum, np.maximum)
-    low = float(least.reduce(rows, axis=None, initial=0.0))
-    high = float(most.reduce(rows, axis=None, initial=0.0))
-    return -largest <= low and high <= largest

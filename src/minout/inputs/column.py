@@ -1,7 +1,7 @@
 """One column of a table: its kind, and the features that its values set in an encoded row."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from math import isnan
@@ -29,21 +29,17 @@ from minout.inputs.values import (
 
 HASHED = 64
 """The number of features that categories without a feature of their own share."""
-HASH_KEYS = tuple(f"#{number}" for number in range(HASHED))
 TEXT = HashedText(512)
-"""How text is encoded.
-
-With 128, 256, 512 and 1,024 features, `MinoutClassifier` classified 77, 79, 83 and 84 % of 1,512
-mails correctly as spam or not by their subject, and 89, 92, 93 and 93 % by their first 300
-characters, after it was taught 1,500 other mails.
-"""
-TEXT_KEYS = tuple(f"text {number}" for number in range(TEXT.width))
+"""How text is encoded: fewer features classified mails worse, twice as many not much better."""
+HASH_KEY, TEXT_KEY = "#", "text"
+"""The keys of several features that are next to each other; any other key has one feature."""
+WIDTHS = {HASH_KEY: HASHED, TEXT_KEY: TEXT.width}
 BASE: dict[str, tuple[str, ...]] = {
     "number": ("number",),
     "boolean": ("true",),
     "date": ("days", "year sin", "year cos", "week sin", "week cos"),
     "category": (),
-    "text": TEXT_KEYS,
+    "text": (TEXT_KEY,),
     "ignore": (),
     UNDECIDED: (),
 }
@@ -62,27 +58,11 @@ _MEANT = {"number": "a number", "date": "a date (YYYY-MM-DD or DD.MM.YYYY)"}
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its kind, the reason, and the positions of its features in a row, by key.
+    """A column: its kind, the reason, and the position in a row of the first feature of each key.
 
-    A string in a column of numbers sets a feature like a category, and the number is missing.
-
-    Parameters
-    ----------
-    name : str
-        The name of the column.
-    kind : str
-        How its values are encoded: one of `KINDS`, or "undecided".
-    why : str
-        The reason, for the user.
-    late : bool, default=False
-        Whether rows are stored that were encoded before it had a value. Its features are 0 in these
-        rows, and in later rows where it is missing. So numbers, booleans and dates have one more
-        feature, `given`: 1 where there is a value. Text needs none, because it is 0 only where it
-        is missing.
-    is_first : bool, default=True
-        Whether the first rows of the model had the column.
-    places : mapping of str to int
-        The position of each feature in a row.
+    `late` says that rows are stored that were encoded before it had a value. Its features are 0 in
+    these, and where it is missing later. So numbers, booleans and dates have one more feature,
+    `given`: 1 where there is a value. `is_first` says that the first rows had the column.
     """
 
     name: str
@@ -97,10 +77,15 @@ class Column:
         """How many categories have a feature of their own."""
         return sum(key.startswith("=") for key in self.places)
 
+    @cached_property
+    def positions(self) -> list[int]:
+        """The positions of all its features."""
+        return [place + n for key, place in self.places.items() for n in range(width_of(key))]
+
     @property
     def is_hashed(self) -> bool:
         """Whether categories share features by a hash."""
-        return HASH_KEYS[0] in self.places
+        return HASH_KEY in self.places
 
     @property
     def has_features(self) -> bool:
@@ -128,13 +113,7 @@ class Column:
         return self.late and self.kind in ("number", "boolean", "date")
 
     def cells(self, value: Any) -> Cells:
-        """Return the keys of the features that a value sets, each with its number.
-
-        Raises
-        ------
-        InvalidInputError
-            If it does not fit the kind of the column.
-        """
+        """Return the keys of the features that a value sets, each with its number."""
         if not self.has_features:
             return ()
         return self._absent() if is_missing(value) else self._present(value)
@@ -147,40 +126,53 @@ class Column:
         return text
 
     def place_of(self, key: str) -> int:
-        """Return the position of the feature that stands for a key; -1 if there is none.
-
-        That of a category is its own, or the one of its hash.
-        """
+        """Return the position of the feature of a key, or of its hash; -1 if there is none."""
         place = self.places.get(key, -1)
         if place < 0 and self.is_hashed and key.startswith("="):
-            return self.places[hash_key(key)]
+            return self.places[HASH_KEY] + word_hash(key[1:]) % HASHED
         return place
 
-    def name_of(self, key: str) -> str:
-        """Return the name of a feature of the column."""
+    def placed(self, keys: Iterable[str], start: int) -> "Column":
+        """Return the column with more features, from a position on."""
+        places = dict(self.places)
+        for key in keys:
+            places[key] = start
+            start += width_of(key)
+        return replace(self, places=places)
+
+    def names(self) -> dict[int, str]:
+        """Return the name of each feature by its position."""
+        return {
+            place + n: self._name_of(key, n)
+            for key, place in self.places.items()
+            for n in range(width_of(key))
+        }
+
+    def _name_of(self, key: str, n: int) -> str:
+        if key in WIDTHS:
+            return f"{self.name}: {'hash' if key == HASH_KEY else key} {n}"
         if key.startswith("="):
             return f"{self.name}{key}"
-        if key.startswith("#"):
-            return f"{self.name}: hash {key[1:]}"
         if key in ("missing", "given"):
             return f"{self.name} is {key}"
-        if self.kind == "text":
-            return f"{self.name}: {key}"
         part, _, function = key.partition(" ")
         return f"{self.name}: {_ANGLES[part]} ({function})" if function else self.name
 
     def value_of(self, row: Sequence[float]) -> Any:
         """Return the value that an encoded row has, to show it; None if it is missing."""
-        numbers = {key: row[place] for key, place in self.places.items()}
-        words = [key[1:] for key, number in numbers.items() if key.startswith("=") and number]
+        words = [key[1:] for key, place in self.places.items() if key[0] == "=" and row[place]]
         if words:
             return words[0]
-        if any(number for key, number in numbers.items() if key.startswith(("#", "text"))):
-            return UNREADABLE
+        for key, width in WIDTHS.items():
+            place = self.places.get(key, len(row))
+            if any(row[place : place + width]):
+                return UNREADABLE
         if self.kind in ("category", "text"):
             return None
-        number = numbers.get(self.base[0], 0.0)  # a feature that is 0 in all rows may be dropped
-        if isnan(number) or (self.late and not numbers["given"]):
+        number = 0.0  # a feature that is 0 in all rows may be dropped
+        if self.base[0] in self.places:
+            number = row[self.places[self.base[0]]]
+        if isnan(number) or (self.late and not row[self.places["given"]]):
             return None
         if self.kind == "boolean":
             return number == 1.0
@@ -188,28 +180,17 @@ class Column:
 
     def described(self) -> str:
         """Return the kind of the column and the reason, in a few words."""
-        return f"{self._taken_for()} ({self.why})"
-
-    def _taken_for(self) -> str:
-        if self.kind != "category":
-            return _TAKEN_FOR.get(self.kind, self.kind) + self._with_words()
-        if not self.is_hashed and not self.own:
-            return "category"
-        if not self.is_hashed:
-            return f"category, {self.own} value{'' if self.own == 1 else 's'}"
-        if not self.own:
-            return f"category of more than {MOST_VALUES} values, hashed into {HASHED} features"
-        return f"category, the first {self.own} values, and others hashed into {HASHED} features"
-
-    def _with_words(self) -> str:
-        # The words in a column of numbers or booleans, which are encoded as categories.
-        hashed = f"hashed into {HASHED} features"
-        if not self.own:
-            return f", and more than {MOST_VALUES} words, {hashed}" if self.is_hashed else ""
-        word = next(key[1:] for key in self.places if key.startswith("="))
-        words = "1 word as a category" if self.own == 1 else f"{self.own} words as categories"
-        others = f", and others {hashed}" if self.is_hashed else ""
-        return f", and {words}, such as {_shown(word, 30)}{others}"
+        text, own = _TAKEN_FOR.get(self.kind, self.kind), self.own
+        if own and self.kind == "category":
+            text += f", {'the first ' if self.is_hashed else ''}{own} value{'s' if own > 1 else ''}"
+        elif own:
+            word = next(key[1:] for key in self.places if key.startswith("="))
+            words = "1 word as a category" if own == 1 else f"{own} words as categories"
+            text += f", and {words}, such as {_shown(word, 30)}"
+        if self.is_hashed:
+            others = "and others" if own else f"more than {MOST_VALUES} words"
+            text += f", {others} hashed into {HASHED} features"
+        return f"{text} ({self.why})"
 
     def _absent(self) -> Cells:
         if self.late or self.kind == "text":
@@ -254,9 +235,9 @@ class Column:
         )
 
 
-def hash_key(key: str) -> str:
-    """Return the key of the feature that a category shares with others."""
-    return HASH_KEYS[word_hash(key[1:]) % HASHED]
+def width_of(key: str) -> int:
+    """Return how many features a key has."""
+    return WIDTHS.get(key, 1)
 
 
 def _date_text(days: float) -> str:

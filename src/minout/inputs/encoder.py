@@ -2,7 +2,6 @@
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import date
 from functools import cached_property
 from typing import Any
 
@@ -10,76 +9,31 @@ import numpy as np
 
 from minout._typing import Floats
 from minout.errors import InvalidInputError
-from minout.inputs.column import DAY_KEYS, HASH_KEYS, TEXT, TEXT_KEYS, Column
+from minout.inputs.arguments import each_row
+from minout.inputs.column import DAY_KEYS, HASH_KEY, TEXT, TEXT_KEY, WIDTHS, Column, width_of
 from minout.inputs.kinds import KINDS, MOST_VALUES, UNDECIDED, Decision, decide
 from minout.inputs.tables import Table
-from minout.inputs.values import LONGEST, Cells, is_missing, plain_numbers, split_numbers
+from minout.inputs.values import Cells, is_missing, split_numbers
 
 OVERRIDE = "you said so"
 MOST_COLUMNS = 100_000
 MOST_TEXTS = 2_000
 """The most columns of text: a few characters in a file stand for 512 features."""
-_EXACT = frozenset({type(None), bool, int, float, date, np.float64, np.int64})
-"""Values of these types that are equal are the same number, date and category."""
-_OTHER_KEYS = {
-    "number": HASH_KEYS,
-    "boolean": HASH_KEYS,
-    "date": DAY_KEYS,
-    "category": ("missing", *HASH_KEYS),
-}
-"""The keys that a column of each kind may have beside its base and its categories."""
 
 Need = tuple[int, str, str]
 """A row, the name of a column, and the key of a feature that its value there needs."""
 
 
 class TableEncoder:
-    r"""Encode tables as rows of features; an encoder never changes, `extended` returns another.
+    """Encode tables as rows of features; an encoder never changes, `encode_new` returns another.
 
-    The kind of a column says how its values are encoded:
+    The first rows decide the kind of each column, which says how its values are encoded: see
+    docs/recipes/messy_table.md. A kind passed as `kinds` comes first, then the dtype of a data
+    frame, then the values: see `kinds.py`.
 
-    =========  ==============================================================================
-    kind       features
-    =========  ==============================================================================
-    number     one, the number itself; NaN if it is missing. A string that is not a number counts
-               as a missing number, and gets a feature of its own like a category
-    boolean    one, 1 or 0; NaN if it is missing. Any other string gets a feature of its own like
-               a category
-    date       days since 1970 (NaN if missing), and sine and cosine of the time of year, of the
-               weekday and, once there is a time other than midnight, of the time of day
-    category   one-hot: a feature for each value, and one for "missing". Above 100 values, those
-               without a feature of their own share 64 features by a hash of the value
-    text       512, hashed from words and runs of characters by `HashedText`; all are 0 if it is
-               missing
-    ignore     none
-    =========  ==============================================================================
-
-    The first rows decide the kind of each column. A kind passed as `kinds` comes first, then the
-    dtype of a data frame, then the values:
-
-    - True and False, or the strings true, false, yes and no: boolean.
-    - Numbers, or strings that are numbers, also if up to 5 % of the values are other strings (up to
-      half of them, if most of 20 or more values differ): number. But 20 or more whole numbers that
-      all differ, in a column named like an id, are identifiers: ignore.
-    - Dates, or strings such as 2024-02-29, 2024/02/29 06:55 or 29.2.2024, likewise: date.
-    - 20 or more values, nearly all of them different: text if they have four words or more on
-      average, otherwise identifiers: ignore. If only more than half of them differ, text if they
-      have eight words or more on average.
-    - More than 100 different values: text.
-    - Anything else: category.
-
-    A new category, and a time of day in a column of dates, append features to the row. Rows that
-    were encoded before have 0 in them. A column that is not in the first rows, or has no value
-    there, gets its features when its first value comes. Until `canonical`, a missing value in such
-    a column is 0 in all features, as in the rows before.
-
-    Parameters
-    ----------
-    kinds : mapping of str to str, optional
-        The kinds of columns by name, if they are not to be inferred: "number", "boolean", "date",
-        "category", "text" or "ignore".
-    columns : iterable of Column, optional
-        The columns with their features.
+    A new category, and a time of day in a column of dates, append features, which are 0 in earlier
+    rows. A column without a value in the first rows gets its features with its first value; until
+    `canonical`, a missing value there is 0 in all features.
     """
 
     def __init__(
@@ -87,7 +41,7 @@ class TableEncoder:
     ) -> None:
         self.overrides = dict(kinds or {})
         self._columns = {each.name: each for each in columns}
-        self.width = sum(len(each.places) for each in self._columns.values())
+        self.width = sum(len(each.positions) for each in self._columns.values())
 
     @property
     def is_started(self) -> bool:
@@ -106,10 +60,7 @@ class TableEncoder:
 
     @property
     def lossy_columns(self) -> list[str]:
-        """The columns whose values can differ although the encoded rows are equal.
-
-        They are left out, or their categories share features by a hash.
-        """
+        """The columns that are left out or hashed: other values may give equal rows."""
         columns = self._columns.items()
         return [name for name, each in columns if each.kind == "ignore" or each.is_hashed]
 
@@ -121,13 +72,16 @@ class TableEncoder:
     @property
     def names(self) -> list[str]:
         """The name of each feature: "age", "colour=red", "colour is missing"."""
-        return [column.name_of(key) for column, key in self._features()]
+        names: dict[int, str] = {}
+        for column in self._columns.values():
+            names |= column.names()
+        return [names[place] for place in range(self.width)]
 
     @property
     def blocks(self) -> tuple[tuple[int, int], ...]:
         """The first and the last position, plus one, of the features of each text."""
-        texts = (each for each in self._columns.values() if each.kind == "text" and each.places)
-        starts = sorted(each.places[TEXT_KEYS[0]] for each in texts)
+        columns = self._columns.values()
+        starts = sorted(each.places[TEXT_KEY] for each in columns if TEXT_KEY in each.places)
         return tuple((start, start + TEXT.width) for start in starts)
 
     def described(self) -> dict[str, str]:
@@ -136,21 +90,14 @@ class TableEncoder:
 
     def sum_by_column(self, parts: Floats) -> dict[str, float]:
         """Sum values per feature, such as contributions, to values per column."""
+        owner = {place: each.name for each in self._columns.values() for place in each.positions}
         sums: dict[str, float] = {}
-        for (column, _), part in zip(self._features(), np.asarray(parts).tolist(), strict=True):
-            sums[column.name] = sums.get(column.name, 0.0) + part
+        for place, part in enumerate(np.asarray(parts).tolist()):
+            sums[owner[place]] = sums.get(owner[place], 0.0) + part
         return sums
 
     def decode(self, row: Floats) -> dict[str, Any]:
-        """Return the values of the columns that an encoded row stands for, to show them.
-
-        Returns
-        -------
-        dict of str to object
-            For each column that has features: a number, a category, True or False, a date in ISO
-            8601, or None if it is missing. Text and hashed categories cannot be decoded: they are
-            "(hashed)".
-        """
+        """Return the values that an encoded row stands for, to show them; "(hashed)" for text."""
         numbers = np.asarray(row).tolist()
         used = (each for each in self._columns.values() if each.places or not each.lacks_value)
         return {column.name: column.value_of(numbers) for column in used}
@@ -172,30 +119,12 @@ class TableEncoder:
                 columns[name] = replace(known, kind=kind, why=OVERRIDE, late=True)
         return TableEncoder(overrides, columns.values())
 
-    def extended(self, table: Table) -> "TableEncoder":
-        """Return an encoder that has features for all values of a table; this one, if it has.
-
-        Kinds of columns that are new, or had no value, are decided from all rows of the table.
-
-        Raises
-        ------
-        InvalidInputError
-            If a value does not fit the kind of its column.
-        """
-        return self.encode_new(table)[0]
-
     def encode(self, table: Table) -> Floats:
-        """Return the encoded rows (n, width); values without a feature are 0 in all features.
-
-        Raises
-        ------
-        InvalidInputError
-            If a value does not fit the kind of its column.
-        """
+        """Return the encoded rows (n, width); values without a feature are 0 in all features."""
         return self._encoded(table)[0]
 
     def encode_new(self, table: Table) -> tuple["TableEncoder", Floats]:
-        """Return the extended encoder, and the rows that it encodes."""
+        """Return an encoder that has features for all values of a table, and the encoded rows."""
         known = self if self.is_started else self._started(table)
         columns = known._with_columns_of(table)
         if columns is not known._columns:
@@ -212,8 +141,7 @@ class TableEncoder:
         row = row.copy()
         for column in self._columns.values():
             if not column.is_first and column.places:
-                places = list(column.places.values())
-                row[places] = missing[places]
+                row[column.positions] = missing[column.positions]
         return row
 
     def keeping(self, row: Floats, stored: Floats, given: Container[str]) -> Floats:
@@ -221,67 +149,51 @@ class TableEncoder:
         row = row.copy()
         for name, column in self._columns.items():
             if name not in given and column.places:
-                places = list(column.places.values())
-                row[places] = stored[places]
+                row[column.positions] = stored[column.positions]
         return row
 
     def canonical(self, rows: Floats) -> tuple["TableEncoder", Floats]:
         """Return the encoder and the rows that depend on the set of the rows only.
 
-        Columns that came late become as if they had been there from the start, features that no
-        row has are dropped, and the others are sorted by name. Kinds stay as they were decided, and
-        so do categories that share hashed features.
-
-        Parameters
-        ----------
-        rows : ndarray of shape (n, width)
-            All rows that are stored.
+        Columns are as if they had been there from the start, features that no row has are dropped,
+        and the others are sorted by name. Kinds and hashed categories stay. `rows` are all stored.
         """
-        columns, parts = {}, [np.zeros((len(rows), 0))]
+        columns, parts, width = {}, list[Floats](), 0
         for name in sorted(self._columns):
             column, numbers = _settled(self._columns[name], rows)
             if numbers or column.is_first or column.kind == "ignore":
-                width = sum(part.shape[1] for part in parts)
-                places = {key: width + n for n, key in enumerate(numbers)}
-                columns[name] = replace(column, places=places)
-                parts += [np.stack(list(numbers.values()), axis=1)] if numbers else []
+                columns[name] = replace(column, places={}).placed(numbers, width)
+                parts += numbers.values()
+                width += len(columns[name].positions)
         columns = {name: columns[name] for name in self._columns if name in columns}
-        if columns == self._columns or len(parts) == 1:  # rows need a feature, if only of zeros
+        if columns == self._columns or not parts:  # rows need a feature, if only of zeros
             return self, rows
         return TableEncoder(self.overrides, columns.values()), np.concatenate(parts, axis=1)
 
     def to_notes(self) -> dict[str, Any]:
-        """Return the encoder as plain values that can be written as JSON; `from_notes` reads them.
-
-        The features of a text are next to each other, and only the first is listed.
-        """
+        """Return the encoder as plain values that can be written as JSON."""
         return {
             "kinds": dict(sorted(self.overrides.items())),
             "columns": [
-                [each.name, each.kind, each.why, each.late, each.is_first, _noted_places(each)]
+                [each.name, each.kind, each.why, each.late, each.is_first, dict(each.places)]
                 for each in self._columns.values()
             ],
         }
 
     @classmethod
     def from_notes(cls, notes: Any) -> "TableEncoder":
-        """Return the encoder that `to_notes` described.
-
-        Raises
-        ------
-        ValueError, TypeError or KeyError
-            If `to_notes` cannot have returned this.
-        """
-        encoder = cls(checked_kinds(notes["kinds"]), map(_noted_column, notes["columns"]))
-        places = [place for _, each in encoder._columns.items() for place in each.places.values()]
-        _require(sorted(places) == list(range(encoder.width)))
-        _require(len(encoder._columns) == len(notes["columns"]))
-        _require_room(encoder._columns.values())
+        """Return the encoder that `to_notes` described; raise an error if it cannot have."""
+        encoder = cls(checked_kinds(notes["kinds"]), (Column(*each) for each in notes["columns"]))
+        columns = encoder._columns.values()
+        places = [place for each in columns for place in each.positions]
+        if (
+            sorted(places) != list(range(encoder.width))
+            or len(columns) != len(notes["columns"])
+            or not {each.kind for each in columns} <= {*KINDS, UNDECIDED}
+        ):
+            raise ValueError("These notes do not describe an encoder.")
+        _require_room(columns)
         return encoder
-
-    def _features(self) -> list[tuple[Column, str]]:
-        features = ((each, key) for each in self._columns.values() for key in each.places)
-        return sorted(features, key=lambda each: each[0].places[each[1]])
 
     def _started(self, table: Table) -> "TableEncoder":
         # The encoder of the first rows: the features of a column are together, and sorted.
@@ -290,9 +202,8 @@ class TableEncoder:
         columns, width = [], 0
         for name, values in table.columns.items():
             column = Column(name, *self._decided(name, table))
-            keys = (*column.base, *_first_keys(column, values))
-            columns.append(replace(column, places={key: width + n for n, key in enumerate(keys)}))
-            width += len(keys)
+            columns.append(column.placed((*column.base, *_first_keys(column, values)), width))
+            width += len(columns[-1].positions)
         _require_room(columns)
         return TableEncoder(self.overrides, columns)
 
@@ -348,12 +259,13 @@ class TableEncoder:
         number = {name: n for n, name in enumerate(columns)}
         for _, name, key in sorted(needs, key=lambda each: (each[0], number[each[1]])):
             column = columns[name]
+            if column.place_of(key) >= 0:  # an earlier row needed it, too
+                continue
             keys: Sequence[str] = (*(column.base if column.lacks_base else ()), key)
             if key.startswith("=") and column.own >= MOST_VALUES and not column.is_hashed:
-                keys = HASH_KEYS
+                keys = (HASH_KEY,)
             new = [each for each in dict.fromkeys(keys) if column.place_of(each) < 0]
-            places = column.places | {each: width + n for n, each in enumerate(new)}
-            columns[name], width = replace(column, places=places), width + len(new)
+            columns[name], width = column.placed(new, width), width + sum(map(width_of, new))
         return TableEncoder(self.overrides, columns.values())
 
 
@@ -376,32 +288,28 @@ def _first_keys(column: Column, values: Sequence[Any]) -> list[str]:
     if column.kind in ("text", "ignore", UNDECIDED):
         return []
     at = split_numbers(values)[1] if column.kind == "number" else range(len(values))
-    keys: set[str] = set()
-    seen: set[Any] = set()
-    for n in at:
-        value = _key(values[n])
-        if value is None or value not in seen:
-            seen.add(value)
-            keys.update(key for key, _ in _cells(column, values[n], n))
+    keys = {key for n in at for key, _ in _cells(column, values[n], n)}
     keys -= set(column.base)
     if column.kind == "date":
         return [key for key in DAY_KEYS if key in keys]
     words = {key for key in keys if key.startswith("=")}
     if len(words) <= MOST_VALUES:
         return sorted(keys)
-    return [*sorted(keys - words), *HASH_KEYS]
+    return [*sorted(keys - words), HASH_KEY]
 
 
-def _fill_numbers(rows: Floats, columns: list[Column], table: Table) -> dict[str, Sequence[int]]:
+def _fill_numbers(rows: Floats, columns: list[Column], table: Table) -> dict[str, list[int]]:
     # Set the numbers of columns of numbers; return which rows have other values there.
-    others: dict[str, Sequence[int]] = {}
     given = [each for each in columns if each.name in table.columns]
     lists = [each for each in given if not isinstance(table.columns[each.name], np.ndarray)]
     # One call for all columns: ten times as fast for one row.
-    numbers = plain_numbers([value for each in lists for value in table.columns[each.name]])
-    if numbers is not None and lists:
-        rows[:, [each.places["number"] for each in lists]] = numbers.reshape(-1, table.rows).T
-        others = {each.name: () for each in lists}
+    numbers, odd = split_numbers([value for each in lists for value in table.columns[each.name]])
+    places = [each.places["number"] for each in lists]
+    rows[:, places] = numbers.reshape(len(lists), table.rows).T
+    others: dict[str, list[int]] = {each.name: [] for each in lists}
+    for at in odd:
+        n, row = divmod(at, table.rows)
+        others[lists[n].name].append(row)
     for column in given:
         place = column.places["number"]
         if column.name not in others:
@@ -418,41 +326,33 @@ def _fill(
 ) -> list[Need]:
     # Set the features of values, by default of all rows; return those that there are not.
     needs: list[Need] = []
-    known: dict[Any, list[tuple[int, Any]]] = {}
+    known: dict[str, Cells] = {}
     for n in range(len(values)) if at is None else at:
         value = values[n]
-        key = _key(value)
-        placed = known.get(key) if key is not None else None
-        if placed is None:
-            placed = []
-            for wanted, number in _cells(column, value, n):
-                place = column.place_of(wanted)
-                if place >= 0:
-                    placed.append((place, number))
-                else:
-                    needs.append((n, column.name, wanted))
-            if key is not None:
-                known[key] = placed
-        for place, number in placed:
-            rows[n, place] = number
+        cells = known.get(value) if type(value) is str else None
+        if cells is None:
+            cells = _cells(column, value, n)
+            if type(value) is str:
+                known[value] = cells
+        for key, number in cells:
+            place = column.place_of(key)
+            if place >= 0:
+                rows[n, place] = number
+            else:
+                needs.append((n, column.name, key))
     return needs
 
 
 def _fill_text(rows: Floats, column: Column, values: Sequence[Any]) -> list[Need]:
     texts: dict[str, list[int]] = {}
-    for n, value in enumerate(values):
-        try:
-            text = column.text(value)
-        except InvalidInputError as error:
-            error.row = n
-            raise
+    for n, text in enumerate(each_row(column.text, values)):
         if text:
             texts.setdefault(text, []).append(n)
     if not texts:
         return []
     if column.lacks_base:
-        return [(min(next(iter(texts.values()))), column.name, TEXT_KEYS[0])]
-    start = column.places[TEXT_KEYS[0]]
+        return [(min(next(iter(texts.values()))), column.name, TEXT_KEY)]
+    start = column.places[TEXT_KEY]
     for numbers, at in zip(TEXT.transform(list(texts)), texts.values(), strict=True):
         rows[at, start : start + TEXT.width] = numbers
     return []
@@ -466,25 +366,15 @@ def _cells(column: Column, value: Any, row: int) -> Cells:
         raise
 
 
-def _key(value: Any) -> Any:
-    # A key under which equal values are the same; None if they may not be.
-    if type(value) is str:
-        return value
-    if type(value) in _EXACT:
-        return type(value), value  # True and 1 are equal
-    return None
-
-
 def _settled(column: Column, rows: Floats) -> tuple[Column, dict[str, Floats]]:
     # A column as if it had been there from the start, and its features that some row has, in order.
-    numbers = {key: rows[:, place] for key, place in column.places.items()}
+    numbers = {key: rows[:, place : place + width_of(key)] for key, place in column.places.items()}
     if column.late and numbers:
         column, numbers = _in_time(column, numbers)
     if not _has_value(column, numbers):
-        late = column.kind in _OTHER_KEYS or column.kind == "text"
-        return replace(column, late=late, why=_unquoted(column.why)), {}
+        return replace(column, late=column.has_features, why=_unquoted(column.why)), {}
     own = sorted(key for key in numbers if key.startswith("=") or key == "missing")
-    groups = (column.base, DAY_KEYS, *((key,) for key in own), HASH_KEYS)
+    groups = (column.base, DAY_KEYS, *((key,) for key in own), (HASH_KEY,))
     kept = {
         key: numbers[key]
         for keys in groups
@@ -502,14 +392,14 @@ def _in_time(column: Column, numbers: dict[str, Floats]) -> tuple[Column, dict[s
         given, value = numbers.pop("given"), numbers[column.base[0]]
         numbers[column.base[0]] = np.where(given == 0.0, np.nan, value)
     elif column.kind == "category":
-        is_given = np.any(list(numbers.values()), axis=0)
-        numbers["missing"] = (~is_given).astype(np.float64)
+        is_given = np.concatenate([*numbers.values()], axis=1).any(axis=1)
+        numbers["missing"] = np.where(is_given, 0.0, 1.0)[:, None]
     return replace(column, late=False), numbers
 
 
 def _has_value(column: Column, numbers: dict[str, Floats]) -> bool:
     # Whether a column has a value in any row.
-    if any(each.any() for key, each in numbers.items() if key.startswith(("=", "#", "text"))):
+    if any(each.any() for key, each in numbers.items() if key[0] == "=" or key in WIDTHS):
         return True
     if column.kind in ("category", "text"):
         return False
@@ -519,39 +409,6 @@ def _has_value(column: Column, numbers: dict[str, Floats]) -> bool:
 
 def _unquoted(why: str) -> str:
     return why.partition(", such as ")[0]  # it may quote what was forgotten
-
-
-def _noted_places(column: Column) -> dict[str, int]:
-    if column.kind == "text":
-        return {key: column.places[key] for key in TEXT_KEYS[:1] if key in column.places}
-    return dict(column.places)
-
-
-def _noted_column(noted: Any) -> Column:
-    # The column that notes describe; everything is checked.
-    name, kind, why, late, is_first, places = noted
-    _require(isinstance(name, str) and isinstance(why, str))
-    _require(isinstance(late, bool) and isinstance(is_first, bool))
-    _require(kind in KINDS or kind == UNDECIDED)
-    _require(all(type(place) is int for place in places.values()))
-    if kind == "text" and places:
-        start = places[TEXT_KEYS[0]]
-        _require(len(places) == 1)
-        places = {key: start + n for n, key in enumerate(TEXT_KEYS)}
-    column = Column(name, kind, why, late, is_first, dict(places))
-    for key in places:
-        is_word = kind in ("number", "boolean", "category") and key.startswith("=")
-        _require(is_word or key in column.base or key in _OTHER_KEYS.get(kind, ()))
-        _require(len(key) <= LONGEST + 1)
-    for together in (column.base, HASH_KEYS, DAY_KEYS):
-        _require(len(places.keys() & set(together)) in (0, len(together)))
-    _require(column.own <= MOST_VALUES)
-    return column
-
-
-def _require(condition: bool) -> None:
-    if not condition:
-        raise ValueError("These notes do not describe an encoder.")
 
 
 def _require_room(columns: Iterable[Column]) -> None:

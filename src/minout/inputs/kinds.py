@@ -43,24 +43,8 @@ class Decision(NamedTuple):
 
 
 def decide(name: str, values: Any, declared: str | None = None) -> Decision:
-    """Decide the kind of a column from its first values.
+    """Decide the kind of a column from its first values, or the kind that its dtype declares.
 
-    Parameters
-    ----------
-    name : str
-        The name of the column.
-    values : sequence
-        The first values.
-    declared : str, optional
-        The kind that follows from the dtype in a data frame.
-
-    Returns
-    -------
-    Decision
-        The kind and the reason.
-
-    Examples
-    --------
     >>> decide("age", ["31", "", "28"])
     Decision(kind='number', why='each of 2 values is a number')
     >>> decide("colour", ["red", "blue", "red"]).kind
@@ -81,30 +65,29 @@ def decide(name: str, values: Any, declared: str | None = None) -> Decision:
 
 
 def _by_values(name: str, given: Sequence[Any]) -> Decision:
-    count = _counted(len(given))
+    count = f"each of {len(given):,} values is" if len(given) > 1 else "its value is"
     if all(isinstance(each, bool | np.bool_) for each in given):
         return Decision("boolean", f"{count} true or false")
     if all(isinstance(each, str) and each.strip().lower() in TRUTH for each in given):
         return Decision("boolean", f"{count} a word for true or false")
-    return _numbers_or_dates(name, given) or _words(given)
-
-
-def _numbers_or_dates(name: str, given: Sequence[Any]) -> Decision | None:
-    count = _counted(len(given))
-    numbers = [each for each in given if _is_number(each)]
-    if len(numbers) == len(given):
+    if all(map(_is_number, given)):
         return _number(name, given, f"{count} a number")
-    dates = [each for each in given if as_time(each) is not None]
-    if len(dates) == len(given):
+    if all(as_time(each) is not None for each in given):
         return Decision("date", f"{count} a date")
+    return _mostly(name, given) or _words(given)
+
+
+def _mostly(name: str, given: Sequence[Any]) -> Decision | None:
     # Where most values differ, categories would say nothing: half of them decide.
     different = len({as_text(each) for each in given})
     are_different = len(given) >= FEWEST_TO_TELL and different > 0.5 * len(given)
     enough = (0.5 if are_different else NEARLY_ALL) * len(given)
+    numbers = [each for each in given if _is_number(each)]
     if len(numbers) >= enough:
         return _number(name, numbers, f"{len(numbers):,} of {len(given):,} values are numbers")
-    if len(dates) >= enough:
-        return Decision("date", f"{len(dates):,} of {len(given):,} values are dates")
+    dates = sum(as_time(each) is not None for each in given)
+    if dates >= enough:
+        return Decision("date", f"{dates:,} of {len(given):,} values are dates")
     return None
 
 
@@ -148,7 +131,3 @@ def _number(name: str, given: Sequence[Any], why: str) -> Decision:
             why = f"an identifier by its name: all {len(given):,} values differ"
             return Decision("ignore", why)
     return Decision("number", why)
-
-
-def _counted(count: int) -> str:
-    return f"each of {count:,} values is" if count > 1 else "its value is"

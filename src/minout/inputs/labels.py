@@ -10,49 +10,49 @@ from numpy.typing import NDArray
 from minout._typing import Bools, Label
 from minout.errors import InvalidInputError
 from minout.features import refuse_masked
-from minout.inputs.arguments import savable, within_64_bits
+from minout.inputs.arguments import checked_label
 
 DType = np.dtype[Any]
 
-STRINGS = np.dtype("U")
-OBJECTS = np.dtype("O")
-INT64 = np.dtype(np.int64)
-BOOLS = np.dtype(np.bool_)
-BITS = 2**63
-"""A label that is a number is smaller than this, as in the learner."""
-
-_NUL = "A label must not contain the character NUL."
+STRINGS, OBJECTS = np.dtype("U"), np.dtype("O")
+INT64, BOOLS = np.dtype(np.int64), np.dtype(np.bool_)
 
 
 class LabelCodec(NamedTuple):
     """Convert labels to those that a learner stores, and back to the user's dtype.
 
-    Attributes
-    ----------
-    dtype : dtype
-        The dtype in which users get labels back.
-    announced : tuple of int or str
-        Labels given as `classes` of `partial_fit`, whether they have examples or not.
+    True is stored as 1 and 2.0 as 2. `dtype` is that of the first labels, or a wider one if a later
+    number needs it; None before. `announced` are the `classes` of `partial_fit`.
     """
 
-    dtype: DType
+    dtype: DType | None = None
     announced: tuple[Label, ...] = ()
 
-    @classmethod
-    def first(cls, y: NDArray[Any]) -> "LabelCodec":
-        """Return the codec for labels of this dtype."""
-        return cls(encode_labels(y, None)[1])
-
     def encode(self, y: NDArray[Any]) -> tuple[list[Label], "LabelCodec"]:
-        """Return labels for the learner, and a codec that can decode all of them."""
-        labels, dtype = encode_labels(y, self.dtype)
-        return labels, self._replace(dtype=dtype)
+        """Return labels (n,) for the learner, and a codec that can decode all of them."""
+        labels, own = _plain(y)
+        known = own if self.dtype is None else self.dtype
+        if (known.kind in "UO") != (own.kind in "UO"):
+            kinds = {True: "strings", False: "whole numbers"}
+            raise InvalidInputError(
+                f"The label {y[0]!s} is of another type than before: "
+                f"this classifier's labels are {kinds[known.kind in 'UO']}."
+            )
+        if known.kind in "UO" or _can_hold(known, labels):
+            return labels, self._replace(dtype=known)
+        wider = np.promote_types(known, own)
+        if known.kind in "iu" and wider.kind == "f":
+            wider = INT64  # float64 cannot represent all of them
+        if not _can_hold(wider, labels):
+            raise InvalidInputError(
+                f"The labels are {wider} and hold a number that {wider} does not tell from its "
+                "neighbours; pass labels as whole numbers or strings."
+            )
+        return labels, self._replace(dtype=wider)
 
     def encode_one(self, y: Any) -> tuple[Label, "LabelCodec"]:
         """Return one label for the learner, and a codec that can decode it."""
-        array = np.empty(1, dtype=object) if isinstance(y, str) else np.asarray([y])
-        if isinstance(y, str):
-            array[0] = y
+        array = np.array([y], dtype=object if isinstance(y, str) else None)
         if array.ndim != 1:
             raise InvalidInputError(f"One label was expected, not {y!r}.")
         (label,), codec = self.encode(array)
@@ -60,61 +60,16 @@ class LabelCodec(NamedTuple):
 
     def decode(self, labels: NDArray[Any] | list[Label]) -> NDArray[Any]:
         """Return labels of the learner in the user's dtype."""
-        return decode_labels(labels, self.dtype)
+        array, dtype = np.asarray(labels), self.dtype or INT64
+        return array if dtype.kind == "U" and array.size else array.astype(dtype)
 
     def announce(self, classes: Any) -> "LabelCodec":
         """Return a codec that also knows these labels."""
-        try:
-            column = np.asarray(to_array(classes))
-        except ValueError as error:
-            if isinstance(error, InvalidInputError):
-                raise
-            raise InvalidInputError(
-                "`classes` is a list of labels, but its rows differ in length."
-            ) from error
-        if column.ndim != 1:
-            raise InvalidInputError(
-                f"`classes` is a list of labels, but has the shape {column.shape}."
-            )
-        if not len(column):
-            raise InvalidInputError("`classes` is empty; leave it out or name a label.")
+        column = np.asarray(to_array(classes))
+        if column.ndim != 1 or not len(column):
+            raise InvalidInputError(f"`classes` is a list of labels, not of shape {column.shape}.")
         labels, codec = self.encode(column)
         return codec._replace(announced=tuple(sorted({*self.announced, *labels})))
-
-    def all_labels(self, seen: NDArray[Any]) -> list[Label]:
-        """Return the labels seen and announced, sorted, as the learner stores them."""
-        return sorted({*seen.tolist(), *self.announced})
-
-
-def encode_labels(y: NDArray[Any], known: DType | None) -> tuple[list[Label], DType]:
-    """Return labels (n,) as a learner stores them, and the dtype to decode them to.
-
-    That is the dtype of the first labels, `known`, or a wider one if a later number needs it.
-    True is stored as 1 and 2.0 as 2. Strings and numbers do not mix.
-    """
-    labels, own = _plain(y)
-    if known is None:
-        return labels, _holding(labels, own)
-    if (known.kind in "UO") != (own.kind in "UO"):
-        kinds = {True: "strings", False: "whole numbers"}
-        raise InvalidInputError(
-            f"The label {y[0]!s} is of another type than before: "
-            f"this classifier's labels are {kinds[known.kind in 'UO']}."
-        )
-    if known.kind in "UO" or _can_hold(known, labels):
-        return labels, known
-    wider = np.promote_types(known, own)
-    if known.kind in "iu" and wider.kind == "f":
-        wider = INT64  # float64 cannot represent all of them
-    return labels, _holding(labels, wider)
-
-
-def decode_labels(labels: NDArray[Any] | list[Label], dtype: DType) -> NDArray[Any]:
-    """Return labels of a learner in the user's dtype."""
-    array = np.asarray(labels)
-    if dtype.kind == "U":
-        return array if array.size else np.empty(0, dtype=dtype)
-    return array.astype(dtype)
 
 
 def like_known(labels: Iterable[Label], known: Sequence[Label]) -> list[Label]:
@@ -158,14 +113,10 @@ def to_array(y: Any) -> Any:
     """Return a series as an array; refuse a list whose values NumPy would convert."""
     refuse_masked(y, "y holds")
     if isinstance(y, Sequence) and any(isinstance(each, str) for each in y):
-        _of_objects(list(y))  # NumPy would convert all of them to strings
-        if any("\0" in each for each in y):  # NumPy strips trailing NULs
-            raise InvalidInputError(_NUL)
+        _plain(np.array(list(y), dtype=object))  # NumPy would convert all of them to strings
     labels = y.to_numpy() if hasattr(y, "to_numpy") else y
-    checked: Any = labels if isinstance(labels, Sequence) else ()
-    if isinstance(labels, np.ndarray) and labels.dtype == OBJECTS:
-        checked = labels.flat
-    if any(type(each).__name__ == "NAType" for each in checked):  # pandas.NA
+    is_listed = isinstance(labels, Sequence) or getattr(labels, "dtype", None) == OBJECTS
+    if is_listed and any(type(each).__name__ == "NAType" for each in labels):  # pandas.NA
         raise InvalidInputError("y holds a label that is missing; fill or drop such rows.")
     return labels
 
@@ -194,54 +145,35 @@ def _fits(dtype: DType, value: Any) -> bool:
 
 
 def _plain(y: NDArray[Any]) -> tuple[list[Label], DType]:
-    if y.dtype.kind == "f":
-        if not (np.abs(y.astype(np.longdouble)) < BITS).all():  # false for NaN too
-            raise InvalidInputError("A label that is a number is finite and has at most 64 bits.")
-        part = y[y != np.floor(y)]
+    own, values = y.dtype, y.tolist()
+    if own.kind == "O":
+        own = _dtype_of_objects(values)
+    if own.kind == "f":
+        part = y[~np.isfinite(y) | (y != np.floor(y))]
         if len(part):
             raise InvalidInputError(
                 f"Unknown label type: {float(part[0])!r} is not a whole number; pass strings or "
                 "whole numbers."
             )
-        labels: list[Label] = [int(each) for each in y.tolist()]
-        own = y.dtype
-    elif y.dtype.kind == "O":
-        labels, own = _of_objects(y.tolist())
-    elif y.dtype.kind in "Uiub":
-        own = STRINGS if y.dtype.kind == "U" else y.dtype
-        labels = y.tolist() if y.dtype.kind != "b" else [int(each) for each in y]
-    else:
-        raise InvalidInputError(f"A label is a whole number or a string, not {y.dtype}.")
-    for each in labels:
-        if isinstance(each, str):
-            if "\0" in savable(each, "label"):
-                raise InvalidInputError(_NUL)
-        else:
-            within_64_bits(each, "label")
-    return labels, own
+    if own.kind not in "UOiubf":
+        raise InvalidInputError(f"A label is a whole number or a string, not {own}.")
+    if own.kind in "bf":
+        values = [int(each) for each in values]
+    return [checked_label(each, ()) for each in values], STRINGS if own.kind == "U" else own
 
 
-def _of_objects(y: list[Any]) -> tuple[list[Label], DType]:
-    if all(isinstance(each, str) for each in y):
-        return [str(each) for each in y], OBJECTS
-    if all(isinstance(each, bool | np.bool_) for each in y):
-        return [int(each) for each in y], BOOLS
+def _dtype_of_objects(y: list[Any]) -> DType:
     whole = int | np.integer
+    if all(isinstance(each, str) for each in y):
+        return OBJECTS
+    if all(isinstance(each, bool | np.bool_) for each in y):
+        return BOOLS
     if all(isinstance(each, whole) and not isinstance(each, bool) for each in y):
-        return [int(each) for each in y], INT64
+        return INT64
     named = sorted({type(each).__name__ for each in y})
     raise InvalidInputError(
         f"Labels are all strings or all whole numbers; these are of type {' and '.join(named)}."
     )
-
-
-def _holding(labels: list[Label], dtype: DType) -> DType:
-    if dtype.kind not in "UO" and not _can_hold(dtype, labels):
-        raise InvalidInputError(
-            f"The labels are {dtype} and hold a number that {dtype} does not tell from its "
-            "neighbours; pass labels as whole numbers or strings."
-        )
-    return dtype
 
 
 def _can_hold(dtype: DType, labels: Iterable[Label]) -> bool:

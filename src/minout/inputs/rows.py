@@ -16,23 +16,22 @@ from minout.codecs import Codes
 from minout.engine import State, Widths
 from minout.errors import InvalidInputError
 from minout.features import (
+    LARGEST,
     HashedText,
     Identity,
     Projection,
     batch_size,
+    check_array,
     dense_if_narrow,
     is_sparse,
-    refuse_masked,
     takes_rows,
 )
-from minout.inputs.arguments import LARGEST, many_rows, plain_zeros, refuse_beyond
+from minout.inputs.arguments import many_rows, plain_zeros
 from minout.inputs.encoder import TableEncoder
 from minout.inputs.schema import Schema
 from minout.inputs.tables import Table, is_frame, is_table, table_of
 
-LARGEST_SINGLE = 1e15
-"""The largest absolute value of a number that is stored in single precision."""
-_ONE = "Expected one row of numbers, shape (features,)"
+_FLOAT64 = np.dtype(np.float64)
 
 
 class NewRows(NamedTuple):
@@ -101,35 +100,19 @@ def new_row(x: Any, schema: Schema, state: State) -> NewRows:
 
 
 def _batch_of_one(x: Any, schema: Schema) -> Any:
-    batch = x
+    if schema.is_table and hasattr(x, "to_dict") and not is_frame(x):  # a row of pandas
+        x = x.to_dict()
     if isinstance(x, Codes):
-        batch = Codes(np.asarray(x)[None]) if np.ndim(x) == 1 else x
-    elif isinstance(x, Mapping):
-        batch = [x]
-    elif is_sparse(x):
-        batch = x.reshape(1, -1) if x.ndim == 1 else x
-    elif schema.is_table and hasattr(x, "to_dict") and not is_frame(x):  # a row of pandas
-        batch = [x.to_dict()]
-    elif not is_table(x) and takes_rows(schema.features):
-        batch = _array_of_one(x)
-    elif not is_table(x):
-        batch = x[None] if isinstance(x, np.ndarray) else [x]
-    return batch
-
-
-def _array_of_one(x: Any) -> NDArray[Any]:
-    refuse_masked(x, "x holds")
-    try:
-        array = np.asarray(x)
-    except ValueError as error:
-        raise InvalidInputError(f"{_ONE}, but the rows differ in length.") from error
-    if array.dtype.kind not in "fiub":
-        raise InvalidInputError(f"{_ONE}, but got an array of {array.dtype}.")
-    if array.ndim == 1:
-        return array[None]
-    if array.ndim != 2 or len(array) != 1:
-        raise InvalidInputError(f"{_ONE}, but got shape {array.shape}.")
-    return array
+        return Codes(np.atleast_2d(x))
+    if isinstance(x, Mapping):
+        return [x]
+    if is_sparse(x):
+        return x.reshape(1, -1) if x.ndim == 1 else x
+    if is_table(x):
+        return x
+    if takes_rows(schema.features):
+        return check_array(x, "x", axes=1)[None]
+    return x[None] if isinstance(x, np.ndarray) else [x]
 
 
 def _only(rows: Floats) -> Floats:
@@ -150,7 +133,11 @@ def _batch(
     if not takes_rows(schema.features) and not isinstance(schema.features, Projection):
         return _texts(X, table, schema), None
     if is_first and schema.features == Identity() and state.examples.codec is None:
-        _require_names(schema.column_kinds, table)
+        for name in schema.column_kinds:
+            if name not in table.columns:
+                raise InvalidInputError(
+                    f"`column_kinds` has {name!r}, which is no column of X; remove or rename it."
+                )
         if schema.encoder is not None or not table.is_plain:
             return table, None
     names = schema.names if schema.names is not None else tuple(table.columns)
@@ -169,14 +156,6 @@ def _texts(X: Any, table: Table, schema: Schema) -> Any:
     return X.to_numpy() if is_frame(X) else table.numbers(None)
 
 
-def _require_names(kinds: Mapping[str, str], table: Table) -> None:
-    for name in kinds:
-        if name not in table.columns:
-            raise InvalidInputError(
-                f"`column_kinds` has {name!r}, which is no column of X; remove or rename it."
-            )
-
-
 def _rows(X: Any, schema: Schema, state: State) -> Floats:
     # The rows of an array, of codes, or of what a feature map takes.
     features, widths = schema.features, state.widths
@@ -185,15 +164,12 @@ def _rows(X: Any, schema: Schema, state: State) -> Floats:
     if not takes_rows(schema.features):
         is_empty = batch_size(X) == 0
         return _no_rows(schema, widths) if is_empty else _mapped(X, schema, widths)
-    X, fills = dense_if_narrow(X), state.settings.missing == "mean"
-    if not isinstance(features, Identity):
-        numbers = many_rows(X, widths.given)
-        return _mapped(numbers, schema, widths) if len(numbers) else _no_rows(schema, widths)
-    numbers = many_rows(X, widths.given, features.dtype, fills=fills)
-    if features.dtype == np.float64:
-        return numbers
-    refuse_beyond(numbers, LARGEST_SINGLE, fills=fills)
-    return numbers if numbers.dtype == features.dtype else plain_zeros(numbers, features.dtype)
+    X = dense_if_narrow(X)
+    if isinstance(features, Identity):
+        fills = state.settings.missing == "mean"
+        return many_rows(X, widths.given, features.dtype, fills=fills)
+    numbers = many_rows(X, widths.given, _FLOAT64)
+    return _mapped(numbers, schema, widths) if len(numbers) else _no_rows(schema, widths)
 
 
 def _no_rows(schema: Schema, widths: Widths) -> Floats:
@@ -211,19 +187,18 @@ def _mapped(X: Any, schema: Schema, widths: Widths) -> Floats:
 
 
 def _codes(X: Codes, schema: Schema, state: State) -> NDArray[Any]:
-    codec, codes = state.examples.codec, np.asarray(X)
+    codec, codes = state.examples.codec, np.atleast_2d(X)  # one code is a batch of one
     if codec is None:
         raise InvalidInputError('This learner has no codec: `memory` is "auto". Pass rows.')
     if state.widths.row is not None:
         codec = codec.for_width(state.widths.row)
     if codec.width is None:
         raise InvalidInputError("The first example must be a row: it sets the width of codes.")
-    if codes.ndim != 2 or codes.shape[-1] != codec.bytes_per_row:
+    if codes.shape[-1] != codec.bytes_per_row:
         raise InvalidInputError(
             f"Expected codes of {codec.bytes_per_row} bytes, but got shape {codes.shape}."
         )
     rows = codec.decode(codes, schema.features.dtype)
-    largest = LARGEST if rows.dtype == np.float64 else LARGEST_SINGLE
-    if not (np.abs(rows) <= largest).all():  # false for NaN, too
+    if not (np.abs(rows) <= LARGEST[rows.dtype]).all():  # false for NaN, too
         raise InvalidInputError("A code stands for a number that is not finite or too large.")
     return codes

@@ -1,36 +1,24 @@
 """What a model knows of its inputs: columns, labels, class weights, and the columns of files."""
 
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from minout._typing import Label
 from minout.errors import InvalidInputError
 from minout.features import FeatureMap, Identity, Projection
+from minout.inputs.arguments import checked_label
 from minout.inputs.encoder import TableEncoder
-from minout.inputs.labels import LabelCodec
+from minout.inputs.labels import INT64, STRINGS, LabelCodec
 from minout.inputs.weights import NO_CLASS_WEIGHTS, ClassWeights
-
-NOTE = "schema"
-"""The key in a learner's notes under which its schema is stored."""
 
 
 class Source(NamedTuple):
     """What later commands need to know of the files that a model was taught.
 
-    Attributes
-    ----------
-    label, id : str or None
-        The names of the columns of labels and of ids.
-    decimal : str or None
-        The decimal mark of numbers: "." or ",".
-    image_shape : tuple of int or None
-        The shape of images: (height, width) or (height, width, channels).
-    size : tuple of int or None
-        The height and width to which images are resized.
+    `decimal` is the mark of numbers, "." or ","; images are resized to `size`, height and width.
     """
 
     label: str | None = None
@@ -60,9 +48,7 @@ class Schema:
     labels : LabelCodec or None
         The dtype in which a classifier returns labels, and the labels announced to it.
     class_weights : ClassWeights
-        The class weights of a classifier.
     source : Source
-        The label column, the id column and the like of files.
     """
 
     features: FeatureMap = Identity()  # noqa: RUF009, it never changes
@@ -86,6 +72,11 @@ class Schema:
         return None if self.names is None else list(self.names)
 
     @property
+    def columns_in(self) -> int | None:
+        """The number of columns of an example, before they are encoded."""
+        return self.width if self.columns is None else len(self.columns)
+
+    @property
     def column_kinds(self) -> dict[str, str]:
         """The kinds of columns that the user set."""
         return {} if self.encoder is None else dict(self.encoder.overrides)
@@ -96,21 +87,33 @@ class Schema:
             return self.encoder.described()
         return dict.fromkeys(self.names or (), "number")
 
-    def without_labels(self, gone: Iterable[Label]) -> "Schema":
-        """Return the schema after labels have left the model.
+    def label_codec(self, known: Sequence[Label]) -> LabelCodec:
+        """Return how labels are converted; those that no classifier has taught stay as stored."""
+        if self.labels is not None or not known:
+            return self.labels or LabelCodec()
+        return LabelCodec(STRINGS if isinstance(known[0], str) else INT64)
 
-        They are no longer announced, and have no balanced weight.
-        """
+    def all_labels(self, known: Iterable[Label]) -> list[Label]:
+        """Return the labels of the model and the announced ones, sorted, as they are stored."""
+        return sorted({*known, *(self.labels.announced if self.labels else ())})
+
+    def with_labels(self, labels: LabelCodec, class_weights: ClassWeights) -> "Schema":
+        """Return a schema with these labels and class weights; the same one if it has them."""
+        if (labels, class_weights) == (self.labels, self.class_weights):
+            return self
+        return replace(self, labels=labels, class_weights=class_weights)
+
+    def without_labels(self, gone: Iterable[Label]) -> "Schema":
+        """Return the schema after labels have left the model: not announced, no balanced weight."""
         dropped, labels, weights = set(gone), self.labels, self.class_weights
-        if labels is not None and dropped.intersection(labels.announced):
+        if labels is not None:
             kept = tuple(each for each in labels.announced if each not in dropped)
             labels = labels._replace(announced=kept)
-        if weights.are_balanced and dropped.intersection(weights.of):
+        if weights.are_balanced:
             of = {label: each for label, each in weights.of.items() if label not in dropped}
             weights = weights._replace(of=of)
-        if labels is self.labels and weights is self.class_weights:
-            return self
-        return replace(self, labels=labels, class_weights=weights)
+        same = (labels, weights) == (self.labels, self.class_weights)
+        return self if same else replace(self, labels=labels, class_weights=weights)
 
     def to_notes(self) -> dict[str, Any]:
         """Return plain values for JSON; the feature map is not among them."""
@@ -121,40 +124,27 @@ class Schema:
             notes["table"] = self.encoder.to_notes()
         if self.names is not None:
             notes["names"] = list(self.names)
-        if self.labels is not None:
-            dtype, announced = self.labels
-            notes["labels"] = {"dtype": dtype.str, "announced": list(announced)}
+        if self.labels is not None and self.labels.dtype is not None:
+            announced = list(self.labels.announced)
+            notes["labels"] = {"dtype": self.labels.dtype.str, "announced": announced}
         if self.class_weights != NO_CLASS_WEIGHTS:
             of, are_balanced = self.class_weights
-            notes["class_weights"] = {
-                "balanced": are_balanced,
-                "weights": [[*each] for each in of.items()],
-            }
+            notes["class_weights"] = {"balanced": are_balanced, "weights": [*map(list, of.items())]}
         source = {name: each for name, each in self.source._asdict().items() if each is not None}
         if source:
-            notes["source"] = {
-                name: list(each) if isinstance(each, tuple) else each
-                for name, each in source.items()
-            }
+            notes["source"] = source
         return notes
 
     @classmethod
     def from_notes(cls, notes: Any, features: FeatureMap, width: int | None) -> "Schema":
-        """Return the schema that `to_notes` described.
-
-        Raises
-        ------
-        InvalidInputError
-            If `to_notes` cannot have returned these notes for a model of this width.
-        """
+        """Return the schema that `to_notes` described, of a model of this width."""
         try:
-            schema = _read(notes, features, width)
+            return _read(notes, features, width)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise InvalidInputError(
                 "What this model knows of its columns and labels was not written by minout; "
                 "restore the model from a backup."
             ) from error
-        return schema
 
 
 def checked_source(source: Source) -> Source:
@@ -164,59 +154,33 @@ def checked_source(source: Source) -> Source:
             raise InvalidInputError(f"`{name}` is the name of a column, not {value!r}.")
     if source.decimal not in (None, ".", ","):
         raise InvalidInputError(f'`decimal` is "." or ",", not {source.decimal!r}.')
-    return source._replace(
-        image_shape=_checked_shape(source.image_shape, "image_shape", (2, 3)),
-        size=cast(tuple[int, int] | None, _checked_shape(source.size, "size", (2,))),
-    )
-
-
-def _checked_shape(shape: Any, name: str, lengths: tuple[int, ...]) -> tuple[int, ...] | None:
-    if shape is None:
-        return None
-    sizes = list(shape) if isinstance(shape, list | tuple) else []
-    if len(sizes) not in lengths or not all(type(n) is int and 0 < n < 2**31 for n in sizes):
-        raise InvalidInputError(f"`{name}` is a height and a width, not {shape!r}.")
-    return tuple(sizes)
+    shapes: dict[str, Any] = {}
+    for name, shape, lengths in (
+        ("image_shape", source.image_shape, (2, 3)),
+        ("size", source.size, (2,)),
+    ):
+        if shape is not None:
+            sizes = tuple(shape) if isinstance(shape, list | tuple) else ()
+            if len(sizes) not in lengths or not all(type(n) is int and n > 0 for n in sizes):
+                raise InvalidInputError(f"`{name}` is a height and a width, not {shape!r}.")
+            shapes[name] = sizes
+    return source._replace(**shapes)
 
 
 def _read(notes: Any, features: FeatureMap, width: int | None) -> Schema:
-    if not isinstance(notes, dict):
-        raise TypeError
-    encoder, names, labels = None, notes.get("names"), None
-    if "width" in notes:
-        width = int(notes["width"])
+    width, encoder, labels = notes.get("width", width), None, None
+    names, class_weights = notes.get("names"), NO_CLASS_WEIGHTS
     if "table" in notes:
         encoder = TableEncoder.from_notes(notes["table"])
         if encoder.is_started and width not in (None, encoder.width):
-            raise ValueError
-    if names is not None and not all(isinstance(each, str) for each in names):
-        raise TypeError
+            raise ValueError("The columns are not those of the rows.")
     if "labels" in notes:
         dtype, announced = notes["labels"]["dtype"], notes["labels"]["announced"]
-        if not re.fullmatch(r"[<>|=][UOifub]\d{0,6}", dtype) or not _are_labels(announced):
-            raise ValueError
-        labels = LabelCodec(np.dtype(dtype), tuple(announced))
-    return Schema(
-        features,
-        width,
-        encoder,
-        None if names is None else tuple(names),
-        labels,
-        _read_weights(notes.get("class_weights")),
-        checked_source(Source(**notes.get("source", {}))),
-    )
-
-
-def _read_weights(notes: Any) -> ClassWeights:
-    if notes is None:
-        return NO_CLASS_WEIGHTS
-    of, are_balanced = dict(notes["weights"]), notes["balanced"]
-    if not isinstance(are_balanced, bool) or not _are_labels(list(of)):
-        raise TypeError
-    if not all(isinstance(each, int | float) and each >= 0.0 for each in of.values()):
-        raise ValueError
-    return ClassWeights(of, are_balanced)
-
-
-def _are_labels(values: Any) -> bool:
-    return isinstance(values, list) and {type(each) for each in values} in ({int}, {str}, set())
+        labels = LabelCodec(np.dtype(dtype), tuple(checked_label(y, announced) for y in announced))
+    if "class_weights" in notes:
+        noted = notes["class_weights"]
+        of = {label: float(each) for label, each in noted["weights"]}
+        class_weights = ClassWeights(of, bool(noted["balanced"]))
+    source = checked_source(Source(**notes.get("source", {})))
+    named = None if names is None else tuple(map(str, names))
+    return Schema(features, width, encoder, named, labels, class_weights, source)

@@ -1,29 +1,17 @@
 """Read a data frame or a list of records as columns of values."""
 
 from collections.abc import Mapping, Sequence
-from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from minout._typing import Bools, Floats
+from minout._typing import Floats
 from minout.errors import InvalidInputError
 from minout.inputs.values import is_missing, split_numbers
 
 
 class Table(NamedTuple):
-    """The columns of a batch of rows.
-
-    Attributes
-    ----------
-    columns : dict of str to sequence
-        The values of each column, by name. Columns of a data frame whose dtype is a number are
-        float64 arrays, with NaN where a value is missing.
-    rows : int
-        The number of rows.
-    declared : dict of str to str
-        The kinds of columns that follow from the dtypes of a data frame.
-    """
+    """Columns of so many rows, float64 arrays if their dtype is a number, and declared kinds."""
 
     columns: Mapping[str, Any]
     rows: int
@@ -41,33 +29,20 @@ class Table(NamedTuple):
             return not any(map(is_missing, values))
         return self.declared.get(name) == "number" and not bool(np.isnan(values).any())
 
-    def only(self, kept: Bools) -> "Table":
-        """Return the rows that are kept."""
-        columns = {
-            name: each[kept] if isinstance(each, np.ndarray) else list(compress(each, kept))
-            for name, each in self.columns.items()
-        }
-        return Table(columns, int(kept.sum()), self.declared)
-
     def numbers(self, names: Sequence[str] | None) -> Floats:
-        """Return an array of these columns (by default all), which must hold numbers.
-
-        A missing number is NaN.
-        """
+        """Return an array of these columns (by default all) of numbers; a missing one is NaN."""
         names = list(self.columns) if names is None else names
         rows = np.empty((self.rows, len(names)))
         for place, name in enumerate(names):
             if name not in self.columns:
                 raise InvalidInputError(
-                    f"The column {name!r} is missing; this model was taught {_listed(names)}."
+                    f"The column {name!r} is missing; this model was taught with it."
                 )
             rows[:, place], others = split_numbers(self.columns[name])
-            unread = [n for n in others if not is_missing(self.columns[name][n])]
-            if unread:
-                value = self.columns[name][unread[0]]
+            if others:
+                value = self.columns[name][others[0]]
                 raise InvalidInputError(
-                    f"The column {name!r} must be a number, but here it is {value!r}.",
-                    row=unread[0],
+                    f"The column {name!r} must be a number, but here it is {value!r}.", others[0]
                 )
         return rows
 
@@ -94,32 +69,36 @@ def is_records(X: Any) -> bool:
     return isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], Mapping)
 
 
-def frame_table(frame: Any) -> Table:
-    """Return the columns of a data frame."""
+def from_frame(frame: Any) -> Any:
+    """Return a data frame of any library as one of narwhals."""
     import narwhals.stable.v2 as nw  # takes 0.3 s
     from narwhals.exceptions import DuplicateError
 
     try:
-        wrapped = nw.from_native(frame, eager_only=True)
+        return nw.from_native(frame, eager_only=True)
     except DuplicateError as error:
         raise InvalidInputError("Two columns have the same name; rename one of them.") from error
-    columns: dict[str, Any] = {}
-    declared = {}
+
+
+def frame_table(frame: Any) -> Table:
+    """Return the columns of a data frame."""
+    import narwhals.stable.v2 as nw
+
+    wrapped = from_frame(frame)
+    columns, declared = dict[str, Any](), dict[str, str]()
+    kinds = {nw.Boolean: "boolean", nw.Categorical: "category", nw.Enum: "category"}
+    kinds |= {nw.Date: "date", nw.Datetime: "date"}
     for series in wrapped.iter_columns():
         name, dtype = str(series.name), series.dtype
         if name in columns:
             raise InvalidInputError(f"Two columns are named {name!r}; rename one of them.")
-        if dtype.is_numeric():
-            columns[name] = np.asarray(series.to_numpy(), dtype=np.float64)
-            declared[name] = "number"
-            continue
-        columns[name] = series.to_list()
-        if dtype == nw.Boolean:
-            declared[name] = "boolean"
-        elif dtype in (nw.Categorical, nw.Enum):
-            declared[name] = "category"
-        elif dtype in (nw.Date, nw.Datetime):
-            declared[name] = "date"
+        is_number = dtype.is_numeric()
+        columns[name] = (
+            np.asarray(series.to_numpy(), dtype=np.float64) if is_number else series.to_list()
+        )
+        kind = "number" if is_number else kinds.get(dtype.base_type())
+        if kind is not None:
+            declared[name] = kind
     return Table(columns, len(wrapped), declared)
 
 
@@ -128,19 +107,13 @@ def record_table(records: Sequence[Mapping[str, Any]]) -> Table:
     for row, each in enumerate(records):
         if not isinstance(each, Mapping):
             raise InvalidInputError(
-                "A record must be a mapping of column names to values, not a "
-                f"{type(each).__name__}.",
-                row=row,
+                f"A record is a mapping of column names to values, not a {type(each).__name__}.",
+                row,
             )
     names = list(records[0]) if records else []
     if set(map(type, names)) == {str} and all(list(record) == names for record in records):
-        values = zip(*(each.values() for each in records), strict=True)
+        values = zip(*(each.values() for each in records), strict=True)  # twice as fast
         return Table(dict(zip(names, values, strict=True)), len(records))
     names = list(dict.fromkeys(name for record in records for name in record))
     columns = {str(name): [record.get(name) for record in records] for name in names}
     return Table(columns, len(records))
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return ", ".join(names[:5]) + more

@@ -7,7 +7,7 @@ import numpy as np
 
 from minout._typing import Bools, Floats, Label
 from minout.engine import LARGEST_WEIGHT, LEAST_WEIGHT
-from minout.errors import InvalidInputError
+from minout.errors import InvalidInputError, plural
 from minout.features import refuse_masked
 from minout.inputs.arguments import checked_weight
 from minout.inputs.labels import LabelCodec
@@ -16,10 +16,7 @@ BALANCED = "balanced"
 
 
 class ClassWeights(NamedTuple):
-    """The class weights in effect, by label of the learner; other labels have weight 1.
-
-    `are_balanced` says that they were computed from the labels of `fit`.
-    """
+    """The class weights by label, 1 for others; `are_balanced` if `fit` computed them."""
 
     of: dict[Label, float]
     are_balanced: bool = False
@@ -29,18 +26,15 @@ class ClassWeights(NamedTuple):
         return self.of.get(label, 1.0)
 
     def of_rows(self, labels: list[Label], sample_weight: Floats | None) -> Floats | None:
-        """Return the weight of each row; None if all are 1.
-
-        A weight of 0 stays 0; any other must be one that a learner takes.
-        """
+        """Return the weight of each row, 0 or one that a learner takes; None if all are 1."""
         if sample_weight is None and not self.of:
             return None
         weights = np.array([self.at(label) for label in labels])
         if sample_weight is not None:
             weights *= sample_weight
-        off = (weights != 0.0) & ~((weights >= LEAST_WEIGHT) & (weights <= LARGEST_WEIGHT))
-        if off.any():
-            row = int(np.flatnonzero(off)[0])
+        wrong = np.flatnonzero(~_are_valid(weights))
+        if len(wrong):
+            row = int(wrong[0])
             raise InvalidInputError(
                 f"The weight of row {row}, its sample weight times its class weight, is between "
                 f"{LEAST_WEIGHT:g} and {LARGEST_WEIGHT:g}, not {float(weights[row])!r}."
@@ -58,18 +52,12 @@ class ClassWeights(NamedTuple):
                 f"{lacking[0]!r}; correct the label, or leave it out."
             )
 
-    def to_notes(self) -> dict[str, Any] | None:
-        """Return plain values for the notes of a learner."""
-        if not self.of and not self.are_balanced:
-            return None
-        return {"balanced": self.are_balanced, "weights": [[*each] for each in self.of.items()]}
-
-    @classmethod
-    def from_notes(cls, notes: dict[str, Any] | None) -> "ClassWeights":
-        """Return the class weights that `to_notes` described."""
-        if notes is None:
-            return NO_CLASS_WEIGHTS
-        return cls(dict(notes["weights"]), notes["balanced"])
+    def as_setting(self, codec: LabelCodec) -> Any:
+        """Return the parameter `class_weight` of a classifier that has these weights."""
+        if self.are_balanced:
+            return BALANCED
+        labels = codec.decode(list(self.of)).tolist()
+        return dict(zip(labels, self.of.values(), strict=True)) or None
 
 
 NO_CLASS_WEIGHTS = ClassWeights({})
@@ -80,23 +68,19 @@ def check_sample_weight(sample_weight: Any, count: int) -> Floats | None:
     if sample_weight is None:
         return None
     refuse_masked(sample_weight, "`sample_weight` holds")
+    expected = "`sample_weight` is a list with one number per row, but"
     try:
         weights = np.array(sample_weight, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InvalidInputError(
-            "`sample_weight` is a list with one number per row, but it holds something else."
-        ) from error
+        raise InvalidInputError(f"{expected} it holds something else.") from error
     if weights.ndim == 0:
         weights = np.full(count, float(weights))
     if weights.ndim != 1:
-        raise InvalidInputError(
-            f"`sample_weight` is a list with one number per row, but has shape {weights.shape}."
-        )
+        raise InvalidInputError(f"{expected} has shape {weights.shape}.")
     if len(weights) != count:
-        raise InvalidInputError(
-            f"There are {count} rows, but {len(weights)} sample weights; pass one per row."
-        )
-    is_valid = (weights == 0.0) | ((weights >= LEAST_WEIGHT) & (weights <= LARGEST_WEIGHT))
+        given = f"{plural(count, 'row')}, but {plural(len(weights), 'sample weight')}"
+        raise InvalidInputError(f"Got {given}; pass one per row.")
+    is_valid = _are_valid(weights)
     if not is_valid.all():
         raise InvalidInputError(
             f"A sample weight is 0, or between {LEAST_WEIGHT:g} and {LARGEST_WEIGHT:g}, "
@@ -113,26 +97,28 @@ def check_class_weight(setting: Any, codec: LabelCodec) -> ClassWeights:
     """Return the class weights of a dict or None; "balanced" is refused: see `balanced`."""
     if setting is None:
         return NO_CLASS_WEIGHTS
-    if isinstance(setting, str) and setting == BALANCED:
+    if is_balanced(setting):
         raise InvalidInputError(
             'class_weight="balanced" needs all labels at once, so it works with `fit` only; for '
             "`partial_fit` pass a dict of weights."
         )
     if not isinstance(setting, Mapping):
+        shown = repr(setting) if isinstance(setting, str) else type(setting).__name__
         raise InvalidInputError(
-            '`class_weight` is "balanced", a dict of label to weight, or None, '
-            f"not {_shown(setting)}."
+            f'`class_weight` is "balanced", a dict of label to weight, or None, not {shown}.'
         )
     return ClassWeights(
         {codec.encode_one(label)[0]: checked_weight(each) for label, each in setting.items()}
     )
 
 
-def balanced(labels: list[Label], sample_weight: Floats | None) -> ClassWeights:
-    """Return factors that give all labels the same total weight: n / (labels · count of the label).
+def is_balanced(setting: Any) -> bool:
+    """Return whether the setting `class_weight` asks for balanced weights."""
+    return isinstance(setting, str) and setting == BALANCED
 
-    They are computed as in scikit-learn: n and the counts are sums of sample weights.
-    """
+
+def balanced(labels: list[Label], sample_weight: Floats | None) -> ClassWeights:
+    """Return factors that give all labels the same total weight, as in scikit-learn."""
     weights = np.ones(len(labels)) if sample_weight is None else sample_weight
     totals: dict[Label, float] = {}
     for label, weight in zip(labels, weights.tolist(), strict=True):
@@ -143,10 +129,6 @@ def balanced(labels: list[Label], sample_weight: Floats | None) -> ClassWeights:
     return ClassWeights(of, are_balanced=True)
 
 
-def kept_rows(weights: Floats | None) -> Bools | None:
-    """Return which rows have a weight above 0; None if all have."""
-    return None if weights is None or weights.all() else weights > 0.0
-
-
-def _shown(value: Any) -> str:
-    return repr(value) if isinstance(value, str | int | float) else type(value).__name__
+def _are_valid(weights: Floats) -> Bools:
+    is_valid: Bools = (weights == 0.0) | ((weights >= LEAST_WEIGHT) & (weights <= LARGEST_WEIGHT))
+    return is_valid

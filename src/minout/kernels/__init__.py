@@ -1,7 +1,6 @@
 """Compiled versions of the formulas in maths; the only package that imports numba."""
 
 from minout.kernels.best_first import Order, best_first, proposals
-from minout.kernels.codes import decode_columns, decode_levels
 from minout.kernels.far import (
     Far,
     discriminant_margins,
@@ -11,77 +10,19 @@ from minout.kernels.far import (
     pair_values,
 )
 from minout.kernels.grams import combine, gram
-from minout.kernels.interrupts import restoring_interrupts
 from minout.kernels.margins import activations, region_margins, scores
 from minout.kernels.newton import Factor, drop_members, empty_factor, newton
 from minout.kernels.pairs import ClassPriors, Divided, Products, pair_scores
 from minout.kernels.primal import Rows, Sums, newton_primal, no_sums, take_out
-from minout.kernels.products import add_multiples, products, products_by_column
 from minout.kernels.projecting import add_counts, character_grams, project, word_grams
-from minout.kernels.rows import count_wrong_digests, digest
-from minout.kernels.settling import (
-    SETTLED,
-    UNSOLVED,
-    Limits,
-    Pools,
-    Problem,
-    Sides,
-    settle_pools,
+from minout.kernels.rows import (
+    add_multiples,
+    count_wrong_digests,
+    decode_columns,
+    decode_levels,
+    digest,
+    products,
 )
+from minout.kernels.settling import SETTLED, UNSOLVED, Limits, Pools, Problem, Sides, settle_pools
 from minout.kernels.threads import in_threads, one_blas_thread
 from minout.kernels.training import Lesson, Log, UnitTable, train_unit
-
-__all__ = [
-    "SETTLED",
-    "UNSOLVED",
-    "ClassPriors",
-    "Divided",
-    "Factor",
-    "Far",
-    "Lesson",
-    "Limits",
-    "Log",
-    "Order",
-    "Pools",
-    "Problem",
-    "Products",
-    "Rows",
-    "Sides",
-    "Sums",
-    "UnitTable",
-    "activations",
-    "add_counts",
-    "add_multiples",
-    "best_first",
-    "character_grams",
-    "combine",
-    "count_wrong_digests",
-    "decode_columns",
-    "decode_levels",
-    "digest",
-    "discriminant_margins",
-    "drop_members",
-    "empty_factor",
-    "far_margins",
-    "far_scores",
-    "far_winners",
-    "gram",
-    "in_threads",
-    "newton",
-    "newton_primal",
-    "no_sums",
-    "one_blas_thread",
-    "pair_scores",
-    "pair_values",
-    "products",
-    "products_by_column",
-    "project",
-    "proposals",
-    "region_margins",
-    "restoring_interrupts",
-    "scores",
-    "settle_pools",
-    "take_out",
-    "train_unit",
-    "word_grams",
-]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from minout._typing import Bools, Floats, Ints
 from minout.kernels._compiled import compiled, compiled_in_any_order
-from minout.kernels.margins import LANES, dot, four_dots, subtract
+from minout.kernels.margins import LANES, Slots, dot, four_dots, subtract
 
 Singles = NDArray[np.float32]
 
@@ -60,6 +60,7 @@ class _Group(NamedTuple):
 class _Row(NamedTuple):
     """One row z = x - origin, with upper bounds of its scores (regions,), and buffers."""
 
+    at: Slots
     z: Floats
     owner: Ints
     bounds: Floats
@@ -74,6 +75,7 @@ class _Row(NamedTuple):
 def best_first(
     W: Floats,
     b: Floats,
+    at: Slots,
     X: Floats,
     origin: Floats,
     rows: Ints,
@@ -85,19 +87,20 @@ def best_first(
 ) -> int:
     """Set winner[i] and clipped[i] for some rows of X; return how many separators were computed.
 
-    The winner is a region of the label that has the region with the highest score; of equal ones,
+    at[number] is the row of W of a separator. The winner is a region of the label that has the
+    region with the highest score; of equal ones,
     that of the lowest rank. It is clipped if that score is 0 or less. start[i] is the region that
     is tried first; it changes the cost only. Rows that follow each other and have the same are
     compared with it together, up to so many at a time.
     """
     owner, regions, d, computed, begin = order.owner, len(order.rank), X.shape[1], 0, 0
-    group, row = _new_group(min(len(rows), together), regions, d), _new_row(owner, d)
+    group, row = _new_group(min(len(rows), together), regions, d), _new_row(at, owner, d)
     while begin < len(rows):
         first, n = start[rows[begin]], 1
         while n < together and begin + n < len(rows) and start[rows[begin + n]] == first:
             n += 1
         some = rows[begin : begin + n]
-        is_product = n >= WORTH_A_PRODUCT and _multiply(W, b, X, origin, some, first, owner, group)
+        is_product = n >= WORTH_A_PRODUCT and _multiply(W, b, X, origin, some, first, row, group)
         for j in range(n):
             i, best, slack = some[j], 0.0, np.inf
             if is_product:
@@ -138,9 +141,10 @@ def _new_group(n: int, regions: int, d: int) -> _Group:
 
 
 @compiled
-def _new_row(owner: Ints, d: int) -> _Row:
+def _new_row(at: Slots, owner: Ints, d: int) -> _Row:
     regions = len(owner)
     return _Row(
+        at,
         np.empty(d),
         owner,
         np.empty(regions),
@@ -160,7 +164,7 @@ def _multiply(
     origin: Floats,
     rows: Ints,
     c: int,
-    owner: Ints,
+    row: _Row,
     group: _Group,
 ) -> bool:
     # Set the margins of some rows of X in region c, and the sizes. Return False if numbers are too
@@ -173,10 +177,10 @@ def _multiply(
     for begin in range(0, regions, AT_A_TIME):
         end = min(begin + AT_A_TIME, regions)
         for o in range(begin, end):
-            if owner[o] == owner[c]:
+            if row.owner[o] == row.owner[c]:
                 group.weights[o - begin], group.offsets[o] = 0.0, np.inf
                 continue
-            pair, sign = _pair(c, o), 1.0 if c < o else -1.0
+            pair, sign = row.at[_pair(c, o)], 1.0 if c < o else -1.0
             length = _rounded_multiple(sign, W[pair], group.weights[o - begin])
             longest, highest = max(longest, length), max(highest, abs(b[pair]))
             group.offsets[o] = sign * b[pair]
@@ -291,7 +295,7 @@ def _left(row: _Row, c: int) -> int:
             if bounds[others[j]] > bounds[others[k]]:
                 others[k], others[j] = others[j], others[k]
     for k in range(n):
-        row.pairs[k] = _pair(c, others[k])
+        row.pairs[k] = row.at[_pair(c, others[k])]
     return n
 
 

@@ -20,9 +20,10 @@ class Far(NamedTuple):
     """A model with far pairs: one linear score per class, and what pairs of classes add to it.
 
     V (m, d) and half (m,) are the scores, owner (m,) the labels; near (m, m) tells near pairs from
-    far ones, and scale (m, m) is the factor of a far pair. at (m, m) is a near pair's row of W and
-    b, or the number of a far pair's corrections, or -1 without any. A margin of class c against o
-    changes by the corrections by at least floor[c, o] - norm[c, o]·‖z‖, in the norm of the metric.
+    far ones, and scale (m, m) is the factor of a far pair. Class c has row r = row[c] of `at`,
+    `floor` and `norm`. at[r, o] is a near pair's row of W and b, or the number of a far pair's
+    corrections, or -1 without any. A margin of class c against o changes by the corrections by at
+    least floor[r, o] - norm[r, o]·‖z‖, in the norm of the metric.
 
     Corrections are concatenated: number k has size[k] entries from start[k] on, each with its coef
     and its place; images[slot[place]] is the image of a stored row.
@@ -33,6 +34,7 @@ class Far(NamedTuple):
     owner: Ints
     near: Bools
     scale: NDArray[np.float32]
+    row: Ints
     at: NDArray[np.int32]
     floor: NDArray[np.float32]
     norm: NDArray[np.float32]
@@ -196,7 +198,8 @@ def _margins(far: Far, row: _Row, c: int, bound: float, enough: float, out: Floa
     # it. If one is below `enough`, the rest of them stays at their lower bounds.
     z, g, length, lanes, nowhere = row
     m, least = g.shape[0], np.inf
-    near, scale, at, owner = far.near[c], far.scale[c], far.at[c], far.owner
+    near, scale, at, owner = far.near[c], far.scale[c], far.at[far.row[c]], far.owner
+    floor, norm = far.floor[far.row[c]], far.norm[far.row[c]]
     for o in range(m):
         if owner[o] == owner[c]:
             continue
@@ -209,7 +212,7 @@ def _margins(far: Far, row: _Row, c: int, bound: float, enough: float, out: Floa
         if at[o] < 0:
             least = min(least, out[o])
         else:
-            out[o] += far.floor[c, o] - far.norm[c, o] * length[0]
+            out[o] += floor[o] - norm[o] * length[0]
     for o in range(m):
         if least < enough:
             return least

@@ -1,10 +1,12 @@
 """Margins in one fixed order: 32 sums run side by side, then are added up, first to last."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from minout._typing import Floats, Ints
 from minout.kernels._compiled import compiled
 
+Slots = NDArray[np.int32]
 LANES = 32
 ROWS_AT_A_TIME = 32
 
@@ -87,6 +89,7 @@ def activations(
 def region_margins(
     W: Floats,
     b: Floats,
+    at: Slots,
     x: Floats,
     origin: Floats,
     owner: Ints,
@@ -96,16 +99,17 @@ def region_margins(
 ) -> float:
     """Set out[o] to the margin of x, in a region, against each region o; return the least.
 
-    The separator of regions o < c is row c(c - 1)/2 + o of W, positive on the side of o. owner[c]
-    is the label of region c; regions of one label have no separator, and what `out` holds for them
-    does not change. As soon as a margin is below `enough`, it is returned.
+    The separator of regions o < c has the number c(c - 1)/2 + o and is positive on the side of o;
+    at[number] is its row of W. owner[c] is the label of region c; regions of one label have no
+    separator, and what `out` holds for them does not change. As soon as a margin is below `enough`,
+    it is returned.
     """
     lanes = np.empty(LANES)
     least: float = np.inf
     for other in range(out.shape[0]):
         if owner[other] != owner[region]:
             high, low = max(region, other), min(region, other)
-            pair = high * (high - 1) // 2 + low
+            pair = at[high * (high - 1) // 2 + low]
             a = dot(W[pair], x, origin, lanes) + b[pair]
             out[other] = a if region < other else -a
             least = min(least, out[other])
@@ -115,7 +119,9 @@ def region_margins(
 
 
 @compiled
-def scores(W: Floats, b: Floats, X: Floats, origin: Floats, owner: Ints, out: Floats) -> None:
+def scores(
+    W: Floats, b: Floats, at: Slots, X: Floats, origin: Floats, owner: Ints, out: Floats
+) -> None:
     """Set out[i, c] to the least margin that row i of X would have in region c, of label owner[c].
 
     Four separators at a time are applied to some rows, so that both stay in the processor's cache.
@@ -134,16 +140,16 @@ def scores(W: Floats, b: Floats, X: Floats, origin: Floats, owner: Ints, out: Fl
             for i in range(rows):
                 found = four_dots(
                     Z[i],
-                    W[pair],
-                    W[pair + min(1, four - 1)],
-                    W[pair + min(2, four - 1)],
-                    W[pair + four - 1],
+                    W[at[pair]],
+                    W[at[pair + min(1, four - 1)]],
+                    W[at[pair + min(2, four - 1)]],
+                    W[at[pair + four - 1]],
                     lanes,
                 )
                 own, c, o = out[start + i], low, high
                 for k in range(four):
                     if owner[c] != owner[o]:
-                        a = found[k] + b[pair + k]
+                        a = found[k] + b[at[pair + k]]
                         own[c] = min(own[c], a)
                         own[o] = min(own[o], -a)
                     c, o = (c + 1, o) if c + 1 < o else (0, o + 1)

@@ -1,4 +1,4 @@
-"""The sparse random projection and the hashes of n-grams; see maths/projection.py."""
+"""The sparse random projection and the hashes of n-grams."""
 
 from math import log, sqrt
 
@@ -23,7 +23,10 @@ Singles = NDArray[np.float32]
 
 @compiled
 def project(rows: SparseRows, seed: int, out: Singles) -> None:
-    """Set out (n, width) to the products of rows with the matrix of entries; sums in float64."""
+    """Set out (n, width) to the products of rows with the matrix of entries.
+
+    Each sum, in float64, runs through the columns in ascending order.
+    """
     sums = np.empty(out.shape[1])
     for i in range(out.shape[0]):
         sums[:] = 0.0
@@ -35,7 +38,11 @@ def project(rows: SparseRows, seed: int, out: Singles) -> None:
 
 @compiled
 def add_counts(hashes: Words, scale: float, seed: int, sums: Floats) -> None:
-    """Add to sums (width,) the projection of sorted hashes (m,), counted: see `unit_counts`."""
+    """Add to sums (width,) the projection of sorted hashes (m,), counted, times a scale.
+
+    The row has 1 + log(count) of each hash, scaled to unit length; in float32 first, because the
+    last bit of a logarithm depends on the machine.
+    """
     square = 0.0
     start = 0
     for end in range(1, hashes.shape[0] + 1):

@@ -1,9 +1,49 @@
-"""The digest of a row, by which it is recognised and checked."""
+"""Rows of any kind: inner products, digests, and rows from small whole numbers.
+
+What is computed of a row does not depend on the other rows, to the last bit.
+"""
 
 import numpy as np
 
-from minout._typing import Words
+from minout._typing import Floats, Ints, Words
 from minout.kernels._compiled import compiled
+
+
+@compiled
+def products(rows: Floats, x: Floats, out: Floats) -> None:
+    """Set out[i] = rows[i]·x for every i below len(out); rows (≥ n, d), x (d,), out (n,).
+
+    Each sum runs through the features in ascending order, so a row's product does not depend on
+    the rows around it. Features that are 0 in x are skipped, which changes no sum; four sums run
+    side by side, because one alone waits for its own last addition.
+    """
+    features = np.flatnonzero(x)
+    values = x[features]
+    n = out.shape[0]
+    fours = n - n % 4
+    for i in range(0, fours, 4):
+        s0 = s1 = s2 = s3 = 0.0
+        for f in range(features.shape[0]):
+            feature, value = features[f], values[f]
+            s0 += rows[i, feature] * value
+            s1 += rows[i + 1, feature] * value
+            s2 += rows[i + 2, feature] * value
+            s3 += rows[i + 3, feature] * value
+        out[i], out[i + 1], out[i + 2], out[i + 3] = s0, s1, s2, s3
+    for i in range(fours, n):
+        s0 = 0.0
+        for f in range(features.shape[0]):
+            s0 += rows[i, features[f]] * values[f]
+        out[i] = s0
+
+
+@compiled
+def add_multiples(into: Floats, places: Ints, rows: Floats, picked: Ints, amounts: Floats) -> None:
+    """Add amounts[i]·rows[picked[i]] to into[places[i]], one i after the other."""
+    for i in range(places.shape[0]):
+        target, row, amount = into[places[i]], rows[picked[i]], amounts[i]
+        for f in range(row.shape[0]):
+            target[f] += amount * row[f]
 
 
 @compiled
@@ -25,3 +65,25 @@ def count_wrong_digests(words: Words, digests: Words) -> int:
     for n in range(words.shape[0]):
         wrong += digest(words[n]) != digests[n]
     return wrong
+
+
+@compiled
+def decode_columns(
+    numbers: np.ndarray, last: int, low: Floats, step: Floats, high: Floats, out: Floats
+) -> None:
+    """Set out[i, j] to low[j] + k·step[j], k = numbers[i, j]; to high[j] if k is the last."""
+    d = out.shape[1]
+    values = np.empty(d)
+    for i in range(out.shape[0]):
+        for j in range(d):
+            values[j] = low[j] + numbers[i, j] * step[j]
+        for j in range(d):
+            out[i, j] = high[j] if numbers[i, j] == last else values[j]
+
+
+@compiled
+def decode_levels(codes: np.ndarray, levels: Floats, scale: Floats, out: Floats) -> None:
+    """Set out[i, j] = levels[codes[i, j]]·scale[i]."""
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = levels[codes[i, j]] * scale[i]

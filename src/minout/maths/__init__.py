@@ -26,46 +26,8 @@ from minout.maths.geometry import (
     prior,
     sum_in_blocks,
 )
-from minout.maths.interference import Partition, interfered, partition
-from minout.maths.label_noise import LabelNoise, label_noise
+from minout.maths.interference import interfered, partition
+from minout.maths.label_noise import LabelNoise, label_noise, softmax
 from minout.maths.leave_one_out import margins_left_out, margins_left_out_by_w
 from minout.maths.projection import ENTRIES, SparseRows
-from minout.maths.separator import Separator, margins, separator
-
-__all__ = [
-    "ENTRIES",
-    "NOISE",
-    "NO_EXPANSION",
-    "RIDGE",
-    "TINY",
-    "Blocks",
-    "Expansion",
-    "Geometry",
-    "LabelNoise",
-    "Moments",
-    "Partition",
-    "Prior",
-    "Separator",
-    "SparseRows",
-    "by_column",
-    "centres",
-    "expanded",
-    "expansion",
-    "filling",
-    "images",
-    "in_blocks",
-    "interfered",
-    "label_noise",
-    "margins",
-    "margins_left_out",
-    "margins_left_out_by_w",
-    "metric",
-    "metric_of_few",
-    "nearest",
-    "partition",
-    "plain",
-    "prior",
-    "separator",
-    "slopes",
-    "sum_in_blocks",
-]
+from minout.maths.separator import margins, separator

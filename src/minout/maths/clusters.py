@@ -6,8 +6,7 @@ import numpy as np
 
 from minout._typing import Floats, Ints
 
-BLOCKS = 4
-"""So many blocks of rows have candidates for the first centres; the best result counts."""
+BLOCKS = 4  # so many blocks of rows have candidates for the first centres; the best result counts
 CANDIDATES = 32
 ROUNDS = 50
 

@@ -11,8 +11,7 @@ import numpy as np
 
 from minout._typing import Bools, Floats, Ints
 
-ROUNDING = 1e-12
-"""A share of a sum of weights that is a matter of rounding."""
+ROUNDING = 1e-12  # a share of a sum of weights that is a matter of rounding
 
 
 class Expansion(NamedTuple):

@@ -14,12 +14,14 @@ RIDGE = 0.25
 """How much of the mean variance is added to the within-class covariance before it is inverted."""
 
 
-TINY = 1e-200
-"""A variance below this is none: its inverse would not be a number to count with."""
+TINY = 1e-200  # a variance below this is none: its inverse would not be a number to count with
 
 
-NOISE = 1e-12
-"""The part of a sum of squares that is a matter of rounding once a mean is taken off."""
+NOISE = 1e-12  # the part of a sum of squares that is a matter of rounding once a mean is taken off
+
+
+ROUNDING = 1e-15
+"""By how much two numbers may differ, as a share of them, and be the same but for rounding."""
 
 
 Blocks = tuple[tuple[int, int], ...]
@@ -68,9 +70,10 @@ def plain(moments: Moments, *, columns: bool, blocks: Blocks = ()) -> Geometry:
     mean = moments.sums.sum(axis=0) / n
     variance = np.maximum(moments.squares / n - mean**2, 0.0)
     squares = moments.squares / n
-    K = _column_weights(variance, squares, blocks) if columns else np.ones(len(mean))
+    origin = moments.shift + mean
+    K = column_weights(variance, squares, origin, blocks) if columns else np.ones(len(mean))
     K = K / _or_one(float(K @ variance))
-    return Geometry(moments.shift + mean, K, 1.0 / K)
+    return Geometry(origin, K, 1.0 / K)
 
 
 def metric(moments: Moments, distinct: int, *, columns: bool, blocks: Blocks = ()) -> Geometry:
@@ -84,7 +87,9 @@ def metric(moments: Moments, distinct: int, *, columns: bool, blocks: Blocks = (
     n, d = moments.counts.sum(), len(moments.shift)
     mean = moments.sums.sum(axis=0) / n
     squares = moments.scatter.diagonal() / n
-    weights = _column_weights(squares - mean**2, squares, blocks) if columns else np.ones(d)
+    origin, weights = moments.shift + mean, np.ones(d)
+    if columns:
+        weights = column_weights(squares - mean**2, squares, origin, blocks)
     within = (moments.sums / -moments.counts[:, None]).T @ moments.sums
     within += moments.scatter
     within /= _degrees(moments, distinct)
@@ -104,7 +109,7 @@ def metric(moments: Moments, distinct: int, *, columns: bool, blocks: Blocks = (
     K /= scale
     precision *= scale / D
     precision /= D[:, None]
-    return Geometry(moments.shift + mean, K, precision)
+    return Geometry(origin, K, precision)
 
 
 def metric_of_few(
@@ -127,7 +132,9 @@ def metric_of_few(
     Z, each = X - moments.shift, counts[:, None]
     squares = (each * Z**2).sum(axis=0) / n
     variance = (each * (Z - mean) ** 2).sum(axis=0) / n
-    weights = _column_weights(variance, squares, blocks) if columns else np.ones(d)
+    origin, weights = moments.shift + mean, np.ones(d)
+    if columns:
+        weights = column_weights(variance, squares, origin, blocks)
     D = np.sqrt(weights)
     Y = (Z - (moments.sums / moments.counts[:, None])[labels]) * D * np.sqrt(each)
     freedom = _degrees(moments, distinct)
@@ -139,7 +146,7 @@ def metric_of_few(
     K = (D[:, None] * (np.eye(d) - (K + K.T) / 2) * D) / ridge
     centred = Z - mean
     scale = _or_one(float((each * (centred @ K) * centred).sum() / n))
-    return Geometry(moments.shift + mean, K / scale, None)
+    return Geometry(origin, K / scale, None)
 
 
 def images(geometry: Geometry, X: Floats) -> Floats:
@@ -175,9 +182,14 @@ def _inverse(precision: Floats) -> Floats:
     return whole
 
 
-def _column_weights(variance: Floats, squares: Floats, blocks: Blocks) -> Floats:
-    # A column that varies by no more than rounding, beside its mean square, is constant.
-    varying = np.where(variance > TINY + NOISE * squares, variance, 0.0)
+def column_weights(variance: Floats, squares: Floats, mean: Floats, blocks: Blocks) -> Floats:
+    """Return the inverse variance of each column, 1 for a constant one; that of a block is one.
+
+    A column that varies by no more than rounding, beside its mean square or its mean, is constant:
+    0.3 and 0.1 + 0.2 are the same number. `squares` are those that the variance was computed from.
+    """
+    rounding = TINY + NOISE * squares + (ROUNDING * mean) ** 2
+    varying = np.where(variance > rounding, variance, 0.0)
     total = sum_in_blocks(varying, blocks)
     return np.where(total > 0.0, 1.0 / np.where(total > 0.0, total, 1.0), 1.0)
 

@@ -16,18 +16,13 @@ import numpy as np
 
 from minout._typing import Floats, Ints
 
-PRIOR = 10.0
-"""So many examples is the weight of the common rate of wrong labels in each row of T."""
+PRIOR = 10.0  # so many examples is the weight of the common rate of wrong labels in each row of T
 COARSE, FINE = np.geomspace(0.5, 8.0, 11), np.geomspace(0.8, 1.25, 10)
 """β is one of these multiples of the sharpness, or of the best of those."""
-ROUNDS, LAST_ROUNDS = 12, 40
-"""Steps of expectation maximisation for each β, and for the best one."""
-CERTAIN = 1e-4
-"""An example with 1 - q below this counts as right while T is found."""
-LEAST = 1e-6
-"""The least rate of wrong labels, so that there is always an order of the examples."""
-DROP = 1.92
-"""Half the 95 % quantile of χ² with one degree of freedom: for the interval."""
+ROUNDS, LAST_ROUNDS = 12, 40  # steps of expectation maximisation for each β, and for the best one
+CERTAIN = 1e-4  # an example with 1 - q below this counts as right while T is found
+LEAST = 1e-6  # the least rate of wrong labels, so that there is always an order of the examples
+DROP = 1.92  # half the 95 % quantile of χ² with one degree of freedom: for the interval
 SCALES, MOST = np.geomspace(1e-3, 1e3, 61), 0.9
 """The interval comes from these multiples of the rate of wrong labels, up to this one."""
 
@@ -35,12 +30,8 @@ SCALES, MOST = np.geomspace(1e-3, 1e3, 61), 0.9
 class LabelNoise(NamedTuple):
     """What the model says of n labels of m classes.
 
-    Attributes
-    ----------
-    posterior : ndarray of shape (n, m)
-        The probability of each class to be the true label, given the label; rows sum to 1.
-    low, high : ndarray of shape (m + 1,)
-        95 % intervals of the number of wrong labels: by given label, and in all.
+    posterior (n, m) is the probability of each class to be the true label; low and high (m + 1,)
+    are 95 % intervals of the number of wrong labels, by given label and in all.
     """
 
     posterior: Floats
@@ -49,16 +40,9 @@ class LabelNoise(NamedTuple):
 
 
 def label_noise(scores: Floats, labels: Ints, sharpness: float) -> LabelNoise:
-    """Return the noise model of labels with leave-one-out scores.
+    """Return the noise model of labels (n,), columns of finite leave-one-out scores (n, m ≥ 2).
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n, m)
-        Finite scores for m ≥ 2 classes.
-    labels : ndarray of shape (n,)
-        The given labels, as numbers of columns.
-    sharpness : float
-        The factor of the scores for the probabilities of given labels.
+    The sharpness is the factor of the scores for the probabilities of given labels.
     """
     fits, T = [], _uniform(0.01, scores.shape[1])
     for beta in sharpness * COARSE:
@@ -67,7 +51,7 @@ def label_noise(scores: Floats, labels: Ints, sharpness: float) -> LabelNoise:
     best = max(fits, key=_likelihood)
     fits += [_fit(scores, labels, best.beta * factor, best.T) for factor in FINE]
     best = max(fits, key=_likelihood)
-    q = _softmax(best.beta * scores)
+    q = softmax(best.beta * scores)
     T, _ = _transitions(q, labels, best.T, LAST_ROUNDS)
     joint = q * T[:, labels].T
     likely = [each.counts for each in fits if each.likelihood >= best.likelihood - DROP]
@@ -89,14 +73,15 @@ def _likelihood(fit: _Fit) -> float:
 
 
 def _fit(scores: Floats, labels: Ints, beta: float, T: Floats) -> _Fit:
-    q = _softmax(beta * scores)
+    q = softmax(beta * scores)
     T, likelihood = _transitions(q, labels, T, ROUNDS)
     wrong = _wrong(q * T[:, labels].T, labels)
     counts = np.bincount(labels, wrong, len(T)).astype(float)
     return _Fit(beta, T, likelihood, counts)
 
 
-def _softmax(scores: Floats) -> Floats:
+def softmax(scores: Floats) -> Floats:
+    """Return the softmax of each row."""
     raised = np.exp(scores - scores.max(axis=1, keepdims=True))
     return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 

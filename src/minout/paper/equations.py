@@ -1,8 +1,8 @@
-"""The paper's equations in plain NumPy: units, clipped neurons, the loss, a step.
+"""The paper's equations in plain NumPy: units, clipped neurons, the loss.
 
 Equation numbers are the paper's, counted through the first copy of its appendix. The paper's W is
 d×m×k; here it is (m, k, d): unit, neuron, feature. One unit has W (k, d) and b (k,); `a` holds the
-activations of its neurons along the last axis. The sets S1, S2 and S3 are in `minout.maths`.
+activations of its neurons along the last axis. The sets S1, S2 and S3 are in `index`.
 """
 
 import numpy as np
@@ -80,11 +80,6 @@ def clipped(a: Floats, threshold: float = HARD_CLIP) -> Bools:
     return np.asarray(a <= threshold)
 
 
-def minout_winner(a: Floats) -> Ints:
-    """Return G(x) = argmin_j a_j of a minout unit; ties go to the lowest neuron."""
-    return np.asarray(a.argmin(axis=-1))
-
-
 def sigmoid(a: Floats) -> Floats:
     """Return 1 / (1 + exp(-a)), written so that exp never overflows."""
     e = np.exp(-np.abs(a))
@@ -108,13 +103,3 @@ def cross_entropy(a: Floats, target: Bools) -> Floats:
     """
     z = np.where(target, -a, a)
     return np.asarray(np.maximum(z, 0.0) + np.log1p(np.exp(-np.abs(z))))
-
-
-def step(a: Floats, target: Bools, weight: Floats, learning_rate: float) -> Floats:
-    """Return the step of each row for its winner: W[winner] += step·x, b[winner] += step.
-
-    The slope of the cross-entropy by the winner's activation is σ(a) - target; the min passes it
-    to the winner alone.
-    """
-    slope = sigmoid(a) - target
-    return np.asarray(np.rint(-learning_rate * weight * slope * GRID) / GRID)

@@ -1,4 +1,4 @@
-"""The appendix's bookkeeping: which neurons clip which stored example, and a counter for each.
+"""Who is disturbed: S1, S2 and S3, kept by the appendix's table of clipped neurons and counters.
 
 "An example is stored under a key if the corresponding neuron is clipped at this example. At the
 same time a counter is associated with each example to count how many linear neurons are clipped."
@@ -13,13 +13,10 @@ from minout._typing import Bools, Ints
 
 
 class Partition(NamedTuple):
-    """The stored ids, by whether an update of one neuron of a unit can disturb them.
+    """The stored ids, ascending, by whether an update of one neuron of a unit can disturb them.
 
-    Attributes
-    ----------
-    s1, s2, s3 : int64 arrays, ascending
-        s1: no neuron clips them. s2: only that neuron does. s3: another one does, so the output of
-        the unit is 0 before and after.
+    s1: no neuron clips them. s2: only that neuron does. s3: another one does, so the output of the
+    unit is 0 before and after.
     """
 
     s1: Ints
@@ -30,12 +27,8 @@ class Partition(NamedTuple):
 class Index(NamedTuple):
     """The table of one unit, over the stored examples 0 … n - 1.
 
-    Attributes
-    ----------
-    clipped : bool array of shape (neurons, n)
-        True where a neuron clips an example: a row is what the paper stores under a key.
-    counters : int64 array of shape (n,)
-        How many neurons clip each example.
+    `clipped` (neurons, n) is True where a neuron clips an example: a row is what the paper stores
+    under a key. `counters` (n,) says how many neurons clip each example.
     """
 
     clipped: Bools
@@ -46,11 +39,7 @@ class Index(NamedTuple):
         return np.flatnonzero(self.clipped[list(neurons)].sum(axis=0) == self.counters)
 
     def partition(self, neuron: int) -> Partition:
-        """Return S1, S2 and S3 for an update of one neuron.
-
-        "If no neurons are clipped, it falls in S1; if only the neuron selected by the new example
-        is clipped, it falls in S2; otherwise it falls in S3."
-        """
+        """Return S1, S2 and S3: clipped by no neuron, by this one only, or by another."""
         s1 = self.counters == 0
         s2 = (self.counters == 1) & self.clipped[neuron]
         return Partition(*(np.flatnonzero(each) for each in (s1, s2, ~s1 & ~s2)))

@@ -14,12 +14,10 @@ from minout.paper.data import checked_rows
 from minout.paper.equations import GRID, activations, cross_entropy
 from minout.paper.index import Index
 from minout.paper.report import PaperReport, UnitReport, WeightChanges
-from minout.paper.specification import POLICIES, GradientRule, Layer, initial_layer
+from minout.paper.rule import POLICIES, GradientRule, Layer, initial_layer
 
 LIMIT = 20_000
 """The largest number of stored rows: the table of inner products (n² numbers) takes 3.2 GB."""
-
-OVERFLOW = "The steps overflowed; take a smaller learning rate or scale the features."
 
 
 class PaperLearner:
@@ -45,11 +43,6 @@ class PaperLearner:
         How a unit is trained: neurons per unit, learning rate, loss, clip.
     seed : int, default=0
         Seed of the initial weights and of the random draws.
-
-    Raises
-    ------
-    InvalidInputError
-        If a parameter has the wrong type or value.
 
     Notes
     -----
@@ -97,33 +90,25 @@ class PaperLearner:
         Parameters
         ----------
         x : array-like of shape (features,)
-            One row of numbers.
         y : int or str
-            Its label, one of `classes`.
 
         Returns
         -------
         PaperReport
             What moved, which stored examples were at risk, and which were rehearsed.
-
-        Raises
-        ------
-        InvalidInputError
-            If `x` or `y` cannot be learned, or if the gradient steps overflow.
         """
         row, own = self._row(x), self._unit(y)
         state = _with_room(self._state_for(row))
         n, rng = state.n, copy.deepcopy(state.rng)
         state.rows[n], state.labels[n] = row, own
-        products = np.empty(n + 1)
-        kernels.products(state.rows, row, products)
-        if not np.isfinite(products).all():
-            raise InvalidInputError(OVERFLOW)
-        state.products[n, : n + 1] = state.products[: n + 1, n] = products + 1.0
+        products = _products(state.rows[: n + 1], row) + 1.0
+        state.products[n, : n + 1] = state.products[: n + 1, n] = products
         units, reports = list(state.units), []
-        for number, unit in enumerate(units):
-            a = self._place(unit, row, n)
-            if cross_entropy(a.min(), np.array(number == own)) >= self.rule.stop_loss:
+        for number, (W, b, table) in enumerate(state.units):
+            table.a[:, n] = _products(W, row) + b
+            table.clipped[:, n] = table.a[:, n] <= self.rule.threshold
+            table.counters[n] = table.clipped[:, n].sum()
+            if not self._fits(table.a[:, n], number == own):
                 units[number], report = self._train(state, number, rng)
                 reports.append(report)
         least = np.array([unit.table.a[:, n].min() for unit in units])
@@ -137,26 +122,19 @@ class PaperLearner:
         Parameters
         ----------
         x : array-like of shape (features,)
-            One row of numbers.
         y : int or str
-            Its label, one of `classes`.
 
         Returns
         -------
         dict
             For each label whose unit would move, the ids in Ŝ = S1 ∪ S2 of the neuron that moves
             first.
-
-        Raises
-        ------
-        InvalidInputError
-            If `x` or `y` could not be learned.
         """
         row, own = self._row(x), self._unit(y)
         found: dict[Label, Ints] = {}
         for number, unit in enumerate(self._state_for(row).units):
             a = activations(unit.W, unit.b, row)
-            if cross_entropy(a.min(), np.array(number == own)) >= self.rule.stop_loss:
+            if not self._fits(a, number == own):
                 label = self.classes[number].item()
                 found[label] = self.index(label).interfered([int(a.argmin())])
         return found
@@ -167,12 +145,10 @@ class PaperLearner:
         Parameters
         ----------
         y : int or str
-            One of `classes`.
 
         Returns
         -------
         Index
-            A copy of the table and its counters.
         """
         number, n = self._unit(y), len(self)
         if self._state is None:
@@ -186,12 +162,10 @@ class PaperLearner:
         Parameters
         ----------
         X : array-like of shape (n, features)
-            Rows of numbers.
 
         Returns
         -------
         array of shape (n,)
-            The labels.
         """
         return np.asarray(self.classes[self.scores(X).argmax(axis=1)])
 
@@ -201,31 +175,22 @@ class PaperLearner:
         Parameters
         ----------
         X : array-like of shape (n, features)
-            Rows of numbers.
 
         Returns
         -------
         float64 array of shape (n, classes)
-            The scores.
-
-        Raises
-        ------
-        InvalidInputError
-            If nothing has been taught yet, or if `X` is not rows like those that were taught.
         """
-        W, b = self.layer
+        units = zip(*self.layer, strict=True)
         rows = checked_rows(X, self._features)
-        return np.stack(
-            [activations(*unit, rows).min(axis=1) for unit in zip(W, b, strict=True)], 1
-        )
+        return np.stack([activations(W, b, rows).min(axis=1) for W, b in units], axis=1)
 
     @property
     def layer(self) -> Layer:
         """A copy of the weights: W (classes, neurons, features) and b (classes, neurons)."""
         if self._state is None:
             raise InvalidInputError("This learner has not been taught anything yet.")
-        units = self._state.units
-        return Layer(np.stack([unit.W for unit in units]), np.stack([unit.b for unit in units]))
+        W, b, _ = zip(*self._state.units, strict=True)
+        return Layer(np.stack(W), np.stack(b))
 
     @property
     def guarantee(self) -> str:
@@ -246,17 +211,8 @@ class PaperLearner:
         # A deep copy, so that `copy.copy` also makes an independent learner.
         return copy.deepcopy(vars(self))
 
-    def _place(self, unit: "_Unit", row: Floats, n: int) -> Floats:
-        """Write the activations of row n, and what clips it, behind what the state counts."""
-        a = np.empty(len(unit.b))
-        kernels.products(unit.W, row, a)
-        a += unit.b
-        if not np.isfinite(a).all():
-            raise InvalidInputError(OVERFLOW)
-        clipped = a <= self.rule.threshold
-        unit.table.a[:, n], unit.table.clipped[:, n] = a, clipped
-        unit.table.counters[n] = clipped.sum()
-        return a
+    def _fits(self, a: Floats, positive: bool) -> bool:
+        return bool(cross_entropy(a.min(), np.array(positive)) < self.rule.stop_loss)
 
     def _train(
         self, state: "_State", number: int, rng: np.random.Generator
@@ -270,48 +226,35 @@ class PaperLearner:
             float(rule.stop_loss), rule.max_steps, rule.threshold, GRID,
             POLICIES.index(self.policy), -1 if self.budget is None else self.budget,
         )  # fmt: skip
-        interfered, exact, rehearsed = np.zeros((3, n + 1), dtype=bool)
-        sums = np.zeros(5, dtype=np.int64)
-        log = kernels.Log(np.zeros((len(b), n + 1)), interfered, exact, rehearsed, sums)
+        log = kernels.Log(
+            np.zeros((len(b), n + 1)), np.zeros((3, n), np.bool_), np.zeros(5, np.int64)
+        )
         steps, loss = kernels.train_unit(table, lesson, rng, log)
         neurons, ids = np.ascontiguousarray(np.nonzero(log.changes))
         changes = WeightChanges(neurons, ids, log.changes[neurons, ids])
         kernels.add_multiples(W, neurons, state.rows, ids, changes.amounts)
         np.add.at(b, neurons, changes.amounts)
-        if not (np.isfinite(loss) and np.isfinite(W).all()):
-            raise InvalidInputError(OVERFLOW)
+        _check_finite(W, loss)
         inside = table.a[:, :n].min(axis=0) > 0.0
-        means = (sums[:4] / steps).tolist()
+        interfered, exact, rehearsed = (np.flatnonzero(each) for each in log.sets)
+        means = (log.sums[:4] / steps).tolist()
         report = UnitReport(
-            unit=number,
-            steps=steps,
-            reached_max_steps=loss >= rule.stop_loss,
-            interfered=np.flatnonzero(interfered),
-            exact=np.flatnonzero(exact),
-            rehearsed=np.flatnonzero(rehearsed),
-            mean_interfered=means[0],
-            mean_exact=means[1],
-            mean_rehearsed=means[2],
-            mean_missed=means[3],
-            leaks=int(sums[4]),
-            wrong=np.flatnonzero(inside != positive[:n]),
-            changes=changes,
-        )
+            number, steps, bool(loss >= rule.stop_loss), interfered, exact, rehearsed,
+            means[0], means[1], means[2], means[3], int(log.sums[4]),
+            np.flatnonzero(inside != positive[:n]), changes,
+        )  # fmt: skip
         return _Unit(W, b, table), report
 
     def _state_for(self, row: Floats) -> "_State":
         """Return the state, or a new one if nothing has been taught yet."""
         if self._state is not None:
             return self._state
-        rng, k = copy.deepcopy(self._rng), self.rule.neurons
+        rng, none = copy.deepcopy(self._rng), np.zeros((self.rule.neurons, 0))
         layer = initial_layer(len(self.classes), len(row), self.rule, rng)
-        tables = [
-            kernels.UnitTable(np.zeros((k, 8)), np.zeros((k, 8), bool), np.zeros(8, np.int64))
-            for _ in self.classes
-        ]
-        units = tuple(_Unit(*each) for each in zip(*layer, tables, strict=True))
-        rows, labels = np.zeros((8, len(row))), np.zeros(8, np.int64)
-        return _State(0, rows, labels, np.zeros((8, 8)), units, rng)
+        table = kernels.UnitTable(none, none.astype(np.bool_), np.zeros(0, np.int64))
+        units = tuple(_Unit(W, b, table) for W, b in zip(*layer, strict=True))
+        rows, labels = np.zeros((0, len(row))), np.zeros(0, np.int64)
+        return _State(0, rows, labels, np.zeros((0, 0)), units, rng)
 
     @property
     def _features(self) -> int | None:
@@ -359,18 +302,33 @@ def _with_room(state: _State) -> _State:
         raise InvalidInputError(f"This learner stops at {LIMIT:,} examples; nothing was learned.")
     if n < len(state.rows):
         return state
-
-    more, none = (0, min(n, LIMIT - n)), (0, 0)
-    units = []
-    for W, b, table in state.units:
-        a, clipped = np.pad(table.a, [none, more]), np.pad(table.clipped, [none, more])
-        units.append(_Unit(W, b, kernels.UnitTable(a, clipped, np.pad(table.counters, [more]))))
+    more, none = (0, min(max(n, 8), LIMIT - n)), (0, 0)
     return state._replace(
         rows=np.pad(state.rows, [more, none]),
         labels=np.pad(state.labels, [more]),
         products=np.pad(state.products, [more, more]),
-        units=tuple(units),
-    )
+        units=tuple(
+            _Unit(W, b, kernels.UnitTable(
+                np.pad(a, [none, more]), np.pad(clipped, [none, more]), np.pad(counters, [more])
+            ))
+            for W, b, (a, clipped, counters) in state.units
+        ),
+    )  # fmt: skip
+
+
+def _products(rows: Floats, x: Floats) -> Floats:
+    """Return rows·x, each summed in the order of the features."""
+    out = np.empty(len(rows))
+    kernels.products(rows, x, out)
+    _check_finite(out)
+    return out
+
+
+def _check_finite(*numbers: Floats | float) -> None:
+    if not all(np.isfinite(each).all() for each in numbers):
+        raise InvalidInputError(
+            "The steps overflowed; take a smaller learning rate or scale the features."
+        )
 
 
 def _checked_classes(classes: Sequence[Label] | NDArray[Any]) -> NDArray[Any]:

@@ -8,13 +8,7 @@ from minout._typing import Floats, Ints, Label
 
 
 class WeightChanges(NamedTuple):
-    """The change of one unit's weights, as multiples of stored rows.
-
-    Attributes
-    ----------
-    neurons, ids, amounts : arrays of shape (n,)
-        For each i, ``W[neurons[i]] += amounts[i] * x(ids[i])``, and b by ``amounts[i]``.
-    """
+    """For each i, W[neurons[i]] of a unit grows by amounts[i] · x(ids[i]), and b by amounts[i]."""
 
     neurons: Ints
     ids: Ints
@@ -22,25 +16,18 @@ class WeightChanges(NamedTuple):
 
 
 class UnitReport(NamedTuple):
-    """What one unit did while it learned one example.
-
-    All ids are in ascending order.
+    """What one unit did while it learned one example; all ids are in ascending order.
 
     Attributes
     ----------
-    unit : int
-        The number of the unit: the place of its label in ``classes``.
-    steps : int
-        The number of gradient steps.
+    unit, steps : int
+        The place of its label in ``classes``, and the number of gradient steps.
     reached_max_steps : bool
         Whether the unit stopped at ``max_steps`` before the example was learned.
-    interfered : int64 array
+    interfered, exact, rehearsed : int64 arrays
         The ids in the paper's Ŝ = S1 ∪ S2 of the one neuron that the new example moves, over all
-        steps.
-    exact : int64 array
-        The ids that the steps could disturb, given all the neurons that moved.
-    rehearsed : int64 array
-        The ids that were rehearsed.
+        steps; those that the steps could disturb, given all the neurons that moved; and those that
+        were rehearsed.
     mean_interfered, mean_exact, mean_rehearsed, mean_missed : float
         Means per step: examples in Ŝ; in the exact set; rehearsed; in the exact set but not
         rehearsed.
@@ -51,7 +38,6 @@ class UnitReport(NamedTuple):
         The stored examples that are on the wrong side of the unit when it stops. A learning rate
         that is too large for the data shows here.
     changes : WeightChanges
-        The change of the weights.
     """
 
     unit: int
@@ -79,10 +65,8 @@ class PaperReport(NamedTuple):
 
     Attributes
     ----------
-    example_id : int
-        The number of the example: 0 for the first one taught.
-    label : int or str
-        The label it was taught with.
+    example_id, label : int, and int or str
+        The number of the example, 0 for the first one taught, and its label.
     units : tuple of UnitReport
         The units that took at least one step, in the order of ``classes``.
     losses : float64 array of shape (classes,)

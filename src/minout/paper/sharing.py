@@ -1,6 +1,6 @@
-"""How much is shared: Θ(x) as a table by row, a table by group, and one θ for all.
+"""How much is shared: Θ(x) as a table by row, by group, or one θ for all; the 784-128-10 network.
 
-y = f^Θ(x)(x), eq. (1). Here f^θ is a linear softmax classifier, θ its (classes, features + 1)
+y = f^Θ(x)(x), eq. (1). In a table f^θ is a linear softmax classifier, θ its (classes, features + 1)
 weights. G decides who shares a θ; it is "pre-defined so that the parameter sharing relationships
 between examples are fixed", so learning x disturbs exactly the stored examples of x's own group.
 """
@@ -23,11 +23,8 @@ def by_row(x: Floats) -> Hashable:
 
 
 def by_nearest(prototypes: Floats) -> Group:
-    """Return G(x), the nearest of some fixed rows (g, d), ties to the first: T[G(x)].  # eq. (3)
-
-    ‖x - p‖² = ‖x‖² - 2 x·p + ‖p‖², and ‖x‖² is the same for all.
-    """
-    squares = (prototypes**2).sum(axis=1)
+    """Return G(x), the nearest of some fixed rows (g, d), ties to the first: T[G(x)].  # eq. (3)"""
+    squares = (prototypes**2).sum(axis=1)  # ‖x - p‖² is ‖x‖², the same for all, - 2 x·p + ‖p‖²
 
     def group(x: Floats) -> Hashable:
         return int((squares - 2.0 * (prototypes @ x)).argmin())
@@ -56,17 +53,7 @@ def softmax_step(theta: Floats, rows: Floats, classes: Floats, learning_rate: fl
 
 
 class TableReport(NamedTuple):
-    """What teaching one example did to a `TableLearner`.
-
-    Attributes
-    ----------
-    steps : int
-        The number of gradient steps.
-    at_risk, rehearsed : int
-        The number of stored examples of the same group, and how many were rehearsed.
-    reached_max_steps : bool
-        Whether training stopped at ``max_steps`` before the example was learned.
-    """
+    """The steps, the stored examples of the same group (`at_risk`), and how many were rehearsed."""
 
     steps: int
     at_risk: int
@@ -144,3 +131,55 @@ class TableLearner:
             if steps < self.max_steps:
                 softmax_step(theta, rows, targets, self.learning_rate)
         return self.max_steps, False
+
+
+class Network(NamedTuple):
+    """The appendix's network, ReLU, then softmax: W1 (d, h), b1 (h,), W2 (h, m), b2 (m,)."""
+
+    W1: Floats
+    b1: Floats
+    W2: Floats
+    b2: Floats
+
+
+def initial_network(sizes: tuple[int, int, int], rng: np.random.Generator) -> Network:
+    """Draw weights ~ N(0, 2 / inputs of the layer), as He proposed for ReLU; biases are 0."""
+    d, h, m = sizes
+    W1 = rng.normal(0.0, np.sqrt(2 / d), (d, h))
+    return Network(W1, np.zeros(h), rng.normal(0.0, np.sqrt(2 / h), (h, m)), np.zeros(m))
+
+
+def logits(net: Network, x: Floats) -> Floats:
+    """Return the logits: (..., d) → (..., m)."""
+    return np.maximum(x @ net.W1 + net.b1, 0.0) @ net.W2 + net.b2
+
+
+def predictions(net: Network, x: Floats) -> Ints:
+    """Return the most probable class, ties to the lowest: (..., d) → (...)."""
+    return np.asarray(np.argmax(logits(net, x), axis=-1))
+
+
+def loss(net: Network, x: Floats, y: int) -> float:
+    """Return -log of the probability of `y`, also where that is too small to store."""
+    scores = logits(net, x)
+    top = scores.max()
+    return float(top + np.log(np.exp(scores - top).sum()) - scores[y])
+
+
+def sgd_step(net: Network, x: Floats, y: int, learning_rate: float) -> None:
+    """Move the weights in place by -learning_rate times the gradient of the loss at one example.
+
+    Only inputs that are not 0 are fetched: four in five pixels of MNIST are 0.
+    """
+    seen = np.flatnonzero(x)
+    lit, rows = x[seen], net.W1[seen]
+    hidden = np.maximum(lit @ rows + net.b1, 0.0)
+    scores = hidden @ net.W2 + net.b2
+    at_output = np.exp(scores - scores.max())
+    at_output /= at_output.sum()
+    at_output[y] -= 1.0
+    at_hidden = net.W2 @ at_output * (hidden > 0)
+    net.W1[seen] = rows - np.multiply.outer(lit, learning_rate * at_hidden)
+    net.W2[...] -= np.multiply.outer(hidden, learning_rate * at_output)
+    net.b1[...] -= learning_rate * at_hidden
+    net.b2[...] -= learning_rate * at_output

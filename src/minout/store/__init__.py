@@ -1,24 +1,8 @@
-"""Files on disk: atomic writes, archives with a checksum, the database of a model, its folder."""
+"""A model in one SQLite file: the only form in which models are stored."""
 
-from minout.store.archive import damaged_message, read_archive, too_large_message, write_archive
-from minout.store.atomic_write import atomic_write, sync_folder
-from minout.store.database import Database
-from minout.store.folder import holds_model, prepare_folder, remove_model, size_of_model
-from minout.store.records import DamagedRecord, decode_arrays, encode_arrays
-
-__all__ = [
-    "DamagedRecord",
-    "Database",
-    "atomic_write",
-    "damaged_message",
-    "decode_arrays",
-    "encode_arrays",
-    "holds_model",
-    "prepare_folder",
-    "read_archive",
-    "remove_model",
-    "size_of_model",
-    "sync_folder",
-    "too_large_message",
-    "write_archive",
-]
+from minout.store.atomic_write import atomic_write
+from minout.store.descriptions import encode_notes, expect_settings, is_described
+from minout.store.file import Durability, File
+from minout.store.history import Entry, entry_of
+from minout.store.saved import copy, from_bytes, holds_model, load, save, size_of, to_bytes
+from minout.store.upkeep import Health, Repair, audit, read_log, repair

@@ -10,26 +10,20 @@ from typing import BinaryIO
 from minout.errors import UnwritableError, system_reason
 
 
-def atomic_write(path: Path, content: bytes | Callable[[BinaryIO], object], what: str) -> None:
+def atomic_write(
+    path: Path,
+    content: bytes | Callable[[BinaryIO], object],
+    what: str,
+    prepare: Callable[[Path], object] | None = None,
+) -> None:
     """Write a temporary file beside `path` and rename it once it is on the disk.
 
     If anything fails or is interrupted, the old file stays as it was and the temporary file is
     removed. Only regular files are written, in folders that exist. A symbolic link is followed: the
     file that it points to is replaced.
 
-    Parameters
-    ----------
-    path : Path
-        The file to write or replace.
-    content : bytes or callable
-        What to write, or a function that writes it to an open binary file.
-    what : str
-        What the file is, for the start of error messages: "The model".
-
-    Raises
-    ------
-    UnwritableError
-        If the folder is missing, `path` is not a regular file, or writing fails.
+    `content` are bytes, or a function that writes them to an open binary file; `what` is the start
+    of error messages ("The model"); `prepare` is called with the path just before it is replaced.
     """
     target = _target(path, what)
     # The name is chosen before the file is made: so an interruption can never leave a temporary
@@ -44,6 +38,8 @@ def atomic_write(path: Path, content: bytes | Callable[[BinaryIO], object], what
             file.flush()
             os.fsync(file.fileno())
         temporary.chmod(target.stat().st_mode & 0o777 if target.is_file() else 0o644)
+        if prepare is not None:
+            prepare(target)
         temporary.replace(target)
         sync_folder(target.parent)
     except OSError as error:

@@ -1,126 +1,95 @@
-"""Run figures: tasks in parallel; write rows, pictures and one page; collect claims."""
+"""Run figures: runs in parallel; write rows, pictures and one page; collect claims."""
 
+import json
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor
 from html import escape
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, NamedTuple
+from tempfile import TemporaryFile
+from typing import NamedTuple
 
 from threadpoolctl import threadpool_limits
 
-from minout.errors import InvalidInputError
-from minout.paper import results
-from minout.paper.figures import counting, drawing, line, map, mnist, modes, regions, sgd, toy
-from minout.paper.figures.measured import Claim, Rows, Settings, Task, plan
-from minout.store import atomic_write
-
-
-class Figure(NamedTuple):
-    """A figure: what it shows, its settings (and those of tests), and its functions.
-
-    `variant` is the name of what the variants of the settings are.
-    """
-
-    about: str
-    paper: Sequence[Settings]
-    quick: Sequence[Settings]
-    variant: str
-    perform: Callable[[Task], dict[str, Any]]
-    draw: Callable[[Rows], Any]
-    claims: Callable[[Rows], list[Claim]]
-
-
-def _mnist(about: str, settings: mnist.Settings, draw: Any, claims: Any) -> Figure:
-    small = mnist.quick(settings)
-    return Figure(about, (settings,), (small,), "policy", mnist.perform, draw, claims)
-
-
-def _module(about: str, part: Any, variant: str) -> Figure:
-    return Figure(about, part.PAPER, part.QUICK, variant, part.perform, part.draw, part.claims)
-
+from minout.errors import InvalidInputError, UnwritableError, system_reason
+from minout.paper.figures import drawing, line, mnist, regions, rehearsed, toy
+from minout.paper.figures.rows import Claim, Experiment, Row, Settings
 
 FIGURES = {
-    "fig1": Figure(
-        "Maxout: an update reaches points that another line won (Fig. 1).",
-        (toy.Fig1(),), (toy.Fig1(),), "", toy.perform1, toy.draw1, toy.claims1,
-    ),
-    "fig2": Figure(
-        "Clipped maxout: the sets S1, S2 and S3 (Fig. 2).",
-        (toy.Fig2(),), (toy.Fig2(points=60),), "", toy.perform2, toy.draw2, toy.claims2,
-    ),
-    "fig3": _mnist("Examples rehearsed (Fig. 3).", mnist.FIG3, mnist.draw3, mnist.claims3),
-    "fig4": _mnist("100 per class (Fig. 4).", mnist.FIG4, mnist.draw_policies, mnist.claims4),
-    "fig5": _mnist("10 per class (Fig. 5).", mnist.FIG5, mnist.draw_policies, mnist.claims5),
-    "map": _module("For which settings does conditional rehearsal beat random?", map, "policy"),
-    "fig6": _module("Plain SGD fails on MNIST-ol (the appendix's figure).", sgd, "stream"),
-    "fig7": _module("How many examples must be rehearsed?", counting, "policy"),
-    "fig8": _module("How much is shared, from T[x] to one θ.", line, "how"),
-    "fig9": _module("More modes than rehearsed examples.", modes, "policy"),
-    "fig10": _module("What a step concerns, with more units than labels.", regions, "data"),
-}  # fmt: skip
+    "fig1": Experiment([toy.LINES], toy.run1, toy.draw1, toy.claims1, seeds=1),
+    "fig2": Experiment([toy.CLOUD], toy.run2, toy.draw2, toy.claims2, seeds=1),
+    "fig3": Experiment(mnist.REHEARSED, mnist.run, mnist.draw3, mnist.claims3),
+    "fig4": Experiment(mnist.HUNDRED, mnist.run, mnist.draw_policies, mnist.claims4),
+    "fig5": Experiment(mnist.TEN, mnist.run, mnist.draw_policies, mnist.claims5),
+    "map": Experiment(mnist.TRIED, mnist.run_map, mnist.draw_map, mnist.claims_map, seeds=2),
+    "fig6": Experiment(line.PASSES, line.run6, line.draw6, line.claims6),
+    "fig7": Experiment(rehearsed.SIZES, rehearsed.run7, rehearsed.draw7, rehearsed.claims7),
+    "fig8": Experiment(line.POINTS, line.run8, line.draw8, line.claims8),
+    "fig9": Experiment(rehearsed.MODES, rehearsed.run9, rehearsed.draw9, rehearsed.claims9, 3),
+    "fig10": Experiment(regions.REGIONS, regions.run, regions.draw, regions.claims, seeds=3),
+}
+VERDICTS = {True: "holds", False: "does not hold", None: "see text"}
 
 
 class Reproduced(NamedTuple):
     """The result of one figure."""
 
     name: str
-    rows: list[results.Row]
+    rows: list[Row]
     claims: list[Claim]
     picture: Path
 
 
 def reproduce(
-    name: str, seeds: int, out: Path, *, quick: bool = False,
-    tick: Callable[[int, int], object] = max,
-) -> Reproduced:  # fmt: skip
-    """Run a figure on all cores; write `name`.jsonl, `name`.png and `name`.svg into `out`.
-
-    `tick` is called with the number of runs that are done, and of all.
-    """
-    if name not in FIGURES:
-        raise InvalidInputError(f"There is no figure {name!r}; there are {', '.join(FIGURES)}.")
+    names: Sequence[str], seeds: int, out: Path, tick: Callable[[str, int, int], object]
+) -> list[Reproduced]:
+    """Run figures; write rows, pictures and, of several, report.html; `tick` counts the runs."""
+    if unknown := [name for name in names if name not in FIGURES]:
+        known = f"{', '.join(FIGURES)} and all"
+        raise InvalidInputError(f"There is no figure {unknown[0]!r}; there are {known}.")
     if seeds < 1:
         raise InvalidInputError(f"`seeds` must be at least 1, not {seeds}.")
-    results.writable(out)
-    drawing.new_figure(1, 1)  # says at once if pictures cannot be drawn here
-    figure = FIGURES[name]
-    rows = _run(name, plan(figure.quick if quick else figure.paper, seeds), tick)
-    results.write(rows, out / f"{name}.jsonl")
-    picture = drawing.save(figure.draw(rows), out, name)[0]
-    return Reproduced(name, rows, figure.claims(rows), picture)
-
-
-def run_task(name: str, task: Task) -> results.Row:
-    """Do one run of a figure."""
-    figure = FIGURES[name]
-    return results.row(name, task.told(figure.variant), task.seed, figure.perform(task))
-
-
-def _run(name: str, tasks: list[Task], tick: Callable[[int, int], object]) -> list[results.Row]:
-    """Return the rows in the order of the tasks, in whatever order they finish."""
-    tick(0, len(tasks))
-    if len(tasks) == 1:
-        rows = [run_task(name, tasks[0])]
-        tick(1, 1)
-        return rows
-    # Fresh processes, one BLAS thread each: the tasks themselves fill the cores.
-    cores = min(len(tasks), os.cpu_count() or 1)
-    pool = ProcessPoolExecutor(cores, get_context("spawn"), threadpool_limits, (1,))
     try:
-        futures = [pool.submit(run_task, name, task) for task in tasks]
-        for done, future in enumerate(as_completed(futures), 1):
-            future.result()  # an error stops everything at once
-            tick(done, len(tasks))
-        return [future.result() for future in futures]
-    finally:
-        pool.shutdown(cancel_futures=True)
+        out.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=out):
+            pass
+    except OSError as error:
+        raise UnwritableError(
+            f"Nothing can be written to {out}: {system_reason(error)}. Choose another --out."
+        ) from error
+    drawing.new_figure(1, 1)  # says at once if pictures cannot be drawn here
+    done = [_reproduce_one(name, seeds, out, tick) for name in names]
+    if len(done) > 1:
+        (out / "report.html").write_text(_report(done), encoding="utf-8")
+    return done
 
 
-def write_report(reproduced: Sequence[Reproduced], path: Path) -> None:
-    """Write one page with the table of claims first, and the pictures, which lie beside it."""
-    verdicts = {True: "holds", False: "does not hold", None: "see text"}
+def run_one(name: str, settings: Settings, seed: int) -> Row:
+    """Do one run."""
+    return Row(settings, seed, FIGURES[name].run(settings, seed))
+
+
+def _reproduce_one(
+    name: str, seeds: int, out: Path, tick: Callable[[str, int, int], object]
+) -> Reproduced:
+    figure = FIGURES[name]
+    runs = [(each, seed) for each in figure.settings for seed in range(min(seeds, figure.seeds))]
+    tick(name, 0, len(runs))
+    rows: list[Row] = []
+    # Fresh processes, one BLAS thread each: the runs themselves fill the cores.
+    cores = min(len(runs), os.cpu_count() or 1)
+    with ProcessPoolExecutor(cores, get_context("spawn"), threadpool_limits, (1,)) as pool:
+        for row in pool.map(run_one, [name] * len(runs), *zip(*runs, strict=True)):
+            rows.append(row)
+            tick(name, len(rows), len(runs))
+    lines = [json.dumps(row._asdict(), allow_nan=False) + "\n" for row in rows]
+    (out / f"{name}.jsonl").write_text("".join(lines), encoding="utf-8")
+    return Reproduced(name, rows, figure.claims(rows), drawing.save(figure.draw(rows), out, name))
+
+
+def _report(reproduced: Sequence[Reproduced]) -> str:
+    """Return a page with the table of claims first, then the pictures, which lie beside it."""
     lines = [
         "<!doctype html><meta charset=utf-8><title>The paper, reproduced</title>",
         "<h1>Conditional Computation for Continual Learning, reproduced</h1>",
@@ -128,10 +97,10 @@ def write_report(reproduced: Sequence[Reproduced], path: Path) -> None:
     ]
     for each in reproduced:
         for claim in each.claims:
-            cells = (each.name, claim.paper, claim.measured, verdicts[claim.holds])
+            cells = (each.name, claim.paper, claim.measured, VERDICTS[claim.holds])
             lines.append("<tr>" + "".join(f"<td>{escape(cell)}" for cell in cells))
     lines.append("</table>")
     for each in reproduced:
-        about = f"{each.name}: {FIGURES[each.name].about} {len(each.rows)} runs."
-        lines.append(f"<h2>{escape(about)}</h2><img width=900 src={each.picture.name}>")
-    atomic_write(path, "\n".join(lines).encode(), "The report")
+        runs = f"{each.name}, {len(each.rows)} runs"
+        lines.append(f"<h2>{runs}</h2><img width=900 src={each.picture.name}>")
+    return "\n".join(lines)

@@ -1,1 +1,0 @@
-"""Damaged and forged copies of stored models, and what comes of opening them."""
