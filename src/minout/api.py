@@ -148,7 +148,8 @@ class Methods(ABC):
         """Remove stored examples; separators that had them as support vectors are solved again.
 
         After `consolidate()` the model is identical, bit for bit, to one that was never taught
-        them, and no trace of their rows is left. A class without examples is removed.
+        them. In a file, SQLite may keep what was deleted until `compact()`. A class without
+        examples is removed.
 
         Parameters
         ----------
@@ -262,7 +263,8 @@ class Methods(ABC):
         Everything that depends on their order is computed again, including the settings that are
         "auto", and every separator is solved to high precision. The columns of a table are sorted
         by name, and categories that no example has are dropped. Afterwards the model depends on the
-        set of stored examples only.
+        set of stored examples only, unless another process or thread changed it meanwhile
+        (`is_consolidated`).
 
         Returns
         -------
@@ -295,9 +297,9 @@ class Methods(ABC):
         Returns
         -------
         list of Suspect
-            Examples that have slack, the highest probability of a wrong label first. How many
-            wrong labels there are says `label_errors`; where that is not reliable, the
-            probabilities are NaN and the order is all there is.
+            Examples that have slack, the highest probability of a wrong label first.
+            `label_errors` estimates how many wrong labels there are; where it is not reliable, the
+            probabilities are NaN and only the order means something.
         """
         if n is None:
             n = None if likely else 10

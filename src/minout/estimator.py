@@ -58,7 +58,8 @@ class MinoutClassifier(HeldLearner):
         and which other processes can use at the same time: see `Learner.open`. By default the model
         is in RAM only. `fit` needs a file that does not exist; `partial_fit`, `predict`, the other
         methods and the attributes continue with the model that is there, which must have been made
-        with the same parameters. A copy or a pickle is not connected with the file.
+        with the same parameters. Calls that only read do not look for changes by other processes;
+        `learner_.reload()` does. A copy or a pickle is not connected with the file.
     durability : {"normal", "full"}, default="normal"
         With `store`: whether a power cut may lose the last changes ("normal"), or none ("full");
         see `Learner.open`.
@@ -150,7 +151,7 @@ class MinoutClassifier(HeldLearner):
         ids : sequence of int or str, optional
             One id per row; by default the rows are numbered.
         at : float, datetime or sequence of them, optional
-            When it happened, one time for all rows or one per row; see `Learner.teach`.
+            The times of the examples: one for all rows or one per row; see `Learner.teach`.
 
         Returns
         -------
@@ -193,7 +194,8 @@ class MinoutClassifier(HeldLearner):
             As in `fit`.
         ids : sequence of int or str, optional
             One id per row; by default the next free numbers. Teaching a stored id again with the
-            same row, label and weight changes nothing; with others it is an error: see `correct`.
+            same row and weight, and its present or an earlier label, changes nothing; otherwise it
+            is an error: see `correct` and `update`.
         at : float, datetime or sequence of them, optional
             As in `fit`.
 

@@ -1,5 +1,6 @@
 """Where a learner keeps its state: in RAM, and also in a file if it was opened there."""
 
+import copy
 import os
 import threading
 import weakref
@@ -230,7 +231,8 @@ class Kept(Views):
             Called repeatedly while a call waits for another process, with the seconds waited so
             far. An error that it raises ends the wait, and nothing has changed.
         column_kinds, **settings
-            As in the constructor; for an existing model, those with which it was made.
+            As in the constructor. For an existing model they must equal its present settings
+            (`set_keep` changes `keep`), or be left out.
 
         Returns
         -------
@@ -315,10 +317,11 @@ class Kept(Views):
             before, is_outermost, entries = self._state, not self._thread, len(self._entries)
             self._next, self._thread = before, threading.get_ident()
             is_newer, file = False, self._file if is_outermost else None
+            notes_before = copy.deepcopy(self._notes)
             try:
                 if file is not None:
                     is_newer = self._begin(file)
-                    before = self._next
+                    before, notes_before = self._next, copy.deepcopy(self._notes)
                 yield is_newer
                 if file is not None:
                     notes = self._encoded_notes()
@@ -327,6 +330,8 @@ class Kept(Views):
                     file.abandon()
             except BaseException:
                 self._next = before
+                self._notes.clear()
+                self._notes.update(notes_before)
                 del self._entries[entries:]
                 if file is not None:
                     file.abandon()

@@ -80,11 +80,11 @@ class Learner(Kept):
         "projection" (wide or sparse rows), "text" (strings), a map such as `Scattering(...)`, or a
         function of a batch that returns one row per example.
     refresh : {"auto", "manual"}, default="auto"
-        With "auto", scale, covariance, discriminants and the settings that are "auto" are computed
-        again from time to time while examples are taught; with "manual", by `consolidate()` only.
-        Until the first one columns are then not scaled, "auto" settings are C=5 and False, labels
-        have one region, columns are not expanded, probabilities are not calibrated, and
-        `near_classes` has no effect.
+        With "auto", scale, covariance and discriminants are computed again when the number of
+        examples has doubled, and sometimes the "auto" settings are chosen again. With "manual",
+        only `consolidate()` does this. Before the first one a manual learner has unscaled columns,
+        C=5, one region per label, and no whitening, prior, hat functions or calibrated
+        probabilities; `near_classes` has no effect.
     near_classes : int, "all" or "auto", default="auto"
         For how many of the nearest other labels each label has a separator with stored weights,
         once there are more labels than that. All other pairs of labels share one linear
@@ -190,8 +190,8 @@ class Learner(Kept):
             Its label; a new label adds a class.
         id : int or str, optional
             An id for the example; by default the next free number. Teaching a stored id again with
-            the same row and label, or with a label that was corrected since, changes nothing.
-            With another row, label or weight it is an error: see `correct`.
+            the same row and weight, and its present or an earlier label, changes nothing; otherwise
+            it is an error: see `correct` and `update`.
         weight : float, default=1.0
             How much the example counts. After `consolidate()` an example with weight 2 is the same
             as two equal ones.

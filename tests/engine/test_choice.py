@@ -18,8 +18,8 @@ from minout.engine.choice import (
     choose,
     picked,
 )
-from minout.engine.distinct import distinct
 from minout.engine.folds import FOLDS, Results, Shape, Table
+from minout.engine.frame import distinct
 from minout.engine.regions import region_count
 from oracle import separators
 

@@ -116,3 +116,20 @@ def test_the_last_move_does_not_hold_on_to_the_one_before_it():
     assert moved > 10
     assert learner.partition()
     assert moves() == before + 1
+
+
+def test_a_block_that_fails_leaves_examples_and_notes_as_they_were():
+    learner = Learner()
+    learner.teach_many([[0.0], [1.0]], ["a", "b"])
+    learner.notes["seen"] = [1]
+
+    def block():
+        with learner.turn():
+            learner.teach([2.0], "c")
+            learner.notes["seen"].append(2)
+            learner.notes["more"] = True
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        block()
+    assert (len(learner), learner.notes) == (2, {"seen": [1]})

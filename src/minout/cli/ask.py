@@ -74,8 +74,8 @@ def score(
 ) -> None:
     """Measure the accuracy on the rows of a file.
 
-    Prints, for each label and for all rows, how many are predicted right, and what the others are
-    taken for.
+    Prints, for each label and for all rows, how many are predicted right, and which labels
+    are predicted for the others.
 
     Example: minout score wines.minout test.csv --json
     """
@@ -133,9 +133,9 @@ def what_if(
     """Show what teaching each row alone would disturb.
 
     Nothing is taught. Prints how many separators (the linear functions between two labels) would
-    move, and of how many stored examples the score could change; --json lists them. `known` rows
-    are stored already; a `pending` one would wait; `refresh` means that scale and settings would be
-    computed again.
+    move, and at how many stored examples a score, clipped at 0, could change; --json lists them.
+    `known` rows are stored already; for a `pending` row no separator would move yet; `refresh`
+    means that scale and settings would be computed again.
 
     Example: minout what-if wines.minout new.csv --label kind
     """

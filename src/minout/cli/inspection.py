@@ -38,9 +38,9 @@ def info(
 
     The accuracy to expect on new rows like those stored is estimated by leaving each stored example
     out. A misfit is a stored example on the wrong side of a separator, the linear function between
-    two labels. A pending one waits until its separator moves; `minout consolidate` leaves none. The
-    prequential accuracy is the share of the last 1,000 rows that were predicted correctly before
-    they were taught.
+    two labels. A pending example is stored, but a separator has not moved for it yet: where labels
+    overlap, it moves for several together. `right_before_taught` (prequential accuracy) is the
+    share of the last 1,000 rows that were predicted correctly before they were taught.
 
     Example: minout info wines.minout, or minout info wines.minout --log -n 20
     """

@@ -90,8 +90,8 @@ def learn(
     before it are kept. On standard input rows are taught as they come; a bad line is reported and
     skipped.
 
-    What was taught is kept after Ctrl-C, too, and other commands see it at once. A note says if
-    fewer rows than before are predicted correctly when they come.
+    At the end the model is consolidated. What was taught is kept after Ctrl-C, too, and other
+    commands see it at once. A note says if fewer rows than before are predicted correctly.
 
     Example: minout learn wines.minout wine.csv --label kind --id bottle
     """

@@ -28,7 +28,8 @@ def consolidate(
     """Compute a model again from its stored examples.
 
     The result does not depend on their order, nor on forgotten examples. `learn`, `correct` and
-    `forget` do this at their end, unless they are stopped. Ctrl-C leaves the model as it was.
+    `forget` do this at their end. If `learn` is stopped, its rows are kept without it; if `correct`
+    or `forget` is stopped, nothing has changed. Ctrl-C leaves the stored examples as they were.
 
     Example: minout consolidate wines.minout
     """
@@ -43,7 +44,7 @@ def consolidate(
                 else:
                     require_examples(learner).consolidate()
         except KeyboardInterrupt:
-            print_note("Stopped; the model is as it was.")
+            print_note("Stopped; the stored examples are as they were.")
             raise typer.Exit(stop.exit_code) from None
         facts = {
             "examples": len(learner),

@@ -188,7 +188,7 @@ class Draft:
             self.drop_sums(np.array([place]))
 
     def evict(self, places: Ints, *, may_wait: bool = True) -> list[int]:
-        """Remove examples when this change is applied; return the pairs to settle: see `leave`."""
+        """Remove examples from the next state; return the pairs to settle: see `leave`."""
         if not len(places):
             return []
         self.drop_sums(places)

@@ -12,7 +12,6 @@ import numpy as np
 from minout import maths
 from minout._typing import Floats, Ints, Words
 from minout.engine.choice import MORE_ROWS, ROWS, SHORT, Choice, Options, choose, picked
-from minout.engine.distinct import Distinct, distinct
 from minout.engine.examples import Examples
 from minout.engine.folds import Shape, Table
 from minout.engine.images import Images
@@ -113,6 +112,16 @@ class Frame(NamedTuple):
             return lambda _, __: nowhere
         means = self.moments.means()
         return lambda low, high: maths.prior(self.geometry, means[low], means[high])
+
+
+class Distinct(NamedTuple):
+    """One of each set of equal examples, in the order of digests and labels.
+
+    `first` (m,) is the number of one of them, `weights` (m,) the sum of their weights.
+    """
+
+    first: Ints
+    weights: Floats
 
 
 class Rows(NamedTuple):
@@ -252,3 +261,18 @@ def measured(frame: Frame, settings: Settings, rows: Rows, owner: Ints) -> Frame
 def _allowed(shapes: tuple[Shape, ...], width: int) -> tuple[Shape, ...]:
     without = tuple(shape for shape in shapes if not shape.whiten)
     return without if without and width > WIDEST_METRIC else shapes
+
+
+def distinct(digests: Words, labels: Ints, weights: Floats) -> Distinct:
+    """Return one of the examples with each digest and label.
+
+    The sums do not depend on the order of the examples.
+    """
+    order = np.lexsort((weights, labels, digests))
+    digest, label = digests[order], labels[order]
+    is_first = np.ones(len(order), dtype=bool)
+    is_first[1:] = (digest[1:] != digest[:-1]) | (label[1:] != label[:-1])
+    starts = np.flatnonzero(is_first)
+    if len(starts) == len(order):
+        return Distinct(order, weights[order])
+    return Distinct(order[starts], np.add.reduceat(weights[order], starts))
