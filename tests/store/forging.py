@@ -8,7 +8,9 @@ from contextlib import closing
 import numpy as np
 
 from minout.store.arrays import decode_arrays, encode_arrays
-from minout.store.tables import EXAMPLE, MODULUS, PAGE, PART, SEPARATOR, sealed
+from minout.store.tables import EXAMPLE, MODULUS, PART, SEPARATOR, sealed
+
+PAGE = 4_096  # SQLite's own
 
 BLOCK = 512
 ODD = [

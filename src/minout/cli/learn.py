@@ -139,6 +139,10 @@ def _create(
     """Create a model for the rows of a file; return those of the first ones that can be used."""
     if first is None:
         raise InvalidInputError(f"{reader.source} is empty, so there is nothing to learn.")
+    if file.label is None and isinstance(first.X[0], dict):  # of a file, it is known before
+        raise InvalidInputError(
+            f"Name the label column of {reader.source} with --label; it has {some(first.X[0])}."
+        )
     features, size = feature_map(file.features)
     if isinstance(features, Scattering):
         features = Scattering(image_shape=reader.image_shape)

@@ -135,7 +135,7 @@ def check_records(learner: Learner, batch: Batch) -> None:
         if known and isinstance(record, dict) and record.keys().isdisjoint(known):
             raise InvalidInputError(
                 f"it has none of the columns that this model was taught with "
-                f"({some(known)}), but {some(record)}.",
+                f"({some(known)}), but {some(record) or 'no other ones'}.",
                 row=row,
             )
 

@@ -10,10 +10,9 @@ from minout._typing import Id, Ints, Label
 from minout.engine.draft import Draft
 from minout.engine.examples import Examples
 from minout.engine.frame import FIRST_PRIORS, Frame, Rows, chosen, divided, expansion_of, measured
-from minout.engine.heap import trim_heap
 from minout.engine.images import Images
 from minout.engine.moments import RunningMoments
-from minout.engine.pool import Pool, Problem
+from minout.engine.pool import Pool, Problem, trim_heap
 from minout.engine.regions import Members, Regions
 from minout.engine.reports import NOTHING_MOVED, Certificate, Consolidation, Refresh
 from minout.engine.separators import Separators, pair_number, regions_of

@@ -13,9 +13,8 @@ from minout._typing import Floats, Id, Ints, Label
 from minout.engine.draft import Draft
 from minout.engine.examples import About
 from minout.engine.frame import chosen, divided, expansion_of, measured, next_priors
-from minout.engine.heap import trim_heap
 from minout.engine.images import Images
-from minout.engine.pool import Pool
+from minout.engine.pool import Pool, trim_heap
 from minout.engine.prediction import winners
 from minout.engine.regions import among, overlap
 from minout.engine.reports import NOTHING_MOVED, Certificate, Refresh

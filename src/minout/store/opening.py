@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from minout.engine import MalformedError
 from minout.errors import MinoutError, MissingDataError, UnwritableError, system_reason
-from minout.store.tables import APPLICATION, FORMAT, PAGE, SCHEMA, TELLS, DamagedRecord
+from minout.store.tables import APPLICATION, FORMAT, SCHEMA, TELLS, DamagedRecord
 
 PATIENCE = 10.0  # how long SQLite waits for a short lock of another connection, in seconds
 STEPS, LEAST_STEPS, STEPS_PER_BYTE = 10_000, 1_000_000, 10
@@ -78,7 +78,6 @@ def _share(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _create(connection: sqlite3.Connection) -> None:
-    connection.execute(f"PRAGMA page_size={PAGE}")
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("BEGIN IMMEDIATE")
     try:

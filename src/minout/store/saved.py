@@ -23,7 +23,6 @@ from minout.store.opening import (
     log_size,
     translated,
 )
-from minout.store.tables import PAGE
 from minout.store.writing import changes, part_record, write
 
 Progress = Callable[[float], None]
@@ -47,7 +46,6 @@ def _database(name: str = ":memory:") -> sqlite3.Connection:
 def _write_all(
     connection: sqlite3.Connection, state: State, notes: str, log: Sequence[Entry]
 ) -> None:
-    connection.execute(f"PRAGMA page_size={PAGE}")
     connection.execute("BEGIN")
     create_tables(connection)
     write(connection, changes(None, state, [part_record("notes", notes)]), log)

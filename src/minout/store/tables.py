@@ -12,7 +12,6 @@ from typing import Any
 
 APPLICATION = 0x6D696E6F  # "mino"
 FORMAT = 2
-PAGE = 8_192
 MODULUS = 2**62  # the sum of all seals is modulo this
 TELLS = "A model of minout, the exact online classifier; docs/format.md explains its tables."
 
