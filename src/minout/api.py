@@ -41,7 +41,7 @@ class Methods(ABC):
     def _change(self, step: Callable[[State, Schema], Change[R]], *, is_long: bool = False) -> R:
         """Make the change that a step returns, and return its result.
 
-        A long one is computed while others may change the model; see `steps.caught_up`.
+        A long one is computed while others may change the model, and again if they did.
         """
 
     @abstractmethod
@@ -263,8 +263,8 @@ class Methods(ABC):
         Everything that depends on their order is computed again, including the settings that are
         "auto", and every separator is solved to high precision. The columns of a table are sorted
         by name, and categories that no example has are dropped. Afterwards the model depends on the
-        set of stored examples only, unless another process or thread changed it meanwhile
-        (`is_consolidated`).
+        set of stored examples only. Others can change the model meanwhile; then it is computed
+        again, the third time while they wait.
 
         Returns
         -------

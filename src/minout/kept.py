@@ -1,6 +1,5 @@
 """Where a learner keeps its state: in RAM, and also in a file if it was opened there."""
 
-import copy
 import os
 import threading
 import weakref
@@ -11,7 +10,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
-from minout import steps, store
+from minout import store
 from minout.codecs import Codec, OwnCodec, codec_of
 from minout.engine import Settings, State, StepReport
 from minout.errors import InvalidInputError
@@ -24,6 +23,7 @@ from minout.views import Views
 P = ParamSpec("P")
 R = TypeVar("R")
 K = TypeVar("K", bound="Kept")
+TRIES = 2  # so often a long change is computed without the lock, then with it
 
 
 def in_turn(method: Callable[Concatenate[K, P], R]) -> Callable[Concatenate[K, P], R]:
@@ -67,7 +67,7 @@ class Kept(Views):
 
     @property
     def _state(self) -> State:
-        return self._next if self._thread == threading.get_ident() else self._committed
+        return self._next if self._is_in_turn else self._committed
 
     @in_turn
     def _change_each(
@@ -93,10 +93,16 @@ class Kept(Views):
         return reports
 
     def _change(self, step: Callable[[State, Schema], Change[R]], *, is_long: bool = False) -> R:
-        if is_long and self._thread != threading.get_ident():
+        for _ in range(TRIES if is_long and not self._is_in_turn else 0):
             before = self._newest()  # which others may change meanwhile
-            return self._change_since(before, step(before, before.schema), step)
+            change = step(before, before.schema)
+            if self._change_if(before, change):
+                return change.result
         return self._change_now(step)
+
+    @property
+    def _is_in_turn(self) -> bool:
+        return self._thread == threading.get_ident()
 
     @in_turn
     def _newest(self) -> State:
@@ -107,14 +113,12 @@ class Kept(Views):
         return self._accept(step(self._state, self._state.schema))
 
     @in_turn
-    def _change_since(
-        self, before: State, change: Change[R], step: Callable[[State, Schema], Change[R]]
-    ) -> R:
-        now = self._state
-        if now is not before and change.state is not None:
-            new = steps.caught_up(change.state, before, now)
-            change = step(now, now.schema) if new is None else change._replace(state=new)
-        return self._accept(change)
+    def _change_if(self, before: State, change: Change[Any]) -> bool:
+        # Accept a change that was computed from a state if that is still the newest.
+        is_newest = self._state is before
+        if is_newest:
+            self._accept(change)
+        return is_newest
 
     def _accept(self, change: Change[R]) -> R:
         # Continue with the state that a step returned; call it in `turn`.
@@ -283,6 +287,7 @@ class Kept(Views):
         durability : {"normal", "full"}, default="normal"
             See `open`.
         """
+        self._refuse_in_turn("store_in")
         with self._mutex:
             if self._file is not None:
                 raise InvalidInputError(f"This learner is kept in {self._file.path} already.")
@@ -315,13 +320,13 @@ class Kept(Views):
     def _turn(self) -> Generator[bool, None, None]:
         with self._mutex:
             before, is_outermost, entries = self._state, not self._thread, len(self._entries)
-            self._next, self._thread = before, threading.get_ident()
             is_newer, file = False, self._file if is_outermost else None
-            notes_before = copy.deepcopy(self._notes)
+            notes_before = dict(self._notes)
             try:
+                self._next, self._thread = before, threading.get_ident()
                 if file is not None:
                     is_newer = self._begin(file)
-                    before, notes_before = self._next, copy.deepcopy(self._notes)
+                    before, notes_before = self._next, dict(self._notes)
                 yield is_newer
                 if file is not None:
                     notes = self._encoded_notes()
@@ -353,6 +358,7 @@ class Kept(Views):
             Whether nothing is left. False if another process was reading the file at that moment:
             what it may still see is removed when it has closed the file, or by another `compact`.
         """
+        self._refuse_in_turn("compact")
         if self._state.widths.row is not None:
             self.consolidate()
         with self._mutex:
@@ -365,7 +371,7 @@ class Kept(Views):
         """
         with self._mutex:
             file = self._file
-            if file is None or file.is_closed:
+            if file is None or file.is_closed or file.is_forked:
                 return
             try:
                 if not file.read_only and file.notes != self._encoded_notes():
@@ -384,7 +390,7 @@ class Kept(Views):
         """
         with self._mutex:
             file = self._file
-            if file is None or file.is_closed or self._thread or not file.has_news():
+            if file is None or file.is_closed or self._thread or not file.has_news(self._committed):
                 return False
             self._take_over(file)
             self._committed = self._next
@@ -425,6 +431,10 @@ class Kept(Views):
         """Restore the learner from the result of `__getstate__`."""
         codec = codec_of(state["memory"]) if "memory" in state else None
         self._start(*store.from_bytes(state["model"], state.get("features"), codec))
+
+    def _refuse_in_turn(self, name: str) -> None:
+        if self._is_in_turn:
+            raise InvalidInputError(f"`{name}` cannot be a part of `turn`; call it afterwards.")
 
     def _begin(self, file: store.File) -> bool:
         # Take the file's write lock; return whether other processes have changed the state.

@@ -332,34 +332,6 @@ def consolidate(state: State, schema: Schema) -> Change[Consolidation]:
     return Change(done, new, "consolidate", certificate=done.certificate)
 
 
-def caught_up(new: State, before: State, now: State) -> State | None:
-    """Return a consolidated state with what was changed while it was computed.
-
-    `new` was computed from `before`, and `now` is the present state. Examples are forgotten, taught
-    and corrected in `new` as they were since `before`. None if columns or settings have changed.
-    """
-    names = ("settings", "widths", "schema")
-    if any(getattr(before, name) != getattr(now, name) for name in names):
-        return None
-    if new.schema is not before.schema:  # its columns were sorted
-        return None
-    had, has = before.examples, now.examples
-    then = dict(zip(had.keys[had.places()].tolist(), had.places().tolist(), strict=True))
-    present = dict(zip(has.keys[has.places()].tolist(), has.places().tolist(), strict=True))
-    gone = [had.ids[place] for key, place in then.items() if key not in present]
-    if gone:
-        new = engine.forget(new, np.array(sorted(place_of(new, each) for each in gone))).state
-    for key, place in present.items():
-        label, about, example_id = now.label_at(place), has.about(place), has.ids[place]
-        if key not in then:
-            row = has.given[place]
-            taught = engine.teach(new, row, label, example_id, weight=about.weight, time=about.time)
-            new = taught.state
-        elif (label, about.weight) != (before.label_at(then[key]), had.about(then[key]).weight):
-            new = engine.relabel(new, place_of(new, example_id), label, about.weight).state
-    return new.replaced(next_id=now.next_id, corrected=now.corrected)
-
-
 def widen(state: State, schema: Schema, n: Any) -> Change[None]:
     """Give all stored rows n more columns."""
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:

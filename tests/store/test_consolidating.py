@@ -46,9 +46,9 @@ def test_what_others_change_meanwhile_is_in_the_result(tmp_path, monkeypatch, ch
         each: expected.example(each)[1] for each in expected.ids
     }
     assert learner.corrected == expected.corrected
+    assert learner.is_consolidated
     assert learner.audit().ok
-    for each in (learner, expected):
-        each.consolidate()
+    expected.consolidate()
     probe = learner.inspect(), expected.inspect()
     assert [w.tobytes() for w in (probe[0].origin, probe[0].K)] == [
         w.tobytes() for w in (probe[1].origin, probe[1].K)

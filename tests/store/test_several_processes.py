@@ -4,8 +4,11 @@ import multiprocessing
 import os
 import random
 import select
+import shutil
 import signal
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 
@@ -14,7 +17,7 @@ import pytest
 
 from long import LONG
 from minout import Learner, store
-from minout.errors import MissingDataError, UnwritableError
+from minout.errors import InvalidInputError, MissingDataError, UnwritableError
 from oracle.child import in_child
 from oracle.operations import KINDS, drawn, perform
 from store.models import PINNED, answers, differing, rows_and_labels, taught
@@ -114,19 +117,70 @@ def test_a_reader_sees_no_part_of_a_turn(tmp_path):
         reader.teach([1.0, 0.0], "b")
 
 
-def test_a_forked_child_goes_on_with_a_connection_of_its_own(tmp_path):
+def test_a_forked_child_reads_what_is_in_memory_and_cannot_use_the_file(tmp_path):
     file = tmp_path / "m.minout"
     learner = taught("plain", learner=Learner.open(file, **PINNED, expand=None))
+    before = learner.ids
 
     def work():
-        learner.teach([1.0, 2.0, 3.0], "c1", id="child")
+        calls = (
+            lambda: learner.teach([1.0, 2.0, 3.0], "c1", id="child"),
+            learner.reload,
+            lambda: Learner.open(file),
+            lambda: Learner.load(file),
+        )
+        refused = 0
+        for call in calls:
+            try:
+                call()
+            except UnwritableError as error:
+                refused += "cannot share it with a fork" in str(error)
         learner.close()
-        return 0 if "child" in Learner.load(file).ids else 2
+        return 0 if refused == len(calls) and learner.ids == before else 2
 
     assert in_child(work) == 0
     learner.teach([1.0, 2.0, 4.0], "c1", id="parent")
-    assert learner.ids[-2:] == ["child", "parent"]
+    assert learner.ids == [*before, "parent"]
     assert differing(file, learner) == []
+
+
+def test_a_process_that_also_loads_the_file_keeps_its_locks(tmp_path):
+    file = tmp_path / "m.minout"
+    learner = taught("plain", learner=Learner.open(file, **PINNED, expand=None))
+    Learner.load(file)
+    Learner.open(file, read_only=True).close()
+    script = (
+        "import sys; from minout import Learner\n"
+        "with Learner.open(sys.argv[1]) as other: other.teach([1.0, 2.0, 3.0], 'c1', id='other')"
+    )
+    subprocess.run([sys.executable, "-c", script, str(file)], check=True)
+    learner.teach([1.0, 2.0, 4.0], "c1", id="late")
+    copied = tmp_path / "copy"
+    copied.mkdir()
+    for each in tmp_path.glob("m.minout*"):  # as after a kill: the file and its log
+        shutil.copy(each, copied / each.name)
+    assert Learner.load(copied / "m.minout").ids[-2:] == ["other", "late"]
+
+
+def test_parts_of_a_turn_that_would_end_it_are_refused(tmp_path):
+    learner = taught("plain", learner=Learner.open(tmp_path / "m.minout", **PINNED))
+    before = learner.ids
+
+    def turn(call):
+        with learner.turn():
+            learner.teach([1.0, 2.0, 3.0], "c1", id="taken back")
+            call()
+
+    for call in (learner.compact, lambda: learner.store_in(tmp_path / "n.minout")):
+        with pytest.raises(InvalidInputError, match="cannot be a part of `turn`"):
+            turn(call)
+        assert learner.ids == before
+
+
+def test_a_time_of_minus_zero_is_read_again(tmp_path):
+    with Learner.open(tmp_path / "m.minout") as learner:
+        learner.teach([1.0, 0.0], "a", id="x", at=-0.0)
+    assert Learner.load(tmp_path / "m.minout").time("x") == 0.0
 
 
 @pytest.mark.parametrize("how", ["removed", "replaced"])

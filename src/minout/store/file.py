@@ -41,7 +41,7 @@ POLL = 0.002
 class File:
     """A connection to the file of one model. It knows the state that it last read or wrote.
 
-    One thread at a time may use it. After a fork, the child has a connection of its own.
+    One thread at a time may use it. A child that was forked cannot: SQLite forbids it.
 
     `durability` is what a commit survives: the end of the process, or ("full") also a power cut.
     With `read_only` it never takes the write lock. `on_wait` is called with the seconds waited so
@@ -74,6 +74,8 @@ class File:
     # Opening and closing
 
     def _open(self, path: Path | None = None) -> sqlite3.Connection:
+        if self._inode_now() in _inherited:
+            raise self._forked()
         if self.read_only:
             self._connected, self._is_fixed = connect_to_read(path or self._place)
         else:
@@ -84,12 +86,24 @@ class File:
 
     @property
     def _connection(self) -> sqlite3.Connection:
-        # A forked child opens the file anew.
         if self.is_closed:
             raise UnwritableError(f"{self.path} has been closed; open it again.")
-        if self._connected is None or os.getpid() != self._process:
+        if self._connected is None:
             return self._open()
+        if self.is_forked:
+            raise self._forked()
         return self._connected
+
+    @property
+    def is_forked(self) -> bool:
+        """Whether it was open when this process was forked."""
+        return self._connected is not None and os.getpid() != self._process
+
+    def _forked(self) -> UnwritableError:
+        return UnwritableError(
+            f"{self.path} was open when this process was forked, and SQLite cannot share it with a "
+            "fork; use a process that is started in another way (spawn)."
+        )
 
     def close(self) -> None:
         """End the transaction without writing, and release the file."""
@@ -298,13 +312,15 @@ class File:
 
 
 _files: "weakref.WeakSet[File]" = weakref.WeakSet()
+_inherited = set[int]()  # the inodes of files that were open when this process was forked
 
 
 def _after_fork_in_child() -> None:
     # A child must not even close the connections of its parent, so they are never deleted.
     import ctypes
 
-    for file in list(_files):
+    for file in [each for each in _files if not each.is_closed]:
+        _inherited.add(file._inode)
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(file._connected))
 
 

@@ -120,15 +120,17 @@ def check_schema(connection: sqlite3.Connection, path: Path) -> None:
 
 def require_file(path: Path) -> None:
     """Raise MissingDataError unless a path is that of a file that can be read."""
+    # It must not be opened: to close it would release the locks of other connections to it.
     try:
-        with path.open("rb"):
-            return
+        path.stat()
     except FileNotFoundError:
         raise MissingDataError(f"There is no file {path}.") from None
-    except IsADirectoryError:
-        raise MissingDataError(f"{path} is a folder, not a file.") from None
     except OSError as error:
         raise MissingDataError(f"{path} could not be read: {system_reason(error)}.") from error
+    if path.is_dir():
+        raise MissingDataError(f"{path} is a folder, not a file.")
+    if not os.access(path, os.R_OK):
+        raise MissingDataError(f"{path} could not be read: permission denied.")
 
 
 def log_size(path: Path) -> int:
@@ -179,12 +181,15 @@ def translated(path: Path, *, writes: bool = False) -> Iterator[None]:
 
 
 def _reason(path: Path, error: sqlite3.Error) -> str:
-    # SQLite does not tell why a file cannot be opened; the operating system does.
+    # SQLite does not tell why a file cannot be opened. It must not be opened here: see above.
     if is_error(error, "SQLITE_CANTOPEN"):
+        if path.is_dir():
+            return "it is a folder"
+        if path.exists() and not os.access(path, os.R_OK | os.W_OK):
+            return "permission denied"
         try:
-            with path.open("r+b"):
-                pass
-        except OSError as cause:
+            Path(os.devnull).open().close()
+        except OSError as cause:  # too many open files
             return system_reason(cause)
     return "another process is using it" if is_error(error, "SQLITE_BUSY") else str(error)
 

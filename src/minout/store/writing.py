@@ -157,7 +157,8 @@ def _example_records(new: State, places: Ints) -> list[Record]:
         corrected = None if had is None else json.dumps(list(had))
         label, is_misfit = names[region], int(digest in new.listed)
         flags = is_misfit, int(place in pending)
-        values = (key, id, label, region, weight, time, serial, signed, *flags, corrected)
+        # SQLite stores -0.0 as 0.0, which has another checksum.
+        values = (key, id, label, region, weight, time + 0.0, serial, signed, *flags, corrected)
         found.append((*values, sealed(*values)))
     return found
 
@@ -191,7 +192,7 @@ def _separator(new: State, pair: int) -> Record:
     record, labels = engine.separator_record(new, pair), new.regions.labels
     low, high = engine.regions_of(pair)
     arrays, support = encode_arrays(record.arrays), engine.support_size(new, pair)
-    values = (pair, labels[low], labels[high], record.b, record.w.tobytes(), support, arrays)
+    values = (pair, labels[low], labels[high], record.b + 0.0, record.w.tobytes(), support, arrays)
     return (*values, sealed(*values))
 
 
