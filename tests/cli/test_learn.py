@@ -393,3 +393,10 @@ def test_a_classifier_and_a_command_share_a_model(table, rows_of, people):
 
     predicted = MinoutClassifier(store=table).predict(features(PEOPLE)).tolist()
     assert predicted == [each["label"] for each in rows_of("predict", table, people)]
+
+
+def test_a_new_model_of_a_stream_needs_the_name_of_its_label_column(tmp_path, refused):
+    lines = '{"state": "up", "x": 1}\n{"state": "down", "x": 2}\n'
+    why = refused("learn", tmp_path / "model.minout", "-", input=lines)
+    assert "Name the label column of standard input with --label; it has state, x." in why
+    assert not (tmp_path / "model.minout").exists()
