@@ -389,8 +389,8 @@ class Methods(ABC):
 
         Nothing is solved again: the margins of an example at the separators made without it are
         computed in closed form, which presumes that their other support vectors stay the same.
-        Settings, scale, covariance and discriminants are those of all examples. The new rows must
-        be like the stored ones.
+        Settings, regions, scale, covariance and discriminants are those of all examples, so with a
+        few hundred it can be several points too high. New rows must be like the stored ones.
 
         Returns
         -------
