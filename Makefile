@@ -22,7 +22,7 @@ test: $(STAMP)
 test-long: $(STAMP)  ## hours: many more random cases, kills and damages; kernels uncompiled, and with bounds checked
 	$(ONE_THREAD) MINOUT_LONG=1 $(BIN)/pytest -n 2 --dist worksteal
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -q --hypothesis-profile=uncompiled tests/kernels
-	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=.numba_boundscheck $(BIN)/pytest -q tests/kernels tests/engine/test_walk.py
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=.numba_boundscheck $(BIN)/pytest -q tests/kernels tests/core/test_walk.py
 
 check: $(STAMP)
 	$(BIN)/ruff check .

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, get_args
 import minout
 import minout.paper
 from minout.cli.app import COMMANDS, load_command
-from minout.engine import Inspection
+from minout.core import Inspection
 
 FILE = Path(__file__).with_name("reference.md")
 START = """\
@@ -103,7 +103,7 @@ def _public(cls: type) -> Iterator[tuple[str, Any]]:
     Of values that only minout makes, these are the properties.
     """
     seen: set[str] = set()
-    is_value = cls.__module__.startswith(("minout.engine", "minout.kernels"))
+    is_value = cls.__module__.startswith(("minout.core", "minout.kernels"))
     for owner in cls.__mro__:
         if owner.__module__.startswith("minout"):
             found = {name: _function(each) for name, each in vars(owner).items()}

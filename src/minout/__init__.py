@@ -8,8 +8,8 @@ from minout.errors import InvalidInputError, MinoutError
 
 if TYPE_CHECKING:
     from minout.codecs import Codes, ScalarCodec
+    from minout.core import Audit, Certificate, StepReport
     from minout.drift import Drift, DriftMonitor
-    from minout.engine import Audit, Certificate, StepReport
     from minout.estimator import MinoutClassifier
     from minout.features import Encoder, HashedText, Identity, Projection, Scattering
     from minout.inputs import Schema
@@ -37,8 +37,8 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Audit": "minout.engine",
-    "Certificate": "minout.engine",
+    "Audit": "minout.core",
+    "Certificate": "minout.core",
     "Codes": "minout.codecs",
     "Drift": "minout.drift",
     "DriftMonitor": "minout.drift",
@@ -51,7 +51,7 @@ _MODULES = {
     "ScalarCodec": "minout.codecs",
     "Scattering": "minout.features",
     "Schema": "minout.inputs",
-    "StepReport": "minout.engine",
+    "StepReport": "minout.core",
 }
 """The modules of names that are imported on first use: NumPy, numba and scikit-learn take time."""
 

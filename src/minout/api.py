@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from minout import engine, steps
+from minout import core, steps
 from minout._typing import Bools, Floats, Id, Ints, Label
-from minout.engine import (
+from minout.core import (
     Audit,
     Certificate,
     Conflict,
@@ -22,7 +22,7 @@ from minout.engine import (
     StepReport,
     Suspect,
 )
-from minout.engine.settings import Keep
+from minout.core.settings import Keep
 from minout.errors import InvalidInputError
 from minout.inputs import Schema, checked_weight, each_row, known_row, listed_labels, new_row
 from minout.steps import Change, begun, not_empty, place_of
@@ -282,7 +282,7 @@ class Methods(ABC):
         Audit
             Its `ok` is True if nothing differs; otherwise `differences` lists the differences.
         """
-        return self._read(lambda state, _: engine.audit(begun(state)))
+        return self._read(lambda state, _: core.audit(begun(state)))
 
     def suspects(self, n: int | None = None, *, likely: bool = False) -> list[Suspect]:
         """Return the stored examples that are most likely to have a wrong label.
@@ -306,7 +306,7 @@ class Methods(ABC):
         elif not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 0:
             raise InvalidInputError(f"`n` must be a whole number, 0 or more, not {n!r}.")
         most = None if n is None else int(n)
-        return self._read(lambda state, _: engine.suspects(begun(state), most, likely=likely))
+        return self._read(lambda state, _: core.suspects(begun(state), most, likely=likely))
 
     def label_errors(self) -> LabelErrors:
         """Return how many labels are probably wrong, in all and per label.
@@ -338,7 +338,7 @@ class Methods(ABC):
         >>> sorted(suspect.id for suspect in learner.suspects(likely=True))
         [7, 70]
         """
-        return self._read(lambda state, _: engine.label_errors(not_empty(state)))
+        return self._read(lambda state, _: core.label_errors(not_empty(state)))
 
     def conflicts(self) -> list[Conflict]:
         """Return pairs of stored examples with equal or nearly equal rows and different labels.
@@ -351,7 +351,7 @@ class Methods(ABC):
             For each example the nearest one of another label, if their distance in the metric of
             the separators is at most 1 % of the typical one. The nearest pair comes first.
         """
-        return self._read(lambda state, _: engine.conflicts(not_empty(state)))
+        return self._read(lambda state, _: core.conflicts(not_empty(state)))
 
     def find(self, x: Any) -> list[Id]:
         """Return the ids of the stored examples whose row equals x, whatever their labels.
@@ -413,7 +413,7 @@ class Methods(ABC):
         >>> {label: round(each.accuracy, 2) for label, each in expected.per_class.items()}
         {'high': 0.33, 'low': 1.0}
         """
-        return self._read(lambda state, _: engine.expected_accuracy(not_empty(state)))
+        return self._read(lambda state, _: core.expected_accuracy(not_empty(state)))
 
     def explain(self, x: Any) -> Explanation:
         """Return the separator that decides the label of x, and its support vectors.
@@ -428,7 +428,7 @@ class Methods(ABC):
             The label, the runner-up, the margin between them, and the terms that add up to it.
         """
         return self._read(
-            lambda state, schema: engine.explain(not_empty(state), known_row(x, schema, state))
+            lambda state, schema: core.explain(not_empty(state), known_row(x, schema, state))
         )
 
     def separator(self, a: Any, b: Any, regions: tuple[int, int] = (0, 0)) -> PairSeparator:
@@ -465,7 +465,7 @@ class Methods(ABC):
 
         def query(state: State, schema: Schema) -> PairSeparator:
             labels = [self._known_label(each, not_empty(state), schema)[0] for each in (a, b)]
-            return engine.pair_separator(state, *_region_numbers(state, labels, regions))
+            return core.pair_separator(state, *_region_numbers(state, labels, regions))
 
         return self._read(query)
 
@@ -477,7 +477,7 @@ def in_order(state: State, places: Ints) -> list[Id]:
 
 def predicted(state: State, rows: Floats) -> tuple[NDArray[Any], Bools]:
     """Return the label of each row (n, d), and whether all its scores are 0 or less."""
-    found = engine.winners(not_empty(state), rows)
+    found = core.winners(not_empty(state), rows)
     names = np.array(sorted(state.labels))
     return names[state.regions.order.owner[found.regions]], found.clipped
 
@@ -492,7 +492,7 @@ def probabilities(state: State, rows: Floats) -> Floats:
     found = scores(not_empty(state), rows)
     if found.shape[1] == 1:
         return np.ones_like(found)
-    return engine.softmax(state.choice.sharpness * found)
+    return core.softmax(state.choice.sharpness * found)
 
 
 def _region_numbers(state: State, labels: list[Label], regions: Any) -> list[int]:

@@ -7,12 +7,12 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from minout import engine, steps
+from minout import core, steps
 from minout._typing import Floats, Id
 from minout.api import predicted, probabilities, scores
 from minout.codecs import Codec, memory_name
-from minout.engine import Certificate, State, StepReport, WhatIf
-from minout.engine.settings import Keep
+from minout.core import Certificate, State, StepReport, WhatIf
+from minout.core.settings import Keep
 from minout.estimator_base import (
     NOTHING_YET,
     SETTINGS,
@@ -306,7 +306,7 @@ class MinoutClassifier(HeldLearner):
         def query(state: State, schema: Schema) -> list[WhatIf]:
             rows, labels, _ = checked_rows_and_labels(X, y, state, schema)
             pairs = zip(known_rows(rows, schema, state), labels, strict=True)
-            return [engine.what_if(state, row, label, steps.clock()) for row, label in pairs]
+            return [core.what_if(state, row, label, steps.clock()) for row, label in pairs]
 
         return self._read(query)
 

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from minout._typing import Floats, Id, Label
 from minout.api import Methods
-from minout.engine import Certificate, Choice, Refresh, Settings, State, StepReport
+from minout.core import Certificate, Choice, Refresh, Settings, State, StepReport
 from minout.errors import InvalidInputError, UnwritableError, plural
 from minout.features import Projection, Scattering, batch_size, is_sparse, refuse_masked, takes_rows
 from minout.inputs import Schema, checked_time, each_row, listed_ids, listed_times

@@ -12,7 +12,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from minout import store
 from minout.codecs import Codec, OwnCodec, codec_of
-from minout.engine import Settings, State, StepReport
+from minout.core import Settings, State, StepReport
 from minout.errors import InvalidInputError
 from minout.features import FeatureMap, UnknownMap, named
 from minout.inputs import Schema, checked_kinds

@@ -8,11 +8,11 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from minout import api, engine, steps
+from minout import api, core, steps
 from minout._typing import Floats, Id, Label
 from minout.codecs import Codec, codec_of
-from minout.engine import Settings, State, StepReport, WhatIf
-from minout.engine.settings import Keep
+from minout.core import Settings, State, StepReport, WhatIf
+from minout.core.settings import Keep
 from minout.errors import InvalidInputError
 from minout.features import FeatureMap, Identity, named
 from minout.inputs import (
@@ -394,7 +394,7 @@ class Learner(Kept):
             return WhatIf.nothing()
         row = known_row(x, schema, state)
         if id is None or not steps.is_stored(state, id):
-            return engine.what_if(state, row, label, when)
+            return core.what_if(state, row, label, when)
         stored = float(state.examples.weights[steps.place_of(state, id)])
         steps.teach(state, Example(row, label, id, stored if new is None else new, when))
         return WhatIf.nothing()

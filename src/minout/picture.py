@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from minout._typing import Floats, Id, Label
-from minout.engine import Explanation, Support
+from minout.core import Explanation, Support
 from minout.errors import InvalidInputError, import_extra
 
 if TYPE_CHECKING:

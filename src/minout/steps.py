@@ -8,9 +8,9 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from minout import engine
+from minout import core
 from minout._typing import Floats, Id, Label
-from minout.engine import NOTHING_MOVED, Certificate, Consolidation, State, StepReport
+from minout.core import NOTHING_MOVED, Certificate, Consolidation, State, StepReport
 from minout.errors import InvalidInputError, NotConverged, plural
 from minout.features import Identity
 from minout.inputs import (
@@ -150,7 +150,7 @@ def prepared(state: State, new: NewRows) -> State:
         if schema.encoder is not None:
             settings = replace(settings, missing="mean", blocks=schema.encoder.blocks)
         if state.widths.row is not None:
-            wide = engine.widened(state, widths.row - state.widths.row)
+            wide = core.widened(state, widths.row - state.widths.row)
             state = wide.replaced(settings=settings)
         else:
             require_blocks_fit(settings.blocks, widths.row)
@@ -170,7 +170,7 @@ def teach(state: State, example: Example) -> Change[StepReport]:
     example_id: Id = _free_id(state) if id is None else id
     following = int(example_id) + 1 if id is None else None
     done = separable(
-        lambda: engine.teach(state, row, label, example_id, following, weight=weight, time=at)
+        lambda: core.teach(state, row, label, example_id, following, weight=weight, time=at)
     )
     report = StepReport(example_id, label, done.certificate, done.refresh, done.was_right)
     return Change(report, done.state, "teach", example_id, done.certificate)
@@ -191,7 +191,7 @@ def correct(
         weight = weighs if before == after else weighs / before * after
     if old == label and weight == weighs:
         return Change(StepReport(example_id, label, NOTHING_MOVED))
-    done = separable(lambda: engine.relabel(state, place, label, weight))
+    done = separable(lambda: core.relabel(state, place, label, weight))
     earlier, gone = dict(state.corrected), done.certificate.forgotten
     if old != label and example_id not in gone:
         had = [each for each in earlier.get(example_id, ()) if each not in (old, label)]
@@ -232,7 +232,7 @@ def update(state: State, schema: Schema, id: Id, x: Any) -> Change[StepReport]:
         row = new.schema.encoder.keeping(row, wide.row_at(place), x)
     if wide is state and state.holds(place, row):
         return Change(StepReport(example_id, label, NOTHING_MOVED))
-    done = separable(lambda: engine.update(wide, place, row))
+    done = separable(lambda: core.update(wide, place, row))
     report = StepReport(example_id, label, done.certificate, done.refresh, done.was_right)
     return Change(report, done.state, "update", example_id, done.certificate)
 
@@ -262,7 +262,7 @@ def _forget(
     places = np.array(listed, dtype=np.int64)
     if not listed:
         return Change(NOTHING_MOVED)
-    done = separable(lambda: engine.forget(state, places))
+    done = separable(lambda: core.forget(state, places))
     gone, earlier = set(state.names(places)), dict[Id, tuple[Label, ...]]()
     for example_id, had in state.corrected.items():
         kept = tuple(each for each in had if each != label)
@@ -278,7 +278,7 @@ def _forget(
 def set_keep(state: State, keep: Any) -> Change[Certificate]:
     """Set another window."""
     settings = replace(state.settings, keep=keep)
-    done = separable(lambda: engine.rewindow(state, settings))
+    done = separable(lambda: core.rewindow(state, settings))
     return Change(done.certificate, done.state, "keep", certificate=done.certificate)
 
 
@@ -311,7 +311,7 @@ def set_column_kinds(state: State, schema: Schema, kinds: Mapping[str, str]) -> 
 
 def settle(state: State) -> Change[Certificate]:
     """Solve every separator in which examples are pending."""
-    done = separable(lambda: engine.settle_pending(state))
+    done = separable(lambda: core.settle_pending(state))
     if done.state is state:
         return Change(done.certificate)
     return Change(done.certificate, done.state, "settle", certificate=done.certificate)
@@ -325,9 +325,9 @@ def consolidate(state: State, schema: Schema) -> Change[Consolidation]:
         encoder, rows = encoder.canonical(state.examples.given[places])
         if encoder is not schema.encoder:
             settings = replace(state.settings, blocks=encoder.blocks)
-            state = engine.with_rows(state, settings, places, rows)
+            state = core.with_rows(state, settings, places, rows)
             schema = replace(schema, encoder=encoder, width=encoder.width)
-    new, done = separable(lambda: engine.consolidate(state))
+    new, done = separable(lambda: core.consolidate(state))
     new = new.replaced(schema=schema)
     return Change(done, new, "consolidate", certificate=done.certificate)
 
@@ -349,7 +349,7 @@ def widen(state: State, schema: Schema, n: Any) -> Change[None]:
         raise InvalidInputError(
             "The columns of this learner have names; teach rows that have the new columns."
         )
-    wide = engine.widened(state, int(n))
+    wide = core.widened(state, int(n))
     schema = replace(schema, width=wide.widths.given)
     return Change(None, wide.replaced(schema=schema), "widen")
 

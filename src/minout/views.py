@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from minout import engine
+from minout import core
 from minout._typing import Floats, Id, Label
 from minout.api import Methods, in_order
 from minout.codecs import Codes
-from minout.engine import Choice, Inspection, Sets, State
+from minout.core import Choice, Inspection, Sets, State
 from minout.errors import InvalidInputError
 from minout.inputs import Schema, is_integer, known_rows, like_known
 from minout.steps import begun, is_stored, not_empty, place_of
@@ -110,7 +110,7 @@ class Views(Methods):
         """
 
         def query(state: State, _: Schema) -> Floats:
-            return engine.label_probabilities(not_empty(state))[1]
+            return core.label_probabilities(not_empty(state))[1]
 
         return self._read(query)
 
@@ -125,7 +125,7 @@ class Views(Methods):
         ndarray of shape (n_examples, n_classes)
             Rows are in the order of teaching, columns in the order of the labels.
         """
-        return self._read(lambda state, _: engine.left_out_probabilities(not_empty(state))[1])
+        return self._read(lambda state, _: core.left_out_probabilities(not_empty(state))[1])
 
     def partition(self) -> dict[tuple[Label, Label], Sets]:
         """Return the paper's sets S1, S2 and S3 for each neuron that the last `teach` moved.
@@ -146,7 +146,7 @@ class Views(Methods):
             If the last call moved nothing, removed or relabelled examples, or computed everything
             again with other regions or columns, or for very many labels.
         """
-        return self._read(lambda state, _: engine.partition(begun(state)))
+        return self._read(lambda state, _: core.partition(begun(state)))
 
     def expanded(self, X: Any) -> Floats:
         """Return rows as the separators see them: with `expand`, followed by their hat functions.
@@ -236,7 +236,7 @@ class Views(Methods):
         Inspection
             Not part of the stable interface: it may change with the engine.
         """
-        return self._read(lambda state, _: engine.inspect(begun(state)))
+        return self._read(lambda state, _: core.inspect(begun(state)))
 
     @property
     def classes(self) -> NDArray[Any]:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import NotFittedError
 
-from minout import InvalidInputError, Learner, MinoutClassifier, engine
-from minout.engine import WhatIf
+from minout import InvalidInputError, Learner, MinoutClassifier, core
+from minout.core import WhatIf
 from minout.errors import NotConverged
 from oracle.margin import saved
 
@@ -147,7 +147,7 @@ def test_an_id_taught_again_with_the_same_row_and_label_changes_nothing():
 )
 def test_a_call_that_is_refused_leaves_nothing_behind(rows, labels, ids, says, monkeypatch):
     classifier = MinoutClassifier().partial_fit(X, Y, ids=list("uvwxyz"))
-    monkeypatch.delattr(engine, "forget")  # nothing is taught, so nothing must be forgotten
+    monkeypatch.delattr(core, "forget")  # nothing is taught, so nothing must be forgotten
     before = classifier.decision_function(X)
     with pytest.raises(ValueError, match=says):
         classifier.partial_fit(rows, labels, ids=ids)
@@ -166,14 +166,14 @@ def test_a_call_that_is_refused_leaves_nothing_behind(rows, labels, ids, says, m
 
 def test_a_row_that_only_the_engine_can_refuse_takes_the_whole_call_with_it(monkeypatch):
     classifier = MinoutClassifier().partial_fit(X, Y)
-    teach, before = engine.teach, classifier.decision_function(X)
+    teach, before = core.teach, classifier.decision_function(X)
 
     def inseparable(state, x, *rest, **more):
         if x[0] == 1e30:
             raise NotConverged
         return teach(state, x, *rest, **more)
 
-    monkeypatch.setattr(engine, "teach", inseparable)
+    monkeypatch.setattr(core, "teach", inseparable)
     with pytest.raises(InvalidInputError, match="differ too much"):
         classifier.partial_fit([[9.0, 9.0], [1e30, 0.0]], ["new", "a"], classes=["newer"])
     assert classifier.all_ids_ == list(range(6))
@@ -217,7 +217,7 @@ def test_parameters_are_looked_at_on_first_use(parameters, says):
 
 def test_an_interrupted_call_has_taught_nothing(monkeypatch):
     classifier = MinoutClassifier()
-    teach, count = engine.teach, []
+    teach, count = core.teach, []
 
     def interrupted(*args, **more):
         count.append(args)
@@ -225,7 +225,7 @@ def test_an_interrupted_call_has_taught_nothing(monkeypatch):
             raise KeyboardInterrupt
         return teach(*args, **more)
 
-    monkeypatch.setattr(engine, "teach", interrupted)
+    monkeypatch.setattr(core, "teach", interrupted)
     with pytest.raises(KeyboardInterrupt):
         classifier.partial_fit(X, Y, ids=list("uvwxyz"))
     assert not hasattr(classifier, "classes_")

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from minout import Learner
 from minout.cli import app as cli
-from minout.engine.choice import SHAPES
+from minout.core.choice import SHAPES
 from minout.errors import MinoutError
 from minout.features import UnknownMap
 from oracle.margin import saved as saved_facts
@@ -27,9 +27,9 @@ def _little_is_chosen(monkeypatch):
 
 
 def choose_little(patch):
-    patch.setattr("minout.engine.settings.REGIONS", (1,))
-    patch.setattr("minout.engine.settings.HATS", (0,))
-    patch.setattr("minout.engine.settings.SHAPES", SHAPES[:2])
+    patch.setattr("minout.core.settings.REGIONS", (1,))
+    patch.setattr("minout.core.settings.HATS", (0,))
+    patch.setattr("minout.core.settings.SHAPES", SHAPES[:2])
 
 
 def invoke(*words, input=None):

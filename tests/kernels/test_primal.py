@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numba import config
 
 from minout import maths
-from minout.engine.pool import RECOMPUTE_RESIDUAL
+from minout.core.pool import RECOMPUTE_RESIDUAL
 from minout.kernels import Rows, newton_primal, no_sums
 from minout.maths import Geometry, Prior
 from oracle.eighths import arrays, drawn

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from minout import Learner, kernels, store
-from minout.engine import packing
+from minout.core import packing
 from minout.errors import MissingDataError
 from minout.features import HashedText
 from store.forging import edited_arrays, edited_json, reseal

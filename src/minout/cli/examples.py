@@ -24,8 +24,8 @@ from minout.cli.models import (
 )
 from minout.cli.output import SHOWN, Row, command, print_note, progress_bar, show, write_csv
 from minout.cli.stop import Stop
-from minout.engine import Certificate
-from minout.engine.window import SECONDS
+from minout.core import Certificate
+from minout.core.window import SECONDS
 from minout.errors import InvalidInputError, plural, some
 from minout.files import Reader, open_text, parse_label, read
 from minout.learner import Learner

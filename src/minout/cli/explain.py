@@ -13,7 +13,7 @@ from minout.cli import options
 from minout.cli.models import load_model, require_examples, require_features, require_id
 from minout.cli.output import Row, command, show
 from minout.cli.rows import BadRows, FileOptions, bad_row, open_file
-from minout.engine import Explanation
+from minout.core import Explanation
 from minout.errors import InvalidInputError
 from minout.features import Identity
 from minout.learner import Learner

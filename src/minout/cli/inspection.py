@@ -14,7 +14,7 @@ from minout.cli import options
 from minout.cli.models import load_drift, load_model
 from minout.cli.output import Row, command, print_note, progress_bar, show
 from minout.codecs import memory_text
-from minout.engine import ExpectedAccuracy, LabelErrors
+from minout.core import ExpectedAccuracy, LabelErrors
 from minout.errors import UnwritableError, plural
 from minout.learner import Learner
 

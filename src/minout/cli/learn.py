@@ -26,9 +26,9 @@ from minout.cli.rows import (
     pieces,
 )
 from minout.cli.stop import Stop
+from minout.core import NOTHING_MOVED, StepReport
+from minout.core.settings import Keep
 from minout.drift import Drift
-from minout.engine import NOTHING_MOVED, StepReport
-from minout.engine.settings import Keep
 from minout.errors import InvalidInputError, MinoutError, plural, some
 from minout.features import Scattering
 from minout.files import BadRowError, Batch, Reader

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from minout._typing import Floats, Id, Label
-from minout.engine import LARGEST_WEIGHT, LEAST_WEIGHT, LONGEST_LABEL
+from minout.core import LARGEST_WEIGHT, LEAST_WEIGHT, LONGEST_LABEL
 from minout.errors import InvalidInputError, plural
 from minout.features import LARGEST as LARGEST_OF
 from minout.features import check_array

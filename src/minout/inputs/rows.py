@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from minout._typing import Floats
 from minout.codecs import Codes
-from minout.engine import State, Widths
+from minout.core import State, Widths
 from minout.errors import InvalidInputError
 from minout.features import (
     LARGEST,

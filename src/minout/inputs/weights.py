@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minout._typing import Bools, Floats, Label
-from minout.engine import LARGEST_WEIGHT, LEAST_WEIGHT
+from minout.core import LARGEST_WEIGHT, LEAST_WEIGHT
 from minout.errors import InvalidInputError, plural
 from minout.features import refuse_masked
 from minout.inputs.arguments import checked_weight

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from minout.codecs import ExactCodec
-from minout.engine import MalformedError, Settings, State, expect
+from minout.core import MalformedError, Settings, State, expect
 from minout.errors import InvalidInputError, MissingDataError
 from minout.features import (
     FeatureMap,

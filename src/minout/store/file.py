@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from minout.codecs import ExactCodec
-from minout.engine import NotAnUpdateError, State
+from minout.core import NotAnUpdateError, State
 from minout.errors import InvalidInputError, UnwritableError
 from minout.features import FeatureMap
 from minout.store.history import Entry, read_entries, unname_other_labels

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from minout import engine, kernels
+from minout import core, kernels
 from minout._typing import Label
 from minout.codecs import ExactCodec
-from minout.engine import Columns, ExampleRecords, NotAnUpdateError, SeparatorRecord, State, Update
+from minout.core import Columns, ExampleRecords, NotAnUpdateError, SeparatorRecord, State, Update
 from minout.features import FeatureMap
 from minout.inputs import Schema
 from minout.store.arrays import Arrays, decode_arrays
@@ -127,15 +127,15 @@ def read_whole(reading: Reading, path: Path, expected: Expected) -> Loaded:
     about = texts["about"]
     features = found_features(path, texts["features"], expected.features)
     check_codec(path, about, expected.codec)
-    expect(set(shared) == set(engine.SHARED), "frame")
-    engine.check_about(about)
+    expect(set(shared) == set(core.SHARED), "frame")
+    core.check_about(about)
     examples = _examples(reading, about, 0)
     separators = _separators(reading, about["labels"])
     counts = len(examples.ids), len(separators)
     expect(counts == (meta["examples"], meta["separators"]), "total")
     expect(reading.total % MODULUS == meta["total"], "total")
     update = Update(examples, np.empty(0, np.int64), separators, (), shared)
-    state = engine.restored(about, update, expected.codec)
+    state = core.restored(about, update, expected.codec)
     expect_rows_of(features, state)
     schema = Schema.from_notes(texts["schema"], features, state.widths.given)
     return Loaded(state.replaced(schema=schema), json.dumps(texts["notes"]), meta["version"])
@@ -152,12 +152,12 @@ def read_newer(reading: Reading, known: Loaded) -> Loaded:
     texts, shared = _parts(reading)
     about, (old, notes, _) = texts.get("about", {}), known
     schema = old.schema
-    engine.check_about(about)
+    core.check_about(about)
     examples = _examples(reading, about, old.examples.next_key)
     separators = _separators(reading, about["labels"])
     gone = np.array(reading.gone("examples"), dtype=np.int64)
     dropped = [pair for pair in reading.gone("separators") if pair not in separators]
-    state = engine.updated(old, about, Update(examples, gone, separators, dropped, shared))
+    state = core.updated(old, about, Update(examples, gone, separators, dropped, shared))
     counts = state.count, len(state.separators.records)
     expect(counts == (meta["examples"], meta["separators"]), "total")
     if "schema" in texts:
@@ -174,7 +174,7 @@ def _parts(reading: Reading) -> tuple[dict[str, Any], dict[str, Arrays]]:
     for name, value in reading.records("frame", PART):
         if name in TEXTS and type(value) is str:
             texts[name] = decoded(value)
-        elif name in engine.SHARED and type(value) is bytes:
+        elif name in core.SHARED and type(value) is bytes:
             shared[name] = decode_arrays(value)
         else:
             raise DamagedRecord("frame")
@@ -223,7 +223,7 @@ def _separators(reading: Reading, labels: Sequence[Label]) -> dict[int, Separato
     for pair, label_a, label_b, b, w, _, arrays in reading.records("separators", SEPARATOR):
         most = len(labels) * (len(labels) - 1) // 2
         expect(type(pair) is int and 0 <= pair < most, "separators")
-        low, high = engine.regions_of(pair)
+        low, high = core.regions_of(pair)
         expect((label_a, label_b) == (labels[low], labels[high]), "separators")
         expect(type(b) is float and math.isfinite(b) and type(arrays) is bytes, "separators")
         expect(type(w) is bytes and len(w) % 8 == 0, "separators")

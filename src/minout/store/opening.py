@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-from minout.engine import MalformedError
+from minout.core import MalformedError
 from minout.errors import MinoutError, MissingDataError, UnwritableError, system_reason
 from minout.store.tables import APPLICATION, FORMAT, SCHEMA, TELLS, DamagedRecord
 

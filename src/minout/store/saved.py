@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from minout.codecs import ExactCodec
-from minout.engine import State
+from minout.core import State
 from minout.errors import UnwritableError
 from minout.features import FeatureMap
 from minout.store.atomic_write import atomic_write

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minout import engine, kernels
+from minout import core, kernels
 from minout._typing import Id
-from minout.engine import Audit, Columns, Examples, Settings, State, Widths
-from minout.engine.examples import LARGEST_WEIGHT, LEAST_WEIGHT
+from minout.core import Audit, Columns, Examples, Settings, State, Widths
+from minout.core.examples import LARGEST_WEIGHT, LEAST_WEIGHT
 from minout.errors import MinoutError, MissingDataError, NotConverged, UnwritableError
 from minout.features import FeatureMap, Identity, UnknownMap, takes_rows
 from minout.inputs import LARGEST, Schema
@@ -89,7 +89,7 @@ def audit(path: str | Path, *, progress: Progress = lambda _: None) -> Health:
     if not found.problems:
         try:
             state, _ = load(Path(path), UnknownMap())
-            audited = engine.audit(state) if state.count else None
+            audited = core.audit(state) if state.count else None
         except MissingDataError as error:
             found.problems.append(f"The model cannot be loaded: {error}")
     return Health(tuple(found.problems), found.records, rows, audited)
@@ -110,7 +110,7 @@ def repair(path: str | Path, to: str | Path, *, progress: Progress = lambda _: N
     lost_parts: list[str] = []
     try:
         state = _rebuilt(list(used.values()), found, lost_parts)
-    except (engine.MalformedError, DamagedRecord):
+    except (core.MalformedError, DamagedRecord):
         raise MissingDataError(
             f"The rows in {path} are codes, and their codec cannot be read."
         ) from None
@@ -283,8 +283,8 @@ def _rebuilt(used: list[Example], found: _Intact, lost: list[str]) -> State:
     rows, codec = np.array([each["row"] for each in used]), None
     width, dtype = rows.shape[1], rows.dtype.name
     if dtype == "uint8":
-        engine.check_about(about)
-        codec = engine.coded_with(about, decode_arrays(found.parts.get("memory", b"")), None)
+        core.check_about(about)
+        codec = core.coded_with(about, decode_arrays(found.parts.get("memory", b"")), None)
         width, dtype = codec.width or 0 if codec else 0, about["memory"]["dtype"]
     settings, schema = _known(found, about, width, dtype, lost)
     names = ("weight", "time", "digest")
@@ -293,7 +293,7 @@ def _rebuilt(used: list[Example], found: _Intact, lost: list[str]) -> State:
     columns = Columns(0 * order, digests.view(np.uint64), weights, times, order, order.copy())
     ids, labels = ([each[n] for each in used] for n in ("id", "label"))
     examples = Examples.of(rows, ids, columns, codec, dtype)
-    state = engine.rebuilt(settings, examples, labels, Widths(schema.width, width))
+    state = core.rebuilt(settings, examples, labels, Widths(schema.width, width))
     following = about.get("next_id")
     numbers = [0, *(each + 1 for each in ids if isinstance(each, int))]
     had = {each["id"]: each["corrected"] for each in used}
@@ -316,7 +316,7 @@ def _known(
         lost.append("settings")
     try:
         features = found_features(found.path, found.fact("features"), UnknownMap())
-    except (engine.MalformedError, MinoutError):
+    except (core.MalformedError, MinoutError):
         lost.append("feature map")
     given = width if takes_rows(features) else None
     try:

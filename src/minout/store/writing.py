@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minout import engine
+from minout import core
 from minout._typing import Bools, Id, Ints
-from minout.engine import State
+from minout.core import State
 from minout.store.arrays import encode_arrays
 from minout.store.descriptions import describe_features
 from minout.store.history import Entry, add_entries, unname_other_labels
@@ -189,16 +189,16 @@ def _differ(record: Any, known: Any) -> bool:
 
 
 def _separator(new: State, pair: int) -> Record:
-    record, labels = engine.separator_record(new, pair), new.regions.labels
-    low, high = engine.regions_of(pair)
-    arrays, support = encode_arrays(record.arrays), engine.support_size(new, pair)
+    record, labels = core.separator_record(new, pair), new.regions.labels
+    low, high = core.regions_of(pair)
+    arrays, support = encode_arrays(record.arrays), core.support_size(new, pair)
     values = (pair, labels[low], labels[high], record.b + 0.0, record.w.tobytes(), support, arrays)
     return (*values, sealed(*values))
 
 
 def _parts(old: State | None, new: State) -> list[Record]:
-    about, now = json.dumps(engine.summary(new)), engine.shared_objects(new)
-    before = {} if old is None else engine.shared_objects(old)
+    about, now = json.dumps(core.summary(new)), core.shared_objects(new)
+    before = {} if old is None else core.shared_objects(old)
     found = [part_record("about", about)]
     if old is None or new.schema is not old.schema:
         features = describe_features(new.schema.features)
@@ -207,7 +207,7 @@ def _parts(old: State | None, new: State) -> list[Record]:
     for name, objects in now.items():
         was = before.get(name, ())
         if old is None or len(was) != len(objects) or any(map(is_not, was, objects)):
-            found.append(part_record(name, encode_arrays(engine.shared(new, name))))
+            found.append(part_record(name, encode_arrays(core.shared(new, name))))
     return found
 
 

@@ -1,0 +1,278 @@
+"""The frame: everything that all separators share and that is recomputed together.
+
+It holds the chosen settings, the origin and metric, the sums they are computed from, the schedule
+of the next refresh, and the images for that origin and metric.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from minout import maths
+from minout._typing import Floats, Ints, Words
+from minout.core.choice import MORE_ROWS, ROWS, SHORT, Choice, Options, choose, picked
+from minout.core.examples import Examples
+from minout.core.folds import Shape, Table
+from minout.core.images import Images
+from minout.core.moments import RunningMoments
+from minout.core.regions import region_count
+from minout.core.settings import Settings
+from minout.core.table import RowTable, columns
+from minout.errors import NotConverged
+from minout.maths import NO_EXPANSION, Expansion, Geometry, Prior
+
+WIDEST_METRIC = 4_096
+"""With more columns than this (a matrix of 134 MB), `whiten` is used only if the user sets it."""
+FIRST_OTHERS = 16
+"""A refresh is due when the examples without the most frequent label have quadrupled to this."""
+NEVER = 2**61
+CHOOSE_AGAIN, LEAST_TURNOVER = 8, 20_000
+"""Settings are chosen again after a turnover of 8 times the stored examples, and 20,000."""
+FIRST_PRIORS = 5  # priors of a region are recomputed at 5, 20, 80, … examples of it
+MOST_ROWS = 2_048
+"""The centres of regions are found from at most so many different examples of a label."""
+
+
+class Schedule(NamedTuple):
+    """When the next refresh, choice of settings and priors are due.
+
+    A refresh is due at a turnover (examples taught and forgotten so far), or when so many examples
+    do not have the most frequent label. Settings were chosen last for so many examples, labels, and
+    examples without the most frequent label; the next refresh chooses them if these have grown, or
+    from the turnover `choose_at` on. `prior_at` is by region: its examples at the next priors.
+    """
+
+    refresh_at: tuple[int, int] = (2, 1)
+    chosen_at: tuple[int, int, int] = (0, 0, 0)
+    prior_at: tuple[int, ...] = ()
+    choose_at: int = NEVER
+
+    def refresh_due(self, settings: Settings, turnover: int, others: int) -> bool:
+        """Return whether a refresh is due.
+
+        `others` is the number of examples that do not have the most frequent label.
+        """
+        if settings.refresh != "auto":
+            return False
+        return turnover >= self.refresh_at[0] or others >= self.refresh_at[1]
+
+    def refreshed(self, turnover: int, examples: int, others: int) -> "Schedule":
+        """Return the schedule after a refresh."""
+        return self._replace(refresh_at=(turnover + examples, max(4 * others, FIRST_OTHERS)))
+
+    def postponed(self, turnover: int, examples: int) -> "Schedule":
+        """Return the schedule if a refresh that was due has failed."""
+        return self._replace(refresh_at=(turnover + examples, 2 * self.refresh_at[1]))
+
+    def priors_due(self, settings: Settings, c: int, members: int) -> bool:
+        """Return whether the priors of region c are due when it has this many examples."""
+        return settings.refresh == "auto" and members >= self.prior_at[c]
+
+    def choice_due(self, turnover: int, examples: int, labels: int, others: int) -> bool:
+        """Return whether a refresh now chooses the settings again."""
+        then, labels_then, others_then = self.chosen_at
+        return (
+            examples >= 4 * then
+            or labels >= 1.5 * labels_then
+            or others >= max(4 * others_then, FIRST_OTHERS)
+            or turnover >= self.choose_at
+        )
+
+
+def next_priors(count: int) -> int:
+    """Return the next number of examples, above `count`, at which priors are recomputed."""
+    at = FIRST_PRIORS
+    while at <= count:
+        at *= 4
+    return at
+
+
+class Frame(NamedTuple):
+    """Everything that all separators share; replaced as a whole."""
+
+    choice: Choice
+    geometry: Geometry
+    moments: RunningMoments
+    schedule: Schedule
+    images: Images
+
+    @classmethod
+    def first(cls, settings: Settings, x: Floats, taught: int) -> "Frame":
+        """Return the frame with a first row as its origin, to use until the first refresh."""
+        moments, ones = RunningMoments.about(x, seen=taught), np.ones(len(x))
+        geometry = Geometry(moments.shift, ones, ones)
+        images = Images(geometry, x.dtype)
+        return cls(settings.first_choice(), geometry, moments, Schedule(), images)
+
+    def starts(self) -> Callable[[int, int], Prior]:
+        """Return a function that returns the prior of the separator of two regions."""
+        if not self.choice.lda_prior:
+            nowhere = Prior(np.zeros(len(self.geometry.origin)), 0.0)
+            return lambda _, __: nowhere
+        means = self.moments.means()
+        return lambda low, high: maths.prior(self.geometry, means[low], means[high])
+
+
+class Distinct(NamedTuple):
+    """One of each set of equal examples, in the order of digests and labels.
+
+    `first` (m,) is the number of one of them, `weights` (m,) the sum of their weights.
+    """
+
+    first: Ints
+    weights: Floats
+
+
+class Rows(NamedTuple):
+    """Stored rows in some order: the table, the places to take, their regions and digests.
+
+    `weights` and `serials` are those of all rows of the table, by place.
+    """
+
+    table: RowTable
+    weights: Floats
+    order: Ints
+    regions: Ints
+    digests: Words
+    serials: Ints
+
+    def distinct(self, owner: Ints) -> Distinct:
+        """Return the different rows of each label, owner[c] being the label of region c."""
+        return distinct(self.digests, owner[self.regions], self.weights[self.order])
+
+
+def chosen(
+    frame: Frame, settings: Settings, given: RowTable, rows: Rows, owner: Ints, turnover: int
+) -> Frame | None:
+    """Return the frame with settings chosen from the rows, which were added to its sums before.
+
+    `given` has the rows without an expansion, owner[c] is the number of the label of region c, and
+    `turnover` how many examples were taught and forgotten so far. None if there are too few rows.
+    """
+    labels, count = owner[rows.regions], int(owner.max()) + 1
+    most = MORE_ROWS if given.shape[1] <= SHORT else ROWS
+    different = rows.distinct(owner)
+    found = picked(labels[different.first], frame.moments.by_label(owner).means(), most)
+    few, weights = different.first[found], different.weights[found]
+    if len(np.unique(labels[few])) < 2:
+        return None
+    X, d = given[rows.order[few]].astype(np.float64), given.shape[1]
+    may_have_hats = d - int(np.count_nonzero(maths.in_blocks(d, settings.blocks)))
+    if settings.missing == "mean":
+        X = maths.expanded(maths.expansion(X, 0, weights, fills=True), X)
+    shapes = _allowed(settings.shapes(count), d)
+    hats = settings.hat_counts(may_have_hats or d)
+    options = Options(shapes, settings.strengths(), settings.region_counts(count), hats)
+    table = Table(X, labels[few], rows.digests[few], weights, settings.blocks)
+    choice = choose(table, options, len(different.first))
+    n = len(rows.order)
+    chosen_at = n, count, n - int(np.bincount(labels).max())
+    choose_at = turnover + max(CHOOSE_AGAIN * n, LEAST_TURNOVER)
+    schedule = frame.schedule._replace(chosen_at=chosen_at, choose_at=choose_at)
+    return frame._replace(choice=choice, schedule=schedule)
+
+
+def expansion_of(frame: Frame, settings: Settings, examples: Examples, places: Ints) -> Expansion:
+    """Return the hat functions of the rows at some places, and values for missing ones.
+
+    Columns in blocks have no hat functions.
+    """
+    hats, fills = frame.choice.hats, len(examples.expansion.fill) > 0
+    if not hats and not fills:
+        return NO_EXPANSION
+    one_label = np.zeros(len(places), dtype=np.int64)
+    rows = distinct(examples.digests[places], one_label, examples.weights[places])
+    found, bare = [], maths.in_blocks(examples.rows.shape[1], settings.blocks)
+    for start, X in columns(examples.rows, places[rows.first]):
+        own = bare[start : start + X.shape[1]]
+        some = maths.expansion(X, hats, rows.weights, fills=fills, bare=own)
+        found.append(some._replace(of=some.of + start, missing=some.missing + start))
+    return Expansion(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+
+
+def divided(frame: Frame, rows: Rows, owner: Ints) -> tuple[list[int], list[Ints]]:
+    """Divide the rows of each label into regions: clusters in the metric of the frame.
+
+    Return the label number and the places of each region. Regions are in the order of the label
+    numbers, places in that of the rows.
+    """
+    labels, different = owner[rows.regions], rows.distinct(owner)
+    by_digest = np.argsort(rows.digests, kind="stable")
+    roots = _roots(frame.geometry)
+    numbers, members = [], []
+    for label in range(int(owner.max()) + 1):
+        own = by_digest[labels[by_digest] == label]
+        mine = labels[different.first] == label
+        few, weights = different.first[mine][:MOST_ROWS], different.weights[mine][:MOST_ROWS]
+        count = region_count(int(np.count_nonzero(mine)), frame.choice.regions)
+        found = np.zeros(len(labels), dtype=np.int64)
+        if count > 1:
+            centres = maths.centres(roots(rows.table[rows.order[few]]), count, weights)
+            for start in range(0, len(own), MOST_ROWS):
+                some = own[start : start + MOST_ROWS]
+                found[some] = maths.nearest(roots(rows.table[rows.order[some]]), centres)
+        for region in np.unique(found[own]).tolist():
+            numbers.append(label)
+            members.append(rows.order[(labels == label) & (found == region)])
+    return numbers, members
+
+
+def _roots(geometry: Geometry) -> Callable[[Floats], Floats]:
+    # A function that maps rows to coordinates in which distances are those of the metric.
+    origin, K, _ = geometry
+    if K.ndim == 1:
+        root = np.sqrt(K)
+        return lambda X: np.asarray((X - origin) * root)
+    factor = np.linalg.cholesky(K)
+    return lambda X: np.asarray((X - origin) @ factor)
+
+
+def measured(frame: Frame, settings: Settings, rows: Rows, owner: Ints) -> Frame:
+    """Return the frame with origin and metric computed from its sums, and no images.
+
+    Within-class covariance is that within labels, however many regions they have.
+    """
+    choice, d = frame.choice, rows.table.shape[1]
+    moments, standardize, blocks = frame.moments, choice.standardize, settings.blocks
+    different = rows.distinct(owner) if choice.whiten else None
+    try:
+        if different is None:
+            geometry = maths.plain(moments.moments(), columns=standardize, blocks=blocks)
+        elif 2 * len(different.first) <= d:
+            in_order = np.argsort(different.first)
+            few, weights = different.first[in_order], different.weights[in_order]
+            X, labels = rows.table[rows.order[few]].astype(np.float64), owner[rows.regions[few]]
+            sums = moments.by_label(owner).moments()
+            geometry = maths.metric_of_few(
+                sums, X, labels, weights, columns=standardize, blocks=blocks
+            )
+        else:
+            moments = moments.with_scatter(rows.table, rows.weights, rows.order, rows.serials)
+            sums = moments.by_label(owner).moments()
+            n = len(different.first)
+            geometry = maths.metric(sums, n, columns=standardize, blocks=blocks)
+    except np.linalg.LinAlgError as error:
+        raise NotConverged("the metric cannot be computed") from error
+    images = Images(geometry, rows.table.dtype)
+    return frame._replace(geometry=geometry, moments=moments, images=images)
+
+
+def _allowed(shapes: tuple[Shape, ...], width: int) -> tuple[Shape, ...]:
+    without = tuple(shape for shape in shapes if not shape.whiten)
+    return without if without and width > WIDEST_METRIC else shapes
+
+
+def distinct(digests: Words, labels: Ints, weights: Floats) -> Distinct:
+    """Return one of the examples with each digest and label.
+
+    The sums do not depend on the order of the examples.
+    """
+    order = np.lexsort((weights, labels, digests))
+    digest, label = digests[order], labels[order]
+    is_first = np.ones(len(order), dtype=bool)
+    is_first[1:] = (digest[1:] != digest[:-1]) | (label[1:] != label[:-1])
+    starts = np.flatnonzero(is_first)
+    if len(starts) == len(order):
+        return Distinct(order, weights[order])
+    return Distinct(order[starts], np.add.reduceat(weights[order], starts))

@@ -1,0 +1,205 @@
+"""Estimate which labels are wrong, and how many, from scores of examples that are left out."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from minout import kernels, maths
+from minout._typing import Floats, Id, Ints, Label
+from minout.core.left_out import doubt, left_out_margins, left_out_scores
+from minout.core.state import State
+
+LIKELY = 0.5  # from this probability on a label is likely to be wrong
+
+
+class ClassErrors(NamedTuple):
+    """The estimated number of wrong labels among the examples of one label.
+
+    Attributes
+    ----------
+    wrong : float
+        How many of its examples are expected to have another true label.
+    low, high : int
+        A 95 % interval of this number.
+    examples : int
+        The number of its stored examples.
+    """
+
+    wrong: float
+    low: int
+    high: int
+    examples: int
+
+
+class LabelErrors(NamedTuple):
+    """The estimated number of wrong labels.
+
+    Attributes
+    ----------
+    wrong : float
+        How many stored examples are expected to have a wrong label: the sum of the probabilities
+        in `suspects`.
+    low, high : int
+        A 95 % interval of this number, if the model of wrong labels is right (docs/theory.md).
+    per_class : dict of label to ClassErrors
+        The same for the examples of each label, in the order of the labels.
+    reliable : bool
+        Whether the estimate can be trusted. If not, all counts but `examples` are NaN and
+        `per_class` is empty: with `whiten` or `lda_prior` there must be 20 examples per feature.
+    reason : str
+        Why it cannot be trusted; "" if it can.
+    examples : int
+        The number of stored examples.
+    likely : int
+        How many have a wrong label with a probability of 0.5 or more.
+    """
+
+    wrong: float
+    low: float
+    high: float
+    per_class: dict[Label, ClassErrors]
+    reliable: bool
+    reason: str
+    examples: int
+    likely: float
+
+
+class Suspect(NamedTuple):
+    """A stored example whose label may be wrong.
+
+    Attributes
+    ----------
+    id, label : int or str
+        The example and the label that it has.
+    probability : float
+        The probability that this label is wrong: see docs/theory.md. NaN where the estimate cannot
+        be trusted (`label_errors().reliable`); the order of the suspects holds all the same.
+    suggested_label : int or str
+        The most probable other label.
+    slack : float
+        The sum of its slacks over the separators of its region: the total by which its margins
+        fall short of the target, 1.
+    """
+
+    id: Id
+    label: Label
+    probability: float
+    suggested_label: Label
+    slack: float
+
+
+class TrueLabels(NamedTuple):
+    """The probability of each label to be the true one, of all examples.
+
+    `places` (n,) ascend; `given` (n,) are the numbers of their labels in `names`, sorted.
+    """
+
+    places: Ints
+    given: Ints
+    names: list[Label]
+    noise: maths.LabelNoise
+
+    @property
+    def wrong(self) -> Floats:
+        """The probability (n,) that each label is wrong."""
+        rows = np.arange(len(self.given))
+        return np.asarray(np.clip(1.0 - self.noise.posterior[rows, self.given], 0.0, 1.0))
+
+    def suggested(self) -> Ints:
+        """Return the number of the most probable other label of each example; needs two labels."""
+        others = self.noise.posterior.copy()
+        others[np.arange(len(self.given)), self.given] = -1.0
+        return np.asarray(others.argmax(axis=1))
+
+
+def left_out_probabilities(state: State) -> tuple[Ints, Floats]:
+    """Return the places of all examples, ascending, and the label probabilities without them."""
+    places = state.examples.places()
+    scores = left_out_scores(state, places, left_out_margins(state))
+    if scores.shape[1] == 1:
+        return places, np.ones_like(scores)
+    return places, maths.softmax(state.choice.sharpness * scores)
+
+
+@kernels.one_blas_thread()
+def true_labels(state: State) -> TrueLabels:
+    """Return what the noise model says of all labels; there must be an example."""
+    places = state.examples.places()
+    scores = left_out_scores(state, places, left_out_margins(state))
+    names, given = sorted(state.regions.names), state.regions.order.owner
+    labels = given[state.examples.regions[places]]
+    if len(names) == 1:  # nothing speaks against it
+        noise = maths.LabelNoise(np.ones_like(scores), np.zeros(2), np.zeros(2))
+    else:
+        noise = maths.label_noise(scores, labels, state.choice.sharpness)
+    return TrueLabels(places, labels, names, noise)
+
+
+def label_probabilities(state: State) -> tuple[Ints, Floats]:
+    """Return the places of all examples, ascending, and how probable each label is to be true.
+
+    NaN where the estimate cannot be trusted, see `LabelErrors.reliable`.
+    """
+    if doubt(state):
+        places = state.examples.places()
+        return places, np.full((len(places), len(state.labels)), np.nan)
+    found = true_labels(state)
+    return found.places, found.noise.posterior
+
+
+def label_errors(state: State) -> LabelErrors:
+    """Return the estimated number of wrong labels; there must be an example."""
+    reason = doubt(state)
+    if reason:
+        nan, examples = np.nan, state.count
+        return LabelErrors(nan, nan, nan, {}, False, reason, examples, nan)
+    found = true_labels(state)
+    wrong, m = found.wrong, len(found.names)
+    counts = np.bincount(found.given, wrong, m)
+    sizes = np.bincount(found.given, minlength=m)
+    low, high = (each.tolist() for each in (found.noise.low, found.noise.high))
+    per_class = {
+        label: ClassErrors(float(counts[k]), math.floor(low[k]), math.ceil(high[k]), int(sizes[k]))
+        for k, label in enumerate(found.names)
+    }
+    likely = int(np.count_nonzero(wrong >= LIKELY))
+    interval = math.floor(low[m]), math.ceil(high[m])
+    return LabelErrors(float(wrong.sum()), *interval, per_class, True, "", len(wrong), likely)
+
+
+def suspects(state: State, n: int | None, *, likely: bool = False) -> list[Suspect]:
+    """Return at most n examples that have slack or are likely wrong, the most probable first.
+
+    Examples of equal probability are in the order of their slack. With `likely`, only those whose
+    labels are wrong with a probability of 0.5 or more; None is no limit.
+    """
+    if len(state.labels) < 2:
+        return []
+    found = true_labels(state)
+    wrong, slack = found.wrong, slacks(state)[found.places]
+    first = np.lexsort((found.places, -slack, -wrong))
+    listed = wrong >= LIKELY
+    if not likely:
+        listed |= slack > 0.0
+    suggested, is_doubted = found.suggested(), doubt(state) != ""
+    return [
+        Suspect(
+            state.examples.ids[int(found.places[i])],
+            found.names[found.given[i]],
+            np.nan if is_doubted else float(wrong[i]),
+            found.names[suggested[i]],
+            float(slack[i]),
+        )
+        for i in first[listed[first]][:n].tolist()
+    ]
+
+
+def slacks(state: State) -> Floats:
+    """Return the sum of the slacks of each example, by place."""
+    total = np.zeros(state.examples.end)
+    for pair in state.separators.stored(state.regions.order.owner):
+        pool = state.separators[pair].pool
+        slack = state.frame.choice.lam * pool.alpha / state.examples.weights[pool.places]
+        np.add.at(total, pool.places, slack)
+    return total

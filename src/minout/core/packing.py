@@ -1,0 +1,436 @@
+"""Convert a state to records for a file, and back; caches are left out.
+
+Records name examples by their keys, which never change, not by their places. Everything that is
+read is checked (`core/validation.py`) before a state is made of it.
+"""
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from minout import kernels
+from minout._typing import Floats, Id, Ints, Label
+from minout.codecs import ExactCodec, described
+from minout.core.choice import Choice
+from minout.core.examples import About, Columns, Examples
+from minout.core.far import FarPairs, Support
+from minout.core.frame import Frame, Schedule
+from minout.core.images import Images
+from minout.core.misfits import listed_in
+from minout.core.moments import RunningMoments
+from minout.core.pool import Pool
+from minout.core.regions import Members, Regions
+from minout.core.separators import FAR, NO_PLACES, NO_PRIOR, Separator, Separators, regions_of_all
+from minout.core.settings import Settings
+from minout.core.state import State, Widths
+from minout.core.validation import (
+    MEMORY,
+    SeparatorRecord,
+    check_about,
+    check_examples,
+    check_separators,
+    check_shared,
+    coded_with,
+    expect,
+    places_of,
+)
+from minout.maths import NO_EXPANSION, Geometry, Prior
+
+Arrays = dict[str, NDArray[Any]]
+
+HATS = ("of", "left", "middle", "right", "height")
+MISSING = {"fill": "fill", "of": "missing", "mark": "mark"}
+"""Fields of an expansion: those of hat functions, and those of missing values by their names."""
+FAR_ROWS = ("mean", "V", "square", "half", "counts", "reach")
+SHARED = ("sums", "scatter", "metric", "hats", "far", "memory")
+"""The parts of a state that all separators, or all rows, share; see `shared`."""
+LEAST = 64  # up to so many places of forgotten examples are left as they are
+
+
+class ExampleRecords(NamedTuple):
+    """Some examples in the order of their keys, with their earlier labels.
+
+    `rows` are those of the examples that are new: the last ones.
+    """
+
+    ids: list[Id]
+    columns: Columns
+    rows: NDArray[Any]
+    corrected: Sequence[tuple[Label, ...]]
+
+
+class Update(NamedTuple):
+    """What changed since an earlier state: records, and the keys of those that are gone."""
+
+    examples: ExampleRecords
+    gone: Ints
+    separators: Mapping[int, SeparatorRecord]
+    gone_pairs: Sequence[int]
+    shared: Mapping[str, Arrays]
+
+
+class NotAnUpdateError(Exception):
+    """Too much has changed: all records must be read."""
+
+
+# From a state
+
+
+def summary(state: State) -> dict[str, Any]:
+    """Return the metadata of a state that do not grow with its examples."""
+    frame, moments, examples = state.frame, state.frame.moments, state.examples
+    memory, codec = {}, examples.codec
+    if codec is not None:
+        memory = {"memory": {**described(codec)[0], "dtype": examples.dtype.name}}
+    return {
+        "settings": asdict(state.settings),
+        "widths": list(state.widths),
+        "width": examples.given.shape[1],
+        "dtype": examples.given.dtype.name,
+        "next_key": examples.next_key,
+        "next_id": state.next_id,
+        "taught": state.taught,
+        "labels": list(state.regions.labels),
+        "choice": frame.choice._asdict(),
+        "schedule": frame.schedule._asdict(),
+        "seen": moments.seen,
+        "scattered": moments.scattered,
+        "exact_sums": moments.exact,
+        "stale_sums": moments.stale,
+        "consolidated": state.consolidated,
+        **memory,
+    }
+
+
+def shared(state: State, part: str) -> Arrays:
+    """Return the arrays of one part of what all separators share; none if there are none."""
+    moments, geometry, far = state.frame.moments, state.frame.geometry, state.separators.far
+    arrays: Arrays = {}
+    if part == "sums":
+        sums = (moments.shift, moments.counts, moments.sums, moments.squares)
+        arrays = dict(zip(("shift", "counts", "rows", "squares"), sums, strict=True))
+    elif part == "scatter" and moments.scatter is not None:
+        arrays = _square("scatter", moments.scatter)
+    elif part == "metric":
+        arrays = {"origin": geometry.origin, **_square("K", geometry.K)}
+        if geometry.precision is not None:
+            arrays |= _square("precision", geometry.precision)
+    elif part == "hats":
+        expansion = state.examples.expansion._asdict()
+        if len(expansion["of"]):
+            arrays = {name: expansion[name] for name in HATS}
+        if len(expansion["fill"]):
+            arrays |= {f"missing.{name}": expansion[field] for name, field in MISSING.items()}
+    elif part == "far" and far is not None:
+        m = far.count
+        arrays = {name: getattr(far, name)[:m] for name in FAR_ROWS}
+        arrays["scale"] = far.scale[:m, :m][np.tril_indices(m, -1)]
+        arrays["near"] = far.near[:m, :m][np.tril_indices(m, -1)]
+        arrays["near_classes"] = np.array([far.near_classes])
+        arrays["within"] = np.array([far.within])
+    elif part == "memory" and state.examples.codec is not None:
+        own = described(state.examples.codec)[1].items()
+        arrays = {f"{MEMORY}{name}": each for name, each in own}
+    return arrays
+
+
+def shared_objects(state: State) -> dict[str, tuple[Any, ...]]:
+    """Return the objects that each part is made of: if they are the same, so is the part."""
+    moments, geometry, far = state.frame.moments, state.frame.geometry, state.separators.far
+    rows = () if far is None else tuple(getattr(far, name) for name in (*FAR_ROWS, "scale", "near"))
+    return {
+        "sums": (moments.shift, moments.counts, moments.sums, moments.squares),
+        "scatter": (moments.scatter,),
+        "metric": (geometry.origin, geometry.K, geometry.precision),
+        "hats": tuple(state.examples.expansion),
+        "far": rows,
+        "memory": (state.examples.codec,),
+    }
+
+
+def separator_record(state: State, pair: int) -> SeparatorRecord:
+    """Return what is stored for a pair."""
+    one, keys = state.separators.records[pair], state.examples.keys
+    arrays: Arrays = {"misfits": keys[one.misfits]}
+    if one.is_far:
+        support = one.support
+        arrays |= {"support": keys[support.places], "coef": support.coef}
+        arrays["bounds"] = np.array([support.floor, support.ceiling, support.norm])
+        return SeparatorRecord(one.w, 0.0, arrays)
+    pool = one.pool
+    arrays |= {"pool": keys[pool.places], "alpha": pool.alpha, "idle": pool.idle}
+    arrays |= {"pending": keys[one.pending], "left": np.array([one.left])}
+    if state.separators.far is None and (pool.prior.w.any() or pool.prior.b):
+        arrays |= {"prior.w": pool.prior.w, "prior.b": np.array([pool.prior.b])}
+    return SeparatorRecord(one.w, one.b, arrays)
+
+
+def support_size(state: State, pair: int) -> int:
+    """Return the number of support vectors of a pair."""
+    return int(np.count_nonzero(state.separators.support_of(pair).alpha > 0.0))
+
+
+# To a state
+
+
+@kernels.one_blas_thread()
+def restored(about: Any, update: Update, codec: ExactCodec | None = None) -> State:
+    """Return the state that all its records describe; raise MalformedError if they describe none.
+
+    `codec` is the codec of the rows if it is the user's own, which is not saved.
+    """
+    check_about(about)
+    codec = coded_with(about, update.shared["memory"], codec)
+    ids, columns, rows, corrected = update.examples
+    d = check_shared(about, update.shared, codec)
+    check_examples(about, update.examples, codec)
+    expect(len(set(ids)) == len(ids), "ids")
+    expect(len(np.unique(columns.serials)) == len(ids), "serial")
+    expect(about["next_key"] > int(columns.keys.max(initial=-1)), "key")
+    dtype = about["memory"]["dtype"] if codec is not None else about["dtype"]
+    examples = _with_next_key(Examples.of(rows, ids, columns, codec, dtype), about["next_key"])
+    examples = examples.expanded_by(_expansion(update.shared["hats"]))
+    expect(examples.width == d, "width")
+    regions = _regions(about["labels"], examples)
+    known = State(Settings(**about["settings"]), examples.width, examples.dtype, codec)
+    had = {each: labels for each, labels in zip(ids, corrected, strict=True) if labels}
+    known = known.replaced(examples=examples, regions=regions, corrected=had)
+    return _finished(known, about, update)
+
+
+@kernels.one_blas_thread()
+def updated(known: State, about: Any, update: Update) -> State:
+    """Return a state after changes, in time proportional to them.
+
+    Raises NotAnUpdateError if all records are needed, MalformedError if they are not valid.
+    """
+    check_about(about)
+    examples, labels = known.examples, known.regions.labels
+    is_same = (about["width"], about["dtype"]) == (examples.given.shape[1], examples.given.dtype)
+    if not is_same or "memory" in update.shared or labels != about["labels"][: len(labels)]:
+        raise NotAnUpdateError
+    if known.separators.far is None and (update.gone_pairs or update.shared.get("far")):
+        raise NotAnUpdateError
+    ids, _, _, corrected = update.examples
+    d = check_shared(about, update.shared, examples.codec, examples.width)
+    check_examples(about, update.examples, examples.codec)
+    gone = _known_places(examples, update.gone)
+    had = dict(known.corrected)
+    for each in (*known.names(gone), *ids):
+        had.pop(each, None)
+    had |= {each: labels for each, labels in zip(ids, corrected, strict=True) if labels}
+    examples = _updated_examples(examples.without(gone) if len(gone) else examples, update)
+    if 2 * examples.count < examples.end - LEAST:
+        raise NotAnUpdateError  # most are gone: reading numbers them anew
+    if "hats" in update.shared:
+        examples = examples.expanded_by(_expansion(update.shared["hats"]))
+    expect(examples.width == d, "width")
+    is_new = len(ids) or len(update.gone) or labels != about["labels"]
+    regions = _regions(about["labels"], examples) if is_new else known.regions
+    known = known.replaced(examples=examples, regions=regions, corrected=had)
+    return _finished(known, about, update)
+
+
+def _updated_examples(examples: Examples, update: Update) -> Examples:
+    ids, columns, rows, _ = update.examples
+    first = len(ids) - len(rows)
+    old = places_of(examples, columns.keys[:first])
+    if not np.array_equal(examples.digests[old], columns.digests[:first]):
+        raise NotAnUpdateError  # rows have changed
+    if len(old):
+        expect([examples.ids[place] for place in old.tolist()] == ids[:first], "ids")
+        examples = copy.copy(examples)
+        for name in ("regions", "weights", "times", "serials"):
+            column = getattr(examples, name).copy()
+            column[old] = getattr(columns, name)[:first]
+            setattr(examples, name, column)
+    for n in range(first, len(ids)):
+        expect(examples.place_of(ids[n]) is None, "ids")
+        about = About(float(columns.weights[n]), float(columns.times[n]), int(columns.serials[n]))
+        examples = _with_next_key(examples, int(columns.keys[n]))
+        examples = examples.appended(rows[n - first], int(columns.regions[n]), ids[n], about)
+    return examples
+
+
+def _finished(known: State, about: Any, update: Update) -> State:
+    # A state that has its examples, regions and corrections; the rest is in the records.
+    examples, owner = known.examples, known.regions.order.owner
+    far, base, changed = known.separators.far, known.separators, dict[int, Separator]()
+    if update.shared.get("far"):
+        far = _far(update.shared["far"], examples.width)
+    if far is not base.far or base.W.shape[1] != examples.width:
+        base, changed = Separators(examples.width, far), dict(base.records)
+    lists = check_separators(update.separators, examples, owner, has_far=far is not None)
+    changed |= _separators(update.separators, lists, examples, has_far=far is not None)
+    changed |= dict.fromkeys(update.gone_pairs, FAR)
+    frame = _frame(known.frame, about, update.shared, examples, has_far=far is not None)
+    separators = base.replaced(changed, len(owner))
+    if separators.far is not None:
+        _complete_far(separators, separators.far, frame, examples)
+    old = [known.separators.misfits(pair) for pair in changed]
+    new = [separators.misfits(pair) for pair in changed]
+    examples = _with_violations(examples, old, new)
+    return known.replaced(
+        settings=Settings(**about["settings"]),
+        examples=examples,
+        separators=separators,
+        listed=listed_in(examples),
+        frame=frame,
+        widths=Widths(*about["widths"]),
+        next_id=about["next_id"],
+        taught=about["taught"],
+        consolidated=about["consolidated"],
+        last_move=None,
+    )
+
+
+def _complete_far(separators: Separators, far: FarPairs, frame: Frame, examples: Examples) -> None:
+    # Near pairs have weights, and no others; kernels need the images of all support vectors.
+    low, high = far.near_pairs()
+    weighty = [pair for pair, each in separators.records.items() if not each.is_far]
+    expect((high * (high - 1) // 2 + low).tolist() == sorted(weighty), "near")
+    used = [each.support.places for each in separators.records.values()]
+    places = np.unique(np.concatenate([NO_PLACES, *used]))
+    if len(places):
+        frame.images.of(examples.table, places)
+
+
+def _with_next_key(examples: Examples, key: int) -> Examples:
+    if examples.next_key == key:
+        return examples
+    twin = copy.copy(examples)
+    twin.next_key = key
+    return twin
+
+
+def _with_violations(examples: Examples, old: list[Ints], new: list[Ints]) -> Examples:
+    fewer, more = np.concatenate([NO_PLACES, *old]), np.concatenate([NO_PLACES, *new])
+    if not len(fewer) and not len(more):
+        return examples
+    twin = copy.copy(examples)
+    twin.violations = examples.violations.copy()
+    np.add.at(twin.violations, fewer, -1)
+    np.add.at(twin.violations, more, 1)
+    return twin
+
+
+def _known_places(examples: Examples, keys: Ints) -> Ints:
+    # The places of stored examples; keys of others are left out.
+    known = examples.keys[: examples.end]
+    return np.flatnonzero(np.isin(known, keys) & examples.stored[: examples.end])
+
+
+def _regions(labels: list[Label], examples: Examples) -> Regions:
+    order = examples.places()
+    small = np.uint16 if len(labels) < 2**16 else np.int64  # sorted faster
+    order = order[np.argsort(examples.regions[order].astype(small), kind="stable")]
+    bounds = np.searchsorted(examples.regions[order], np.arange(len(labels) + 1)).tolist()
+    expect(all(start < end for start, end in pairwise(bounds)), "members")
+    return Regions(labels, [Members(order[start:end]) for start, end in pairwise(bounds)])
+
+
+def _expansion(arrays: Arrays) -> Any:
+    expansion = NO_EXPANSION
+    if "of" in arrays:
+        expansion = expansion._replace(**{name: arrays[name] for name in HATS})
+    if "missing.fill" in arrays:
+        missing = {field: arrays[f"missing.{name}"] for name, field in MISSING.items()}
+        expansion = expansion._replace(**missing)
+    return expansion
+
+
+def _frame(
+    known: Frame, about: Any, parts: Mapping[str, Arrays], examples: Examples, *, has_far: bool
+) -> Frame:
+    moments, geometry, images = known.moments, known.geometry, known.images
+    d = examples.width
+    sums = (moments.shift, moments.counts, moments.sums, moments.squares)
+    if "sums" in parts:
+        arrays = parts["sums"]
+        sums = (arrays["shift"], arrays["counts"], arrays["rows"], arrays["squares"])
+    scatter = moments.scatter
+    if "scatter" in parts:
+        scatter = _squared("scatter", parts["scatter"], d)
+    if "metric" in parts:
+        K = _squared("K", parts["metric"], d)
+        assert K is not None
+        precision = _squared("precision", parts["metric"], d)
+        geometry = Geometry(parts["metric"]["origin"], K, precision)
+    if geometry is not known.geometry:
+        images = Images(geometry, np.dtype(np.float64) if has_far else examples.dtype)
+    at = about["schedule"]
+    schedule = Schedule(*(_tupled(at[name]) for name in Schedule._fields))
+    moments = RunningMoments(
+        *sums, scatter, about["seen"], about["scattered"], about["exact_sums"], about["stale_sums"]
+    )
+    return Frame(Choice(**about["choice"]), geometry, moments, schedule, images.fork())
+
+
+def _tupled(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _separators(
+    records: Mapping[int, SeparatorRecord],
+    lists: Mapping[str, list[Ints]],
+    examples: Examples,
+    *,
+    has_far: bool,
+) -> dict[int, Separator]:
+    # `lists` has the places of the examples that the records name, in the order of the records.
+    found: dict[int, Separator] = {}
+    lows, _ = regions_of_all(np.array(list(records), dtype=np.int64))
+    nothing = np.zeros(examples.width)
+    named = zip(records.items(), lows.tolist(), *lists.values(), strict=True)
+    for (pair, record), low, misfits, pending, pool, support in named:
+        arrays = record.arrays
+        if "support" in arrays:
+            own = Support(support, arrays["coef"], *arrays["bounds"].tolist())
+            found[pair] = FAR._replace(misfits=misfits, support=own)
+            continue
+        prior = NO_PRIOR if has_far else Prior(nothing, 0.0)
+        if "prior.w" in arrays:
+            prior = Prior(arrays["prior.w"], float(arrays["prior.b"][0]))
+        signs = np.where(examples.regions[pool] == low, 1.0, -1.0)
+        rows = Pool.restored(prior, pool, signs, arrays["alpha"], arrays["idle"])
+        left = int(arrays["left"][0])
+        found[pair] = Separator(record.w, record.b, rows, misfits, pending, left=left)
+    return found
+
+
+def _far(arrays: Arrays, width: int) -> FarPairs:
+    m = len(arrays["half"])
+    far = FarPairs(width, int(arrays["near_classes"][0]), float(arrays["within"][0]))
+    far.make_room(m, exactly=True)
+    far.count = m
+    for name in FAR_ROWS:
+        getattr(far, name)[:] = arrays[name]
+    half = np.tril_indices(m, -1)
+    for name in ("scale", "near"):
+        whole = getattr(far, name)
+        whole[half] = arrays[name]
+        whole[half[::-1]] = arrays[name]
+    return far
+
+
+def _square(name: str, A: Floats) -> Arrays:
+    # A matrix as a named array: of a symmetric one, the lower half is enough.
+    if A.ndim == 2 and np.array_equal(A, A.T):
+        return {f"{name}.lower": np.concatenate([A[i, : i + 1] for i in range(len(A))])}
+    return {name: A}
+
+
+def _squared(name: str, arrays: Arrays, n: int) -> Floats | None:
+    half = arrays.get(f"{name}.lower")
+    if half is None:
+        return arrays.get(name)
+    whole, start = np.zeros((n, n)), 0
+    for i in range(n):
+        whole[i, : i + 1] = whole[: i + 1, i] = half[start : start + i + 1]
+        start += i + 1
+    return whole
