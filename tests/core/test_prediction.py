@@ -40,7 +40,8 @@ def random_state(rng, classes, width, *, grid, dtype="float64"):
         b = float(drawn(rng, size=2)) if grid else float(rng.normal())
         w = w * (rng.random() > 0.2)
         changed[pair] = state.separators[pair]._replace(w=w, b=b)
-    return state.replaced(separators=state.separators.replaced(changed, classes))
+    separators = state.separators
+    return state.replaced(separators=separators.replaced(changed, separators.scores))
 
 
 def answers(state, X):

@@ -94,16 +94,11 @@ class Walk(RuleBasedStateMachine):
         self.known[report.example_id] = row, label
         self.fall_out(report, at)
         self.judge(report.certificate, before, refreshed=report.refresh is not None)
-        if report.example_id not in self.known:
-            return
-        assert said.forgotten == report.certificate.forgotten
-        self.judge_pending(report)
-        touched = {frozenset(neuron) for neuron in said.neurons}
+        assert said.is_out == (report.example_id not in self.known)
+        if not said.is_out:
+            self.judge_pending(report)
+            self.judge_said(said, report)
         assert not self.learner.is_consolidated
-        if report.refresh is None:
-            assert {frozenset(pair) for pair in report.certificate.moved} <= touched
-        else:
-            assert said.refresh
 
     @rule(seed=st.integers(0, 2**16), count=st.integers(5, 30), apart=st.sampled_from([0, 1, 8]))
     def teach_several(self, seed, count, apart):
@@ -447,6 +442,21 @@ class Walk(RuleBasedStateMachine):
                 if label in (a, b):
                     m, error = margins[example, b if label == a else a]
                     assert m <= error or m >= certificate.least_margin - error
+
+    def judge_said(self, said, report):
+        """Assert that teaching an example did what `what_if` said of it."""
+        certificate, names = report.certificate, set(self.learner.classes.tolist())
+        assert said.forgotten == certificate.forgotten
+        assert said.refresh == (report.refresh is not None)
+        if said.refresh:
+            assert set(self.known) - {report.example_id} <= set(said.interfered)
+            return
+        assert said.pending == certificate.pending
+        moved = {frozenset(pair) for pair in certificate.moved}
+        touched = {frozenset(neuron) for neuron in said.neurons if set(neuron) <= names}
+        assert moved <= touched
+        if not said.forgotten:  # otherwise regions may be gone
+            assert moved == touched
 
     def judge_pending(self, report):
         """Assert that a report names the separators in which its example waits."""

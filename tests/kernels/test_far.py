@@ -17,6 +17,11 @@ SEEDS = st.integers(0, 9_999)
 DTYPES = st.sampled_from(["f4", "f8"])
 
 
+def number(a, b):
+    """Return the number of a pair of classes."""
+    return max(a, b) * (max(a, b) - 1) // 2 + min(a, b)
+
+
 class Model:
     """Random class scores, near pairs with weights, and far pairs with or without corrections.
 
@@ -35,11 +40,10 @@ class Model:
         self.V, self.half = self.draw(m, width), self.draw(m)
         self.near = np.triu(rng.random((m, m)) < 0.3, 1)
         self.near |= self.near.T
-        scale = np.triu(rng.integers(0, 9, (m, m)) / 4.0, 1) * (1.0 if grid else 1.1)
-        self.scale = (scale + scale.T).astype(np.float32)
-        self.at = np.full((m, m), -1, dtype=np.int32)
-        self.floor, self.norm = np.zeros((2, m, m), dtype=np.float32)
-        self.W, self.b = self.draw(m * m + 1, width), self.draw(m * m + 1)
+        pairs = m * (m - 1) // 2
+        self.scale = rng.integers(0, 9, pairs) / 4.0 * (1.0 if grid else 1.1)
+        self.at, self.bounds = np.zeros(pairs, dtype=np.int32), [(0.0, 0.0, 0.0)]
+        self.W, self.b = self.draw(pairs + 1, width), self.draw(pairs + 1)
         self.slot = rng.permutation(12)
         self.images = np.empty((12, width))
         self.images[self.slot] = self.K * (self.table - self.origin)
@@ -47,22 +51,20 @@ class Model:
         for high in range(m):
             for low in range(high):
                 self.pair(low, high)
-        start, places, coef = [0], [], []
+        start, places, coef = [0, 0], [], []
         for mine, weights in self.support.values():
             places += mine.tolist()
             coef += weights.tolist()
             start.append(len(places))
-        size, row = np.diff(start), rng.permutation(m)
         self.far = kernels.Far(
             self.V,
             self.half,
             self.owner,
-            self.near,
             self.scale,
-            row,
-            *(each[np.argsort(row)] for each in (self.at, self.floor, self.norm)),
+            self.at,
             np.array(start[:-1], dtype=np.int64),
-            np.array(size, dtype=np.int64),
+            np.diff(start),
+            np.array(self.bounds),
             np.array(coef, dtype=float),
             np.array(places, dtype=np.int64),
             self.images,
@@ -72,18 +74,19 @@ class Model:
         )
 
     def pair(self, low, high):
+        pair = number(low, high)
         if self.near[low, high]:
-            self.at[low, high] = self.at[high, low] = low * self.m + high
+            self.at[pair] = pair + 1
         elif self.rng.random() < 0.6:
-            self.at[low, high] = self.at[high, low] = len(self.support)
             mine = self.rng.permutation(12)[: self.rng.integers(1, 4)]
             coef = self.draw(len(mine))
             self.support[low, high] = mine, coef
+            self.at[pair] = -len(self.support)
             Z = self.table[mine] - self.origin
             square = coef @ (Z * self.K) @ Z.T @ coef
             total, wide = float(coef.sum()), 1e-6 * np.abs(coef).sum()
-            self.floor[low, high], self.floor[high, low] = total - wide, -total - wide
-            self.norm[low, high] = self.norm[high, low] = 1e-6 + np.sqrt(abs(square)) * (1 + 1e-6)
+            norm = 1e-6 + np.sqrt(abs(square)) * (1 + 1e-6)
+            self.bounds.append((total - wide, total + wide, norm))
 
     def lengths(self, X):
         Z = X - self.origin
@@ -95,9 +98,9 @@ class Model:
     def value(self, low, high, x):
         """Return the value of a pair in the fixed order."""
         if self.near[low, high]:
-            at = self.at[low, high]
+            at = self.at[number(low, high)]
             return activation(self.W[at], self.b[at], x, self.origin)
-        value = float(self.scale[low, high]) * (self.score(low, x) - self.score(high, x))
+        value = float(self.scale[number(low, high)]) * (self.score(low, x) - self.score(high, x))
         places, coef = self.support.get((low, high), ((), ()))
         for place, each in zip(places, coef, strict=True):
             value = value + each * activation(self.images[self.slot[place]], 1.0, x, self.origin)
@@ -145,7 +148,7 @@ def values(model, low, high, places):
         model.V[low],
         model.V[high],
         half,
-        float(model.scale[low, high]),
+        float(model.scale[number(low, high)]),
         model.images,
         model.slot[mine],
         coef,
@@ -164,14 +167,14 @@ def test_discriminant_margins_are_those_of_far_pairs_without_corrections(width, 
         (a, b)
         for a in range(5)
         for b in range(5)
-        if model.owner[a] != model.owner[b] and not model.near[a, b] and model.at[a, b] < 0
+        if model.owner[a] != model.owner[b] and not model.near[a, b] and model.at[number(a, b)] == 0
     ]
     own, other = np.array(plain, dtype=np.int64).reshape(-1, 2).T
     places, out = np.arange(len(plain)) % 12, np.empty(len(plain))
     kernels.discriminant_margins(
         model.V,
         model.half,
-        model.scale[own, other],
+        model.scale[[number(a, b) for a, b in plain]],
         model.table,
         places,
         own,
@@ -207,7 +210,7 @@ def test_the_winner_is_the_first_of_the_highest_scores(classes, width, seed, dty
     if grid:  # ties: equal classes, and corrections that are 0
         model.V[:], model.half[:] = model.V[0], model.half[0]
         model.far.coef[::2] = 0.0
-        model.floor[:] -= 100.0  # bounds hold for these, too
+        model.far.bounds[:, :2] += [-100.0, 100.0]  # bounds hold for these, too
     X = np.concatenate([model.table, 0 * model.table[:1], 1000 * model.table[:2]]).astype(dtype)
     X[-4] = model.origin
     lengths, rank = model.lengths(X), np.empty(classes, dtype=np.int64)

@@ -293,7 +293,7 @@ def edited_arrays(path, where, change):
     """Change the arrays of a part, or of the separator with a number or the first with an array."""
     with closing(sqlite3.connect(path)) as connection:
         table, key, column = "frame", "name", "value"
-        if where in (0, "support"):
+        if where in (0, "bounds"):
             table, key, column = "separators", "pair", "arrays"
         for number, value in connection.execute(f"SELECT {key}, {column} FROM {table}").fetchall():
             arrays = decode_arrays(value) if isinstance(value, bytes) else {}

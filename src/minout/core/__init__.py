@@ -34,9 +34,8 @@ from minout.core.packing import (
     updated,
 )
 from minout.core.prediction import winners
-from minout.core.regions import LONGEST_LABEL
+from minout.core.regions import LONGEST_LABEL, regions_of
 from minout.core.reports import NOTHING_MOVED, Certificate, Consolidation, Refresh, StepReport
-from minout.core.separators import regions_of
 from minout.core.settings import Settings
 from minout.core.state import State, Step, Widths
 from minout.core.step import forget, relabel, rewindow, settle_pending, teach, update

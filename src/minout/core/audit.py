@@ -7,7 +7,8 @@ import numpy as np
 from minout import maths
 from minout._typing import Floats, Id, Ints
 from minout.core.check import MARGIN_TOLERANCE
-from minout.core.separators import NO_PLACES, SUFFICIENT_MARGIN, pair_number, regions_of
+from minout.core.regions import NO_PLACES, pair_numbers, regions_of
+from minout.core.separators import SUFFICIENT_MARGIN
 from minout.core.state import State
 
 BLOCK = 4_096
@@ -116,27 +117,27 @@ class _RegionWeights(NamedTuple):
 
 
 def _region_weights(state: State, c: int) -> _RegionWeights:
-    regions, far, owner = len(state.regions), state.separators.far, state.regions.order.owner
-    W, b = np.zeros((regions, state.examples.width)), np.zeros(regions)
-    others, sizes, biases = np.arange(regions), np.zeros(W.shape), np.zeros(regions)
-    if far is not None:
-        V, half, scale = far.V[:regions], far.half[:regions], far.scale[c, :regions]
-        W, b = (V[c] - V) * scale[:, None], (half - half[c]) * scale
-        sizes = scale[:, None] * (np.abs(V[c]) + np.abs(V))
-        biases = scale * (np.abs(half[c]) + np.abs(half))
-        others = np.flatnonzero(far.supported(c))
-    for o in others.tolist():
-        if owner[o] != owner[c]:
-            w, bias = state.weights(pair_number(c, o))
-            W[o], b[o] = (w, bias) if c < o else (-w, -bias)
-            if far is not None and not far.near[c, o]:
-                support = state.separators[pair_number(c, o)].support
-                X = state.examples.table[support.places].astype(np.float64)
-                images = np.abs(maths.images(state.frame.geometry, X))
-                sizes[o] += np.abs(support.coef) @ images
-                biases[o] += 2.0 * np.abs(support.coef).sum()
-    siblings = owner == owner[c]
-    W[siblings], b[siblings] = 0.0, np.inf
+    scores, owner, regions = state.separators.scores, state.regions.order.owner, len(state.regions)
+    others, geometry = np.flatnonzero(owner != owner[c]), state.frame.geometry
+    W, b = np.zeros((regions, state.examples.width)), np.full(regions, np.inf)
+    sizes, biases = np.zeros(W.shape), np.zeros(regions)
+    pairs = pair_numbers(c, others)
+    far = others[~scores.near[pairs]]
+    if len(far):  # the difference of two class scores
+        V, half, scale = scores.V, scores.halves, scores.scale[pair_numbers(c, far)]
+        W[far], b[far] = (V[c] - V[far]) * scale[:, None], (half[far] - half[c]) * scale
+        sizes[far] = scale[:, None] * (np.abs(V[c]) + np.abs(V[far]))
+        biases[far] = scale * (np.abs(half[c]) + np.abs(half[far]))
+    for o, pair in zip(others.tolist(), pairs.tolist(), strict=True):
+        record = state.separators.records.get(pair)
+        if record is None:
+            continue
+        w, bias = state.weights(pair)
+        W[o], b[o] = (w, bias) if c < o else (-w, -bias)
+        if record.is_far:
+            X = state.examples.table[record.pool.places].astype(np.float64)
+            sizes[o] += record.pool.alpha @ np.abs(maths.images(geometry, X))
+            biases[o] += 2.0 * record.pool.alpha.sum()
     return _RegionWeights(W, b, np.abs(W) + sizes, np.abs(b) + biases)
 
 
@@ -156,7 +157,7 @@ class _Slacks:
 
     def __init__(self, state: State) -> None:
         places, others, slacks, weights = [], [], [], state.examples.weights
-        for pair in state.separators.stored(state.regions.order.owner):
+        for pair in state.separators.stored():
             (low, high), separator = regions_of(pair), state.separators[pair]
             pool = separator.pool
             both = np.concatenate([pool.places, separator.pending])
@@ -216,7 +217,7 @@ def _weights(state: State) -> list[str]:
     # w must be w0 + Σ sα K(x - origin), the sum over its support vectors.
     differences = []
     exact, problem = state.examples.dtype == np.float64, state.problem()
-    for pair in state.separators.stored(state.regions.order.owner):
+    for pair in state.separators.stored():
         separator, (low, high) = state.separators[pair], regions_of(pair)
         if separator.is_far or separator.left:  # support vectors have left: it is to be solved
             continue
@@ -241,20 +242,14 @@ def _weights(state: State) -> list[str]:
 
 def _bounds(state: State) -> list[str]:
     # What is stored to bound the corrections of far pairs must follow from their support.
-    far, geometry, differences = state.separators.far, state.frame.geometry, []
-    if far is None:
-        return []
-    low, high = (each.tolist() for each in far.pairs_with_support())
-    for a, b in zip(low, high, strict=True):
-        places, coef, *_ = state.separators[pair_number(a, b)].support
-        floor, ceiling, norm = far.bounds(a, b)
-        X = state.examples.table[places].astype(np.float64)
-        Z = X - geometry.origin
-        square = float(coef @ (Z @ maths.images(geometry, X).T) @ coef)
-        total = float(coef.sum())
-        if not (floor <= total <= ceiling and square <= norm**2):
-            labels = state.regions.labels
-            differences.append(
-                f"The bounds on the corrections between {labels[a]!r} and {labels[b]!r} are wrong."
-            )
+    geometry, differences = state.frame.geometry, []
+    for pair, record in state.separators.records.items():
+        if not record.is_far:
+            continue
+        (floor, ceiling, norm), coef = record.bounds, record.pool.signs * record.pool.alpha
+        X = state.examples.table[record.pool.places].astype(np.float64)
+        square = float(coef @ ((X - geometry.origin) @ maths.images(geometry, X).T) @ coef)
+        if not (floor <= float(coef.sum()) <= ceiling and square <= norm**2):
+            a, b = (state.regions.labels[c] for c in regions_of(pair))
+            differences.append(f"The bounds on the corrections between {a!r} and {b!r} are wrong.")
     return differences

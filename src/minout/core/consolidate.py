@@ -13,9 +13,10 @@ from minout.core.frame import FIRST_PRIORS, Frame, Rows, chosen, divided, expans
 from minout.core.images import Images
 from minout.core.moments import RunningMoments
 from minout.core.pool import Pool, Problem, trim_heap
-from minout.core.regions import Members, Regions
+from minout.core.regions import NO_PLACES, Members, Regions, pair_number, regions_of
 from minout.core.reports import NOTHING_MOVED, Certificate, Consolidation, Refresh
-from minout.core.separators import Separators, pair_number, regions_of
+from minout.core.scores import ClassScores
+from minout.core.separators import Separators
 from minout.core.settings import Settings
 from minout.core.state import State, Widths
 from minout.core.step import settle_all
@@ -50,6 +51,10 @@ def consolidate(old: State) -> tuple[State, Consolidation]:
             if refined is new:
                 break
             new, certificate = _solve(refined, order, pools)
+    elif len(new.regions):
+        draft = Draft(new)
+        draft.rescore()
+        new = draft.finish().state
     _round_caches(new)
     new = new.replaced(last_move=None, consolidated=True)
     misfits, cleared = _changed_misfits(old, new)
@@ -103,7 +108,7 @@ def _refined(new: State, order: Ints) -> tuple[State, dict[int, Pool]]:
     # Move support vectors to the regions of their labels where their least margin is highest.
     # Return the state and the pools without them, or the same state if none moves.
     examples, separators, old = new.examples, new.separators, new.regions
-    pools = {pair: separators.support_of(pair) for pair in separators.stored(old.order.owner)}
+    pools = {pair: separators.support_of(pair) for pair in separators.stored()}
     used = [pool.places[pool.alpha > 0.0] for pool in pools.values()]
     regions = examples.regions[: examples.end].copy()
     for place in np.unique(np.concatenate(used)).tolist():
@@ -137,7 +142,7 @@ def _divided(new: State, order: Ints, labels: list[Label], regions: Ints) -> Sta
         examples=examples,
         regions=Regions(labels, members),
         frame=frame._replace(moments=moments, schedule=schedule),
-        separators=Separators(examples.width),
+        separators=_no_separators(examples.width),
         listed={},
     )
 
@@ -159,7 +164,7 @@ def _without_model(old: State) -> tuple[State, Ints]:
     return old.replaced(
         examples=examples,
         regions=Regions(labels, [Members(order[regions[order] == c]) for c in range(len(labels))]),
-        separators=Separators(examples.width),
+        separators=_no_separators(examples.width),
         listed={},
         frame=new.frame,
         taught=len(places),
@@ -184,7 +189,7 @@ def _with_frame(new: State, order: Ints) -> State:
         images=Images(frame.geometry, np.dtype(np.float64)),
         schedule=frame.schedule._replace(prior_at=(FIRST_PRIORS,) * len(labels)),
     )
-    separators = Separators(examples.width)
+    separators = _no_separators(examples.width)
     new = new.replaced(examples=examples, frame=frame, separators=separators)
     if frame.choice.regions == 1 or len(labels) == 1:
         return new
@@ -193,6 +198,10 @@ def _with_frame(new: State, order: Ints) -> State:
     for c, places in enumerate(members):
         regions[places] = c
     return _divided(new, order, [labels[n] for n in numbers], regions)
+
+
+def _no_separators(width: int) -> Separators:
+    return Separators(ClassScores.zero(NO_PLACES, width))
 
 
 def _sums(rows: Rows, regions: int, end: int) -> RunningMoments:
@@ -210,9 +219,9 @@ def _carried_pools(old: State, new: State) -> dict[int, Pool]:
     moved_to[old.examples.places()] = np.arange(new.examples.end)
     number = old.regions.order.owner.tolist()
     nowhere, carried = Prior(np.zeros(new.examples.width), 0.0), {}
-    for pair in old.separators.stored(old.regions.order.owner):
+    for pair in old.separators.stored():
         a, b = (number[c] for c in regions_of(pair))
-        pool = old.separators[pair].pool
+        pool = old.separators.support_of(pair)
         used = pool.alpha > 0.0
         places = moved_to[pool.places[used]]
         twin = Pool(nowhere)
@@ -228,7 +237,7 @@ def _sorted_pools(new: State, order: Ints) -> tuple[State, dict[int, Pool]]:
     rank[order] = np.arange(len(order))
     separators = new.separators
     least_alpha = CERTAIN_SLACK / new.frame.choice.lam * new.examples.weights
-    stored = separators.stored(new.regions.order.owner)
+    stored = separators.stored()
     pools = {pair: separators.support_of(pair).sorted_by(rank, least_alpha) for pair in stored}
     images = Images(new.frame.geometry, np.dtype(np.float64))
     used = np.unique(np.concatenate([pool.places for pool in pools.values()]))
@@ -238,7 +247,7 @@ def _sorted_pools(new: State, order: Ints) -> tuple[State, dict[int, Pool]]:
 
 def _round_caches(new: State) -> None:
     dtype = new.examples.dtype
-    if new.separators.far is None:
+    if not new.separators.has_far:
         new.frame.images.round_to(dtype)
     if dtype != np.float64:
         for record in new.separators.records.values():

@@ -1,6 +1,6 @@
 """The next state under construction: reads from the present one, and collects the differences."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,30 +9,31 @@ from numpy.typing import NDArray
 from minout import kernels
 from minout._typing import Floats, Id, Ints, Label, Words
 from minout.core.examples import About
-from minout.core.far import ClassRow, FarPairs, pool_of, support_of
-from minout.core.frame import FIRST_PRIORS, Frame, Rows
+from minout.core.frame import FIRST_PRIORS, Frame, Rows, next_priors
 from minout.core.images import Images
 from minout.core.misfits import counts_after, misfit_changes
 from minout.core.moments import RunningMoments
 from minout.core.pool import Pool, Problem
-from minout.core.regions import Members, Regions, among, order_of, without
-from minout.core.reports import Certificate, Refresh
-from minout.core.separators import (
-    FAR,
+from minout.core.regions import (
     NO_PLACES,
-    NO_PRIOR,
-    Separator,
-    Separators,
+    Members,
+    Regions,
+    among,
+    order_of,
     pair_count,
     pair_number,
     regions_of,
+    regions_of_all,
 )
+from minout.core.reports import Certificate, Refresh
+from minout.core.scores import ClassScores
+from minout.core.separators import Separator, Separators, far_separator, with_prior
 from minout.core.settle import Job, settle
 from minout.core.shortfall import Low, low_anywhere, low_around
 from minout.core.state import Move, State, Step
 from minout.core.table import blocks, rows_at
 from minout.errors import NotConverged
-from minout.maths import NO_EXPANSION, Expansion, Prior, expanded, filling
+from minout.maths import NO_EXPANSION, Expansion, expanded, filling
 
 
 class Draft:
@@ -45,7 +46,7 @@ class Draft:
     """
 
     def __init__(
-        self, state: State, *, emptied: Iterable[int] = (), label: Label | None = None
+        self, state: State, *, emptied: Sequence[int] = (), label: Label | None = None
     ) -> None:
         self.state = state
         self.examples = state.examples
@@ -53,18 +54,19 @@ class Draft:
         self._dropped = tuple(emptied)
         self._kept: Sequence[int] = range(len(state.regions))
         self.labels = state.regions.labels
-        self._order: kernels.Order | None = None
+        self._order: kernels.Order | None = state.regions.order
         self._regrouped = self._expanded = False
-        self._number: Ints | None = None
+        self._number: Ints = np.arange(len(state.regions))
+        self._base = state.separators
         if self._dropped:
             self._kept = [c for c in self._kept if c not in self._dropped]
             self.labels = [state.regions.labels[c] for c in self._kept]
-            self._number = np.zeros(len(state.regions), dtype=np.int64)
             self._number[self._kept] = np.arange(len(self._kept))
             places = state.examples.places()
             regions = np.zeros(state.examples.end, dtype=np.int64)
             regions[places] = self._number[state.examples.regions[places]]
             self.examples = state.examples.in_regions(regions)
+            self._base = self._base.only(list(self._kept))
         self._is_new = label is not None and label not in self.labels
         if label is not None and self._is_new:
             self.labels = [*self.labels, label]
@@ -72,12 +74,8 @@ class Draft:
             prior_at = [self.frame.schedule.prior_at[c] for c in self._kept]
             prior_at += [FIRST_PRIORS] * self._is_new
             self.set_schedule(prior_at=tuple(prior_at))
-        else:
-            self._order = state.regions.order
-        separators = state.separators
-        self._base = separators.only(list(self._kept)) if self._dropped else separators
-        self.far = self._base.far
-        self._row: ClassRow | None = None
+            self._order = None
+        self.scores = self._base.scores
         self._replaces_all = False
         self._members: dict[int, Members] = {}
         self._separators: dict[int, Separator] = {}
@@ -96,11 +94,9 @@ class Draft:
         x = expanded(first, x[None])[0]
         self.frame = Frame.first(self.state.settings, x, self.state.taught)
         self.set_schedule(prior_at=(FIRST_PRIORS,))
-        is_expanded = expansion.columns > 0 or bool(expansion.fill.any())
-        if is_expanded:
+        if expansion.columns > 0 or bool(expansion.fill.any()):
             self.examples = self.examples.expanded_by(first)
-        if is_expanded or self.far is not None:  # of labels that have all been forgotten
-            self.replace_all(None)
+        self._replaces_all, self.scores = True, ClassScores.zero(NO_PLACES, len(x))
 
     def expand(self, expansion: Expansion) -> None:
         """Expand all rows by other hat functions; every separator is to be settled anew."""
@@ -111,7 +107,6 @@ class Draft:
         moments = moments.with_rows(rows.table, rows.weights, rows.order, rows.regions)
         self.frame = self.frame._replace(moments=moments)
         self._expanded = True
-        self.replace_all(None)
 
     @property
     def largest(self) -> int:
@@ -147,7 +142,14 @@ class Draft:
 
     def number(self, region: int) -> int:
         """Return the number that a region of the state has here."""
-        return region if self._number is None else int(self._number[region])
+        return int(self._number[region])
+
+    def pair(self, pair: int) -> int:
+        """Return the number that a pair of regions of the state has here."""
+        if not self._dropped:
+            return pair
+        low, high = regions_of(pair)
+        return pair_number(self.number(low), self.number(high))
 
     def regroup(self, labels: list[Label], members: list[Ints]) -> None:
         """Divide all examples into new regions with these labels and places.
@@ -165,7 +167,6 @@ class Draft:
         moments, weights, order = self.frame.moments, rows.weights, rows.order
         moments = moments.regrouped(rows.table, weights, order, rows.regions, len(labels))
         self.frame = self.frame._replace(moments=moments)
-        self.replace_all(None)
 
     def add(self, x: NDArray[Any], c: int, example_id: Id, about: About) -> int:
         """Add a row to region c; return its place."""
@@ -187,13 +188,11 @@ class Draft:
             self.examples = self.examples.weighed(place, weight)
             self.drop_sums(np.array([place]))
 
-    def evict(self, places: Ints, *, may_wait: bool = True) -> list[int]:
-        """Remove examples from the next state; return the pairs to settle: see `leave`."""
-        if not len(places):
-            return []
-        self.drop_sums(places)
-        self._removed = places
-        return self.leave(places, may_wait=may_wait)
+    def evict(self, places: Ints) -> None:
+        """Remove examples from the next state, after they have left their regions."""
+        if len(places):
+            self.drop_sums(places)
+            self._removed = places
 
     def drop_sums(self, places: Ints) -> None:
         """Let the sums be computed anew, because rows leave their regions, some for good."""
@@ -203,57 +202,14 @@ class Draft:
         moments = moments.without(self.examples.serials[places])
         self.frame = self.frame._replace(moments=moments)
 
-    @property
-    def removed(self) -> int:
-        """How many examples the step removes."""
-        return len(self._removed)
-
-    def leave(self, places: Ints, *, may_wait: bool = False) -> list[int]:
-        """Remove places from regions and pools; return the pairs to settle, ascending.
-
-        These are the pairs that had them among their support vectors. If that may wait, separators
-        with many support vectors keep their weights for now, and are not among them.
-        """
-        to_settle = set()
-        problem, self._left = self._problem(self.frame.images), np.append(self._left, places)
-        regions = sorted(set(self.state.examples.regions[places].tolist()))
-        numbers = [self.number(known) for known in regions if known not in self._dropped]
-        for c in numbers:
-            self._members[c] = self.members(c).without(places)
-        for c in numbers:
-            for pair in self._holding(c, places):
-                count = self._take_out(pair, places, problem)
-                rows = sum(self.members(each).count for each in regions_of(pair))
-                if count and not (may_wait and self._separators[pair].may_wait(0, rows)):
-                    to_settle.add(pair)
-        return sorted(to_settle)
-
-    def _holding(self, c: int, places: Ints) -> list[int]:
-        # The pairs of region c that hold one of some places, ascending.
-        pairs, changed = [pair_number(c, o) for o in self.others(c)], self._separators
-        known = [pair for pair in pairs if pair not in changed and not self.is_new(pair)]
-        found = self._base.holding(known, places)
-        found += [pair for pair in pairs if pair in changed and changed[pair].holds(places)]
-        return sorted(found)
-
-    def _take_out(self, pair: int, places: Ints, problem: Problem) -> int:
-        # Remove places from a separator; return how many of its support vectors they are.
-        old = self.separator(pair)
-        pool, count = old.pool, 0
-        if old.is_far:
-            count = int(np.count_nonzero(among(old.support.places, places)))
-        else:
-            leaving = among(pool.places, places)
-            count = int(np.count_nonzero(pool.alpha[leaving] > 0.0))
-            pool = pool.without(places, problem) if leaving.any() else pool
-        self._separators[pair] = old._replace(
-            pool=pool,
-            misfits=without(old.misfits, places),
-            pending=without(old.pending, places),
-            support=old.support.without(places),
-            left=old.left + count,
-        )
-        return count
+    def leave(self, places: Ints, left: Mapping[int, Separator]) -> None:
+        """Remove places from their regions; `left` has the separators without them."""
+        self._left = places
+        for region in sorted(set(self.state.examples.regions[places].tolist())):
+            if region not in self._dropped:
+                c = self.number(region)
+                self._members[c] = self.members(c).without(places)
+        self._separators |= {self.pair(pair): each for pair, each in left.items()}
 
     def others(self, c: int) -> list[int]:
         """Return the regions of other labels than that of region c, ascending."""
@@ -268,121 +224,88 @@ class Draft:
         return self.state.regions.members[self._kept[c]]
 
     def separator(self, pair: int) -> Separator:
-        """Return a separator as it will be."""
-        if pair in self._separators:
-            return self._separators[pair]
-        if self.is_new(pair):
-            return Separator.new(self.examples.width)
-        return self._base[pair]
+        """Return a separator as it will be, with its prior."""
+        return with_prior(self._record(pair), pair, self.scores)
 
-    def is_new(self, pair: int) -> bool:
-        """Return whether a separator is one of a label that this step adds."""
-        return pair >= pair_count(len(self._kept))
+    def _record(self, pair: int) -> Separator | None:
+        known = None if self._replaces_all else self._base.records.get(pair)
+        return self._separators.get(pair, known)
+
+    def _has_support(self, pair: int) -> bool:
+        record = self._record(pair)
+        return record is not None and len(record.pool.places) > 0
 
     def is_added(self, c: int) -> bool:
         """Return whether region c is one that this step adds."""
         return c >= len(self._kept)
 
-    def is_far(self, low: int, high: int) -> bool:
-        """Return whether a pair of regions will be far."""
-        if self.far is None:
-            return False
-        if self._row is not None and self._row.c in (low, high):
-            return not self._row.near[low + high - self._row.c]
-        return not self.far.is_near(low, high)
+    def renew(self, c: int) -> None:
+        """Compute the score of a region, which may be new, from the mean of its examples.
 
-    def renew(self, c: int) -> ClassRow:
-        """Compute the discriminant of a region, which may be new, from the mean of its examples."""
-        assert self.far is not None
-        self.catch_up()
-        moments = self.frame.moments
-        count = float(moments.counts[c])
-        with np.errstate(over="ignore", invalid="ignore"):
-            row = self.far.row_of(self.frame.geometry, c, moments.mean(c), count, self.owner)
-        if not (np.isfinite(row.V).all() and np.isfinite([row.square, row.half, row.reach]).all()):
-            raise NotConverged("a discriminant overflowed")
-        self._row = row
-        pairs = (pair_number(c, o) for o in self.others(c))
+        All its separators are to be settled again.
+        """
+        pairs = [pair_number(c, o) for o in self.others(c)]
+        if self.is_added(c):
+            self.scores = self.scores.extended(self.owner)
+        if self.frame.choice.lda_prior:
+            self.catch_up()
+            moments, geometry = self.frame.moments, self.frame.geometry
+            mean, count = moments.mean(c), float(moments.counts[c])
+            self.scores = self.scores.with_region(geometry, c, mean, count, self.owner)
+            count, prior_at = self.members(c).count, self.frame.schedule.prior_at
+            self.set_schedule(prior_at=(*prior_at[:c], next_priors(count), *prior_at[c + 1 :]))
         self._moved |= {pair: self._labels_of(pair) for pair in pairs}
-        return row
 
-    def low_around(self, bound: float) -> Low:
-        """Find low margins in the far pairs without support of the region that was renewed."""
-        far, row, geometry = self.far, self._row, self.frame.geometry
-        assert far is not None
-        assert row is not None
-        plain = ~row.near & (self.owner != self.owner[row.c]) & ~far.supported(row.c)
+    def rescore(self) -> None:
+        """Start all separators again, from new scores of all regions."""
+        self._separators.clear()
+        self._replaces_all, choice = True, self.frame.choice
+        if not choice.lda_prior:
+            self.scores = ClassScores.zero(self.owner, self.examples.width)
+            return
+        moments, owner = self.frame.moments, self.owner
+        near = self.state.settings.near(len(self.labels), choice)
+        different = 0 if near is None else len(self.rows().distinct(owner).first)
+        counts, means = moments.counts, moments.means()
+        self.scores = ClassScores.of(self.frame.geometry, means, counts, different, owner, near)
+
+    def stored_around(self, c: int) -> set[int]:
+        """Return the pairs of a region that are near, or for which support vectors are stored."""
+        pairs = [pair_number(c, o) for o in self.others(c)]
+        return {pair for pair in pairs if self.scores.near[pair] or self._has_support(pair)}
+
+    def low_around(self, c: int, bound: float) -> Low:
+        """Find low margins in the other pairs of a region."""
+        stored, plain = self.stored_around(c), np.zeros(len(self.labels), dtype=bool)
+        plain[[o for o in self.others(c) if pair_number(c, o) not in stored]] = True
+        if not plain.any():
+            return {}
         rows = self.rows()
-        own = np.count_nonzero(rows.regions == row.c) * np.count_nonzero(plain)
+        own = np.count_nonzero(rows.regions == c) * np.count_nonzero(plain)
         self._note_checked(-1, int(own + np.count_nonzero(plain[rows.regions])), bound)
-        return low_around(far, row, plain, geometry, rows, bound)
+        return low_around(self.scores, c, plain, self.frame.geometry, rows, bound)
 
-    def low_anywhere(self, settled: set[int], bound: float) -> Low:
+    def low_anywhere(self, settled: Sequence[int], bound: float) -> Low:
         """Find low margins in all far pairs, except those that are settled in any case."""
-        far, geometry, rows = self.far, self.frame.geometry, self.rows()
-        assert far is not None
-        plain = ~far.near[: far.count, : far.count]
-        plain &= self.owner[:, None] != self.owner
-        for low, high in map(regions_of, settled):
-            plain[low, high] = plain[high, low] = False
-        self._note_checked(-1, int(plain.sum(axis=1)[rows.regions].sum()), bound)
-        return low_anywhere(far, plain, geometry, rows, bound)
+        pairs = np.arange(pair_count(len(self.labels)))
+        low, high = regions_of_all(pairs)
+        plain = ~self.scores.near & (self.owner[low] != self.owner[high])
+        plain[list(settled)] = False
+        if not plain.any():
+            return {}
+        rows, sides = self.rows(), np.concatenate([low[plain], high[plain]])
+        against = np.bincount(sides, minlength=len(self.labels))
+        self._note_checked(-1, int(against[rows.regions].sum()), bound)
+        return low_anywhere(self.scores, plain, self.frame.geometry, rows, bound)
 
     def _note_checked(self, pair: int, margins: int, least: float) -> None:
         # A pair that is settled twice counts once; -1 stands for all far pairs without support.
         self._checked[pair] = margins, least
 
-    def replace_all(self, near_classes: int | None) -> None:
-        """Start all separators again; with far pairs if `near_classes` is a number."""
-        self._separators.clear()
-        self._replaces_all, self._row, self.far = True, None, None
-        if near_classes is not None:
-            moments = self.frame.moments
-            means = moments.means()
-            geometry, owner = self.frame.geometry, self.owner
-            different = len(self.rows().distinct(owner).first)
-            counts = moments.counts
-            self.far = FarPairs.of(geometry, means, counts, different, owner, near_classes)
-
     def supports(self) -> dict[int, Pool]:
-        """Return pools with the support vectors of all pairs; their priors are placeholders."""
-        found = {}
-        for pair in self._base.stored(self.owner[: len(self._kept)]):
-            new = self._separators.get(pair)
-            if new is None:
-                found[pair] = self._base.support_of(pair)
-            else:
-                found[pair] = pool_of(new.support, NO_PRIOR) if new.is_far else new.pool
-        return found
-
-    def starts(self) -> Callable[[int, int], Prior]:
-        """Return a function that returns the prior of the separator of two regions."""
-        far, row = self.far, self._row
-        if far is None:
-            return self.frame.starts()
-        return lambda low, high: far.prior(low, high, row)
-
-    def margins(self, x: Floats, c: int) -> Floats:
-        """Return the margins of x as an example in region c after the step; see `State.margins`."""
-        if not self._separators and not self._dropped and not self._is_new:
-            return self.state.margins(x, c)
-        out = np.full(len(self.labels), np.inf)
-        for o in self.others(c):
-            value = self._values(pair_number(c, o), x[None], np.array([0]))[0]
-            out[o] = value if c < o else -value
-        return out
-
-    def _values(self, pair: int, X: Floats, places: Ints) -> Floats:
-        separator, origin = self.separator(pair), self.frame.geometry.origin
-        low, high = regions_of(pair)
-        if self.is_far(low, high):
-            assert self.far is not None
-            coef, of = separator.support.coef, separator.support.places
-            pictures = self.frame.images.of(self.examples.table, of)
-            return self.far.values(low, high, coef, pictures, X, places, origin, self._row)
-        out = np.empty(len(places))
-        kernels.activations(separator.w, separator.b, X, places, origin, out)
-        return out
+        """Return the pools of all pairs; their priors are not to be used."""
+        found = {pair: each.pool for pair, each in self._base.records.items()}
+        return found | {pair: each.pool for pair, each in self._separators.items()}
 
     def rows(self, order: Ints | None = None) -> Rows:
         """Return all stored rows, in the order of their places or in a given order."""
@@ -411,16 +334,13 @@ class Draft:
         sides = (self.members(low).places, self.members(high).places)
         return Job(pair, low, high, pool, sides)
 
-    def job_from(self, pair: int, old: Separator) -> Job:
+    def job_of(self, pair: int) -> Job:
         """Return the work of settling a separator from its pool and its pending examples."""
-        if old.is_far:
-            pool = pool_of(old.support, self.starts()(*regions_of(pair)))
-        else:
-            pool = old.pool.fork()
-        job, pending = self.job(pair, pool), old.pending
+        old = self.separator(pair)
+        job, pending = self.job(pair, old.pool.fork()), old.pending
         if len(pending):
             of_low = self.examples.regions[pending] == job.low
-            pool.join(pending, np.where(of_low, 1.0, -1.0))
+            job.pool.join(pending, np.where(of_low, 1.0, -1.0))
         return job
 
     def postpone(self, pair: int, place: int, margin: float) -> None:
@@ -441,32 +361,29 @@ class Draft:
         for job, w, b, found in settle(jobs, problem, bound):
             if not (np.isfinite(b) and np.isfinite(w).all()):
                 raise NotConverged("a separator overflowed")
-            separator = Separator(w, b, job.pool, found.misfits)
-            least = found.least
-            if self.is_far(job.low, job.high):
-                support = support_of(job.pool, problem)
-                separator, least = self._decided(job, FAR._replace(support=support), images)
+            separator, least = Separator(w, b, job.pool, found.misfits), found.least
+            if not self.scores.near[job.pair]:
+                separator, least = self._decided(job, far_separator(job.pool, problem), images)
             self._separators[job.pair] = separator
             self._moved[job.pair] = self.labels[job.low], self.labels[job.high]
             self._note_checked(job.pair, found.checked, least)
         self.frame = self.frame._replace(images=images)
 
     def _problem(self, images: Images) -> Problem:
-        pairs = pair_count(len(self.labels)) if self.far is None else self.far.near_count
-        examples, frame = self.examples, self.frame
+        examples, frame, pairs = self.examples, self.frame, int(np.count_nonzero(self.scores.near))
         table, weights, lam = examples.table, examples.weights, frame.choice.lam
         return Problem(table, weights, frame.geometry, images, lam, pairs)
 
     def _decided(self, job: Job, separator: Separator, images: Images) -> tuple[Separator, float]:
         # A far pair whose misfits are decided by the values that predictions are made of.
-        assert self.far is not None
-        table, origin, support = self.examples.table, self.frame.geometry.origin, separator.support
-        pictures, places = images.of(table, support.places), np.concatenate(job.sides)
-        margins = np.empty(len(places))
+        table, origin, pool = self.examples.table, self.frame.geometry.origin, separator.pool
+        pictures, places = images.of(table, pool.places), np.concatenate(job.sides)
+        scores, both, margins = self.scores, [job.low, job.high], np.empty(len(places))
+        (a, b), half = scores.V[both], scores.halves[both]
+        scale, coef = float(scores.scale[job.pair]), pool.signs * pool.alpha
         for part in blocks(table, len(places)):
-            rows = rows_at(table, places[part])
-            args = (job.low, job.high, support.coef, pictures, *rows, origin, self._row)
-            margins[part] = self.far.values(*args)
+            args = (a, b, half, scale, *pictures, coef, *rows_at(table, places[part]))
+            kernels.pair_values(*args, origin, margins[part])
         margins[len(job.sides[0]) :] *= -1.0
         right = margins > 0.0
         least = float(margins[right].min(initial=np.inf))
@@ -514,30 +431,21 @@ class Draft:
         return regions.with_members(self._members, self.labels[-1] if self._is_new else None)
 
     def _all_separators(self) -> Separators:
-        base = self._base
-        if self._replaces_all:
-            base = Separators(self.examples.width, self.far)
-        row = None if self._replaces_all else self._row
-        return base.replaced(self._separators, len(self.labels), row)
+        base = Separators(self.scores) if self._replaces_all else self._base
+        return base.replaced(self._separators, self.scores)
 
     def _move(self) -> Move | None:
         if not self._moved or self._relabelled or self._added < 0 or self._dropped:
             return None
-        if self._regrouped or self._expanded or (self._replaces_all and self.far is not None):
-            return None  # other regions or columns, or too many separators to keep
         state, before = self.state, self.state.separators
-        if len(self._removed) and before.far is not None:
+        if self._regrouped or self._expanded or (self._replaces_all and self.scores.near_classes):
+            return None  # other regions or columns, or too many separators to keep
+        if len(self._removed) and before.has_far:
             return None  # the weights of far pairs are computed from rows that are gone
         moved = [pair for pair in self._moved if pair < pair_count(len(state.regions))]
-        row, far = self._row, before.far
-        if row is not None and far is not None:
-            row = far.class_row(row.c) if row.c < far.count else None
-        if far is None:
-            earlier = {pair: before[pair] for pair in moved}
-        else:  # the priors of far pairs are not needed, and there may be very many
-            earlier = {pair: before.records.get(pair, FAR) for pair in moved}
+        earlier = {pair: before.records.get(pair) for pair in moved}
         origin = state.frame.geometry.origin
-        return Move(earlier, row, len(state.regions), self._added, origin)
+        return Move(earlier, before.scores, len(state.regions), self._added, origin)
 
     def _violations(self) -> tuple[Ints, Ints]:
         # The places whose violation count changes, and the new counts. In separators that were not

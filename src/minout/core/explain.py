@@ -7,7 +7,7 @@ import numpy as np
 
 from minout import kernels
 from minout._typing import Floats, Id, Ints, Label
-from minout.core.separators import pair_number
+from minout.core.regions import pair_number
 from minout.core.state import State
 from minout.maths import by_column, slopes
 

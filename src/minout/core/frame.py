@@ -20,7 +20,7 @@ from minout.core.regions import region_count
 from minout.core.settings import Settings
 from minout.core.table import RowTable, columns
 from minout.errors import NotConverged
-from minout.maths import NO_EXPANSION, Expansion, Geometry, Prior
+from minout.maths import NO_EXPANSION, Expansion, Geometry
 
 WIDEST_METRIC = 4_096
 """With more columns than this (a matrix of 134 MB), `whiten` is used only if the user sets it."""
@@ -104,14 +104,6 @@ class Frame(NamedTuple):
         geometry = Geometry(moments.shift, ones, ones)
         images = Images(geometry, x.dtype)
         return cls(settings.first_choice(), geometry, moments, Schedule(), images)
-
-    def starts(self) -> Callable[[int, int], Prior]:
-        """Return a function that returns the prior of the separator of two regions."""
-        if not self.choice.lda_prior:
-            nowhere = Prior(np.zeros(len(self.geometry.origin)), 0.0)
-            return lambda _, __: nowhere
-        means = self.moments.means()
-        return lambda low, high: maths.prior(self.geometry, means[low], means[high])
 
 
 class Distinct(NamedTuple):

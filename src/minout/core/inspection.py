@@ -10,7 +10,7 @@ from minout._typing import Floats, Id, Ints, Label
 from minout.core.choice import Choice
 from minout.core.frame import Schedule
 from minout.core.moments import RunningMoments
-from minout.core.separators import pairs_between, regions_of
+from minout.core.regions import pairs_between, regions_of
 from minout.core.state import State
 
 Name = Label | tuple[Label, int]
@@ -130,5 +130,5 @@ def _separator(state: State, pair: int) -> SeparatorView:
         pool.prior.b,
         state.names(misfits),
         state.names(pending),
-        state.separators.far is not None and state.separators[pair].is_far,
+        not state.separators.scores.near[pair],
     )

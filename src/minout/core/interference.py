@@ -10,12 +10,11 @@ import numpy as np
 
 from minout._typing import Bools, Floats, Id, Ints, Label
 from minout.core.examples import About
-from minout.core.regions import among
-from minout.core.separators import NO_PLACES, SUFFICIENT_MARGIN, pair_number, regions_of
+from minout.core.plan import Plan, Row, plan_to_teach
+from minout.core.regions import NO_PLACES, among, pair_number, regions_of
 from minout.core.state import Move, State
-from minout.core.step import renewal_due
 from minout.core.table import activations
-from minout.core.window import Ages, falling_out
+from minout.core.window import Ages
 from minout.errors import InvalidInputError
 from minout.maths import interfered as interfered_by
 
@@ -60,10 +59,13 @@ class WhatIf(NamedTuple):
         The separators that would not move yet, although the margin of the example in them is low:
         the example would wait in them.
     refresh : bool
-        Whether origin, scale, metric or priors would also be computed again, which moves more
-        separators.
+        Whether a refresh is due. It moves every separator, so every stored example could be
+        disturbed; `neurons` has only those of the example's own region.
     forgotten : tuple of id
         The examples that would fall out of the window (`keep`).
+    is_out : bool
+        Whether the example is itself too old for the window: it would not be stored, and nothing
+        would change.
     """
 
     neurons: dict[Neuron, tuple[Id, ...]]
@@ -71,6 +73,7 @@ class WhatIf(NamedTuple):
     pending: tuple[Neuron, ...]
     refresh: bool
     forgotten: tuple[Id, ...] = ()
+    is_out: bool = False
 
     @classmethod
     def nothing(cls) -> "WhatIf":
@@ -86,54 +89,36 @@ def what_if(state: State, x: Floats, label: Label, time: float = 0.0) -> WhatIf:
     evaluated are the examples of the region's label and of the regions on the other side of the
     neurons that move, and the misfits.
     """
-    regions = state.regions
-    about = About(time=time, serial=state.taught)
-    out, is_out = falling_out(state, label, about, lambda: Ages(state))
-    if is_out:
-        return WhatIf.nothing()
-    c, margins = state.placed(state.expanded(x[None])[0], label)
-    due = renewal_due(state, c, out)
-    pending, moving = [], _losing(state, out, c)
-    if c is not None:
-        others = _others(state, c, len(regions))
-        for o in [o for o in others if due or margins[o] < SUFFICIENT_MARGIN]:
-            if not due and (c, o) not in moving and _waits(state, c, o, margins[o], out):
-                pending.append((regions.labels[min(c, o)], regions.labels[max(c, o)]))
-            else:
-                moving.add((c, o))
-    neurons, disturbed = _disturbed(state, moving)
-    if c is None:
+    row, about = Row(state.expanded(x[None])[0], label), About(time=time, serial=state.taught)
+    planned = plan_to_teach(state, row, about, lambda: Ages(state))
+    if planned.is_out:
+        return WhatIf.nothing()._replace(is_out=True)
+    regions, out, pairs = state.regions, planned.out, _moving(state, planned)
+    neurons, disturbed = _disturbed(state, {regions_of(pair) for pair in pairs})
+    if planned.region is None:
         for name in regions.names:
             gained = [_unclipped(state, o) for o in regions.of(name)]
             neurons[name, label], disturbed = gained, disturbed + gained
+    if planned.refresh:
+        disturbed = [state.examples.places()]
+    waits = [(regions.labels[a], regions.labels[b]) for a, b in map(regions_of, planned.waits)]
     return WhatIf(
         {neuron: _names(state, each, out) for neuron, each in neurons.items()},
         _names(state, disturbed, out),
-        tuple(dict.fromkeys(pending)),
-        due,
+        tuple(dict.fromkeys(waits)),
+        planned.refresh,
         state.names(out),
     )
 
 
-def _losing(state: State, out: Ints, region: int | None) -> set[tuple[int, int]]:
-    # The pairs of regions whose separators move, or are dropped, when examples leave and one is
-    # added to a region.
-    regions, found = state.regions, set()
-    for c in np.unique(state.examples.regions[out]).tolist():
-        is_emptied = c != region and np.isin(regions.members[c].places, out).all()
-        for o in _others(state, c, len(regions)):
-            old = state.separators[pair_number(c, o)]
-            new, rows = old.after(out), _rows(state, c, o, out) + (region in (c, o))
-            if is_emptied or (new.left > old.left and not new.may_wait(0, rows)):
-                found |= {(c, o), (o, c)}
-    return found
-
-
-def _rows(state: State, c: int, o: int, out: Ints) -> int:
-    # The number of examples of two regions after some have left.
-    members = state.regions.members
-    gone = np.isin(state.examples.regions[out], [c, o])
-    return members[c].count + members[o].count - int(np.count_nonzero(gone))
+def _moving(state: State, planned: Plan) -> set[int]:
+    # The pairs whose separators move or are dropped; those that are added have no number yet.
+    pairs, count = set(planned.settled), len(state.regions)
+    of = [planned.region] if planned.renews or planned.refresh else []
+    for c in [*planned.emptied, *of]:
+        if c is not None:
+            pairs |= {pair_number(c, o) for o in _others(state, c, count)}
+    return pairs
 
 
 def _disturbed(
@@ -167,13 +152,6 @@ def _others(state: State, unit: int, count: int) -> list[int]:
 def _names(state: State, places: list[Ints], but: Ints) -> tuple[Id, ...]:
     found = np.unique(np.concatenate([NO_PLACES, *places]))
     return state.names(found[~among(found, but)])
-
-
-def _waits(state: State, c: int, o: int, margin: float, out: Ints) -> bool:
-    separator = state.separators[pair_number(c, o)]
-    if separator.is_far:
-        return False
-    return separator.after(out).waits(margin, _rows(state, c, o, out) + 1)
 
 
 def partition(state: State) -> dict[Neuron, Sets]:

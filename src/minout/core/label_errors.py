@@ -198,7 +198,7 @@ def suspects(state: State, n: int | None, *, likely: bool = False) -> list[Suspe
 def slacks(state: State) -> Floats:
     """Return the sum of the slacks of each example, by place."""
     total = np.zeros(state.examples.end)
-    for pair in state.separators.stored(state.regions.order.owner):
+    for pair in state.separators.stored():
         pool = state.separators[pair].pool
         slack = state.frame.choice.lam * pool.alpha / state.examples.weights[pool.places]
         np.add.at(total, pool.places, slack)

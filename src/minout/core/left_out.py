@@ -12,7 +12,7 @@ import numpy as np
 from minout import kernels, maths
 from minout._typing import Floats, Ints
 from minout.core.pool import Pool, Problem
-from minout.core.separators import NO_PLACES, regions_of
+from minout.core.regions import NO_PLACES, regions_of
 from minout.core.state import State
 
 PAIRS = 64
@@ -57,7 +57,7 @@ NONE = LeftOut(NO_PLACES, NO_PLACES, np.empty(0))
 
 def left_out_margins(state: State) -> LeftOut:
     """Return the margin of every support vector of every separator, without it."""
-    pairs = state.separators.stored(state.regions.order.owner)
+    pairs = state.separators.stored()
     size = min(PAIRS, len(pairs) // 8 + 1)
     pieces = [pairs[i : i + size] for i in range(0, len(pairs), size)]
     problem = state.problem()
@@ -151,7 +151,7 @@ def _scores(state: State, places: Ints, left_out: LeftOut) -> Floats:
 def _margins_in(state: State, X: Floats, c: int) -> Floats:
     # The margins that rows (n, d) would have in region c: (n, regions), inf within its label.
     separators, owner = state.separators, state.regions.order.owner
-    if separators.far is not None:
+    if separators.has_far:
         return np.array([state.margins(x, c) for x in X])
     out, others = np.full((len(X), len(owner)), np.inf), np.flatnonzero(owner != owner[c])
     low, high = np.minimum(others, c), np.maximum(others, c)

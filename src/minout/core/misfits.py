@@ -10,7 +10,7 @@ import numpy as np
 
 from minout._typing import Id, Ints
 from minout.core.examples import Examples
-from minout.core.separators import NO_PLACES
+from minout.core.regions import NO_PLACES
 from minout.core.state import State
 
 

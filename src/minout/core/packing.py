@@ -18,14 +18,15 @@ from minout._typing import Floats, Id, Ints, Label
 from minout.codecs import ExactCodec, described
 from minout.core.choice import Choice
 from minout.core.examples import About, Columns, Examples
-from minout.core.far import FarPairs, Support
 from minout.core.frame import Frame, Schedule
 from minout.core.images import Images
 from minout.core.misfits import listed_in
 from minout.core.moments import RunningMoments
 from minout.core.pool import Pool
-from minout.core.regions import Members, Regions
-from minout.core.separators import FAR, NO_PLACES, NO_PRIOR, Separator, Separators, regions_of_all
+from minout.core.regions import NO_PLACES, Members, Regions, regions_of_all
+from minout.core.scores import FIELDS as SCORES
+from minout.core.scores import ClassScores
+from minout.core.separators import NO_PRIOR, Bounds, Separator, Separators, with_prior
 from minout.core.settings import Settings
 from minout.core.state import State, Widths
 from minout.core.validation import (
@@ -39,15 +40,14 @@ from minout.core.validation import (
     expect,
     places_of,
 )
-from minout.maths import NO_EXPANSION, Geometry, Prior
+from minout.maths import NO_EXPANSION, Geometry
 
 Arrays = dict[str, NDArray[Any]]
 
 HATS = ("of", "left", "middle", "right", "height")
 MISSING = {"fill": "fill", "of": "missing", "mark": "mark"}
 """Fields of an expansion: those of hat functions, and those of missing values by their names."""
-FAR_ROWS = ("mean", "V", "square", "half", "counts", "reach")
-SHARED = ("sums", "scatter", "metric", "hats", "far", "memory")
+SHARED = ("sums", "scatter", "metric", "hats", "scores", "memory")
 """The parts of a state that all separators, or all rows, share; see `shared`."""
 LEAST = 64  # up to so many places of forgotten examples are left as they are
 
@@ -109,7 +109,7 @@ def summary(state: State) -> dict[str, Any]:
 
 def shared(state: State, part: str) -> Arrays:
     """Return the arrays of one part of what all separators share; none if there are none."""
-    moments, geometry, far = state.frame.moments, state.frame.geometry, state.separators.far
+    moments, geometry, scores = state.frame.moments, state.frame.geometry, state.separators.scores
     arrays: Arrays = {}
     if part == "sums":
         sums = (moments.shift, moments.counts, moments.sums, moments.squares)
@@ -126,13 +126,10 @@ def shared(state: State, part: str) -> Arrays:
             arrays = {name: expansion[name] for name in HATS}
         if len(expansion["fill"]):
             arrays |= {f"missing.{name}": expansion[field] for name, field in MISSING.items()}
-    elif part == "far" and far is not None:
-        m = far.count
-        arrays = {name: getattr(far, name)[:m] for name in FAR_ROWS}
-        arrays["scale"] = far.scale[:m, :m][np.tril_indices(m, -1)]
-        arrays["near"] = far.near[:m, :m][np.tril_indices(m, -1)]
-        arrays["near_classes"] = np.array([far.near_classes])
-        arrays["within"] = np.array([far.within])
+    elif part == "scores" and state.choice.lda_prior and len(scores.V):
+        arrays = {name: getattr(scores, name) for name in SCORES}
+        arrays["within"] = np.array([scores.within])
+        arrays["near_classes"] = np.array([scores.near_classes or 0])
     elif part == "memory" and state.examples.codec is not None:
         own = described(state.examples.codec)[1].items()
         arrays = {f"{MEMORY}{name}": each for name, each in own}
@@ -141,14 +138,13 @@ def shared(state: State, part: str) -> Arrays:
 
 def shared_objects(state: State) -> dict[str, tuple[Any, ...]]:
     """Return the objects that each part is made of: if they are the same, so is the part."""
-    moments, geometry, far = state.frame.moments, state.frame.geometry, state.separators.far
-    rows = () if far is None else tuple(getattr(far, name) for name in (*FAR_ROWS, "scale", "near"))
+    moments, geometry = state.frame.moments, state.frame.geometry
     return {
         "sums": (moments.shift, moments.counts, moments.sums, moments.squares),
         "scatter": (moments.scatter,),
         "metric": (geometry.origin, geometry.K, geometry.precision),
         "hats": tuple(state.examples.expansion),
-        "far": rows,
+        "scores": tuple(state.separators.scores),
         "memory": (state.examples.codec,),
     }
 
@@ -156,17 +152,12 @@ def shared_objects(state: State) -> dict[str, tuple[Any, ...]]:
 def separator_record(state: State, pair: int) -> SeparatorRecord:
     """Return what is stored for a pair."""
     one, keys = state.separators.records[pair], state.examples.keys
-    arrays: Arrays = {"misfits": keys[one.misfits]}
-    if one.is_far:
-        support = one.support
-        arrays |= {"support": keys[support.places], "coef": support.coef}
-        arrays["bounds"] = np.array([support.floor, support.ceiling, support.norm])
-        return SeparatorRecord(one.w, 0.0, arrays)
     pool = one.pool
-    arrays |= {"pool": keys[pool.places], "alpha": pool.alpha, "idle": pool.idle}
-    arrays |= {"pending": keys[one.pending], "left": np.array([one.left])}
-    if state.separators.far is None and (pool.prior.w.any() or pool.prior.b):
-        arrays |= {"prior.w": pool.prior.w, "prior.b": np.array([pool.prior.b])}
+    arrays: Arrays = {"pool": keys[pool.places], "alpha": pool.alpha, "idle": pool.idle}
+    arrays |= {"misfits": keys[one.misfits], "pending": keys[one.pending]}
+    arrays |= {"left": np.array([one.left])}
+    if one.is_far:
+        arrays["bounds"] = np.array(one.bounds)
     return SeparatorRecord(one.w, one.b, arrays)
 
 
@@ -214,8 +205,6 @@ def updated(known: State, about: Any, update: Update) -> State:
     is_same = (about["width"], about["dtype"]) == (examples.given.shape[1], examples.given.dtype)
     if not is_same or "memory" in update.shared or labels != about["labels"][: len(labels)]:
         raise NotAnUpdateError
-    if known.separators.far is None and (update.gone_pairs or update.shared.get("far")):
-        raise NotAnUpdateError
     ids, _, _, corrected = update.examples
     d = check_shared(about, update.shared, examples.codec, examples.width)
     check_examples(about, update.examples, examples.codec)
@@ -260,18 +249,20 @@ def _updated_examples(examples: Examples, update: Update) -> Examples:
 def _finished(known: State, about: Any, update: Update) -> State:
     # A state that has its examples, regions and corrections; the rest is in the records.
     examples, owner = known.examples, known.regions.order.owner
-    far, base, changed = known.separators.far, known.separators, dict[int, Separator]()
-    if update.shared.get("far"):
-        far = _far(update.shared["far"], examples.width)
-    if far is not base.far or base.W.shape[1] != examples.width:
-        base, changed = Separators(examples.width, far), dict(base.records)
-    lists = check_separators(update.separators, examples, owner, has_far=far is not None)
-    changed |= _separators(update.separators, lists, examples, has_far=far is not None)
-    changed |= dict.fromkeys(update.gone_pairs, FAR)
-    frame = _frame(known.frame, about, update.shared, examples, has_far=far is not None)
-    separators = base.replaced(changed, len(owner))
-    if separators.far is not None:
-        _complete_far(separators, separators.far, frame, examples)
+    base, scores, changed = known.separators, known.separators.scores, dict[int, Separator]()
+    if update.shared.get("scores"):
+        scores = _scores(update.shared["scores"])
+    elif not about["choice"]["lda_prior"]:
+        scores = ClassScores.zero(owner, examples.width)
+    expect(len(scores.V) == len(owner), "scores")
+    if base.W.shape[1] != examples.width:
+        base, changed = Separators(scores), dict(base.records)
+    lists = check_separators(update.separators, examples, owner, scores.near)
+    changed |= _separators(update.separators, lists, examples)
+    changed |= {pair: with_prior(None, pair, scores) for pair in update.gone_pairs}
+    frame = _frame(known.frame, about, update.shared, examples, has_far=bool(scores.near_classes))
+    separators = base.replaced(changed, scores)
+    _complete(separators, frame, examples)
     old = [known.separators.misfits(pair) for pair in changed]
     new = [separators.misfits(pair) for pair in changed]
     examples = _with_violations(examples, old, new)
@@ -289,12 +280,18 @@ def _finished(known: State, about: Any, update: Update) -> State:
     )
 
 
-def _complete_far(separators: Separators, far: FarPairs, frame: Frame, examples: Examples) -> None:
+def _scores(arrays: Arrays) -> ClassScores:
+    by_name: dict[str, Any] = {name: arrays[name] for name in SCORES}
+    near = int(arrays["near_classes"][0]) or None
+    return ClassScores(**by_name, within=float(arrays["within"][0]), near_classes=near)
+
+
+def _complete(separators: Separators, frame: Frame, examples: Examples) -> None:
     # Near pairs have weights, and no others; kernels need the images of all support vectors.
-    low, high = far.near_pairs()
-    weighty = [pair for pair, each in separators.records.items() if not each.is_far]
-    expect((high * (high - 1) // 2 + low).tolist() == sorted(weighty), "near")
-    used = [each.support.places for each in separators.records.values()]
+    near = np.flatnonzero(separators.scores.near)
+    records = separators.records.items()
+    expect(sorted(pair for pair, each in records if not each.is_far) == near.tolist(), "near")
+    used = [each.pool.places for _, each in records if each.is_far]
     places = np.unique(np.concatenate([NO_PLACES, *used]))
     if len(places):
         frame.images.of(examples.table, places)
@@ -376,46 +373,20 @@ def _tupled(value: Any) -> Any:
 
 
 def _separators(
-    records: Mapping[int, SeparatorRecord],
-    lists: Mapping[str, list[Ints]],
-    examples: Examples,
-    *,
-    has_far: bool,
+    records: Mapping[int, SeparatorRecord], lists: Mapping[str, list[Ints]], examples: Examples
 ) -> dict[int, Separator]:
     # `lists` has the places of the examples that the records name, in the order of the records.
     found: dict[int, Separator] = {}
     lows, _ = regions_of_all(np.array(list(records), dtype=np.int64))
-    nothing = np.zeros(examples.width)
     named = zip(records.items(), lows.tolist(), *lists.values(), strict=True)
-    for (pair, record), low, misfits, pending, pool, support in named:
+    for (pair, record), low, misfits, pending, pool in named:
         arrays = record.arrays
-        if "support" in arrays:
-            own = Support(support, arrays["coef"], *arrays["bounds"].tolist())
-            found[pair] = FAR._replace(misfits=misfits, support=own)
-            continue
-        prior = NO_PRIOR if has_far else Prior(nothing, 0.0)
-        if "prior.w" in arrays:
-            prior = Prior(arrays["prior.w"], float(arrays["prior.b"][0]))
         signs = np.where(examples.regions[pool] == low, 1.0, -1.0)
-        rows = Pool.restored(prior, pool, signs, arrays["alpha"], arrays["idle"])
+        rows = Pool.restored(NO_PRIOR, pool, signs, arrays["alpha"], arrays["idle"])
+        bounds = Bounds(*arrays["bounds"].tolist()) if "bounds" in arrays else Bounds()
         left = int(arrays["left"][0])
-        found[pair] = Separator(record.w, record.b, rows, misfits, pending, left=left)
+        found[pair] = Separator(record.w, record.b, rows, misfits, pending, left, bounds)
     return found
-
-
-def _far(arrays: Arrays, width: int) -> FarPairs:
-    m = len(arrays["half"])
-    far = FarPairs(width, int(arrays["near_classes"][0]), float(arrays["within"][0]))
-    far.make_room(m, exactly=True)
-    far.count = m
-    for name in FAR_ROWS:
-        getattr(far, name)[:] = arrays[name]
-    half = np.tril_indices(m, -1)
-    for name in ("scale", "near"):
-        whole = getattr(far, name)
-        whole[half] = arrays[name]
-        whole[half[::-1]] = arrays[name]
-    return far
 
 
 def _square(name: str, A: Floats) -> Arrays:

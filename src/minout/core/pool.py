@@ -131,12 +131,12 @@ class Pool:
         twin.alpha, twin.idle = self.alpha, self.idle
         return twin
 
-    def widened(self, prior: Prior) -> "Pool":
+    def widened(self) -> "Pool":
         """Return the same pool for rows with more columns, in which all of its rows have 0.
 
         Warm-start data of solves in the primal are dropped; they are made again when needed.
         """
-        twin = self.with_prior(prior)
+        twin = self.with_prior(self.prior)
         twin._warm_start = self._warm_start._replace(sums=None, u=None, departed=None)
         return twin
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from minout import kernels
 from minout._typing import Bools, Floats, Ints
-from minout.core.far import lengths
-from minout.core.separators import Proposal, Separators, pair_count
+from minout.core.regions import pair_count
+from minout.core.separators import Proposal, Separators
 from minout.core.state import State
 from minout.core.state import pieces as pieces_of
 
@@ -43,7 +43,7 @@ class Winners(NamedTuple):
 def winners(state: State, X: Floats) -> Winners:
     """Return the winner of each row of X (n, d): what the highest of all scores would be."""
     X = state.expanded(X)
-    if state.separators.far is not None:
+    if state.separators.has_far:
         return _far_winners(state, X)
     separators, origin, order = state.separators, state.frame.geometry.origin, state.regions.order
     W, b, at, regions = separators.W, separators.b, separators.at, len(state.regions)
@@ -89,7 +89,7 @@ def _far_winners(state: State, X: Floats) -> Winners:
     found, scores = np.empty(len(X), dtype=np.int64), np.empty(len(X))
 
     def decide(rows: slice) -> int:
-        norms, into = lengths(geometry, X[rows]), (found[rows], scores[rows])
+        norms, into = state.lengths(X[rows]), (found[rows], scores[rows])
         number: int = kernels.far_winners(far, X[rows], geometry.origin, norms, order, *into)
         return number
 

@@ -1,8 +1,11 @@
 """Regions: a label has one region or more, and each stored example belongs to one.
 
-A separator stands between two regions of different labels.
+A separator stands between two regions of different labels. That of regions low < high has the
+number high(high - 1)/2 + low and is positive on the side of low. The kernels number them alike.
+Numbers of two regions of one label are not used.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -36,6 +39,47 @@ def overlap(places: Ints, others: Ints) -> bool:
 def without(places: Ints, others: Ints) -> Ints:
     """Return the places except some others: the same array if it has none of them."""
     return places[~among(places, others)] if overlap(places, others) else places
+
+
+def pair_number(a: int, b: int) -> int:
+    """Return the number of the separator of regions a and b."""
+    high, low = max(a, b), min(a, b)
+    return high * (high - 1) // 2 + low
+
+
+def pair_numbers(a: Ints | int, b: Ints | int) -> Ints:
+    """Return the numbers of the separators of regions a and b, element by element."""
+    high, low = np.maximum(a, b), np.minimum(a, b)
+    return np.asarray(high * (high - 1) // 2 + low)
+
+
+def regions_of(pair: int) -> tuple[int, int]:
+    """Return the regions (low, high) of a separator."""
+    high = (1 + math.isqrt(8 * pair + 1)) // 2
+    return pair - high * (high - 1) // 2, high
+
+
+def regions_of_all(pairs: Ints) -> tuple[Ints, Ints]:
+    """Return the regions low and high of some separators."""
+    high = ((1.0 + np.sqrt(8.0 * pairs + 1.0)) / 2.0).astype(np.int64)
+    high -= high * (high - 1) // 2 > pairs  # rounding
+    high += high * (high + 1) // 2 <= pairs
+    return pairs - high * (high - 1) // 2, high
+
+
+def pair_count(regions: int) -> int:
+    """Return how many numbers of separators there are with a number of regions."""
+    return regions * (regions - 1) // 2
+
+
+def pairs_between(owner: Ints) -> list[int]:
+    """Return the numbers of all pairs of regions of different labels, ascending."""
+    parts = [
+        pair_count(high) + np.flatnonzero(owner[:high] != owner[high])
+        for high in range(1, len(owner))
+    ]
+    between: list[int] = np.concatenate([NO_PLACES, *parts]).tolist()
+    return between
 
 
 def region_count(rows: int, most: int) -> int:

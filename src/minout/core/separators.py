@@ -1,24 +1,29 @@
-"""The separators: one per pair of regions of different labels, and an index of misfits.
+"""The separators: one per pair of regions of different labels, by number (`core/regions.py`)."""
 
-The separator of regions low < high has the number high(high - 1)/2 + low and is positive on the
-side of low. The kernels number them alike. Numbers of two regions of one label are not used.
-"""
-
-import math
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from minout import kernels
 from minout._typing import Floats, Ints
-from minout.core.far import NO_SUPPORT, NO_WEIGHTS, ClassRow, FarPairs, Support, pool_of
-from minout.core.pool import Pool
-from minout.core.regions import overlap
+from minout.core.images import Images
+from minout.core.pool import Pool, Problem
+from minout.core.regions import (
+    NO_PLACES,
+    among,
+    overlap,
+    pair_count,
+    pair_number,
+    pair_numbers,
+    regions_of,
+    without,
+)
+from minout.core.scores import ClassScores
 from minout.maths import Prior
 
 Slots = NDArray[np.int32]
-NO_PLACES: Ints = np.empty(0, dtype=np.int64)
 SUFFICIENT_MARGIN = 0.5
 """While streaming, a separator does not move as long as all margins in it reach this."""
 LARGE_POOL = 150  # if the pool has more rows than this, all examples with a low margin wait …
@@ -26,6 +31,25 @@ PENDING_SHARE = 0.03  # … until they are this share of the pool
 COSTLY = 1_000_000
 """If a check takes this many multiplications, examples with a low margin above 0 wait …"""
 FITTED_SHARE = 0.1  # … until they are this share of the pool
+ROUNDING = 1e-6
+"""By how much bounds on corrections are widened, as a share of the terms that they bound.
+
+The terms are computed in float64; with a metric of condition 1e8 they are off by less than 1e-8.
+"""
+NO_WEIGHTS: Floats = np.empty(0)
+NO_PRIOR = Prior(NO_WEIGHTS, 0.0)
+
+
+class Bounds(NamedTuple):
+    """Bounds on the corrections of a far pair.
+
+    Their sum at z = x - origin is between floor - norm·‖z‖ and ceiling + norm·‖z‖, in the norm of
+    the metric.
+    """
+
+    floor: float = 0.0
+    ceiling: float = 0.0
+    norm: float = 0.0
 
 
 class Separator(NamedTuple):
@@ -33,8 +57,8 @@ class Separator(NamedTuple):
 
     `pending` are places with a margin below the bound that wait for the next settle; those at 0 or
     less are also among the misfits. `left` is the number of support vectors that have fallen out of
-    the window since the last settle: until the next one, w still has their terms. For a far pair
-    (`core/far.py`) w is empty, and `support` is stored in place of the pool.
+    the window since the last settle: until the next one, w still has their terms. That of a far
+    pair has no w, and only support vectors in its pool, with bounds on their terms.
     """
 
     w: Floats
@@ -42,8 +66,8 @@ class Separator(NamedTuple):
     pool: Pool
     misfits: Ints
     pending: Ints = NO_PLACES
-    support: Support = NO_SUPPORT
     left: int = 0
+    bounds: Bounds = Bounds()
 
     @property
     def is_far(self) -> bool:
@@ -52,9 +76,7 @@ class Separator(NamedTuple):
 
     def holds(self, places: Ints) -> bool:
         """Return whether one of some places is a candidate, pending or a misfit here."""
-        candidates = self.support.places if self.is_far else self.pool.places
-        parts = (candidates, self.pending, self.misfits)
-        return any(overlap(part, places) for part in parts)
+        return any(overlap(part, places) for part in (self.pool.places, self.pending, self.misfits))
 
     def waits(self, margin: float, rows: int) -> bool:
         """Return whether a new example with a low margin waits for the next settle.
@@ -62,6 +84,8 @@ class Separator(NamedTuple):
         That would check so many rows: those of both regions, the new one included.
         """
         size, waiting = len(self.pool.places), len(self.pending) + self.left + 1
+        if self.is_far:
+            return False
         if size > LARGE_POOL and waiting < PENDING_SHARE * size:
             return True
         return margin > 0.0 and self.may_wait(1, rows)
@@ -78,33 +102,51 @@ class Separator(NamedTuple):
         share = FITTED_SHARE if is_costly else PENDING_SHARE if size > LARGE_POOL else 0.0
         return waiting < share * size
 
-    def after(self, places: Ints) -> "Separator":
+    def without(self, places: Ints, problem: Problem) -> "Separator":
         """Return this separator without some examples; its weights stay as they are."""
-        leaving = np.isin(self.pool.places, places)
-        left = self.left + int(np.count_nonzero(self.pool.alpha[leaving] > 0.0))
-        pending = self.pending[~np.isin(self.pending, places)]
-        return self._replace(pool=self.pool.only(~leaving), left=left, pending=pending)
+        pool, leaving = self.pool, among(self.pool.places, places)
+        count = int(np.count_nonzero(pool.alpha[leaving] > 0.0))
+        return self._replace(
+            pool=pool.without(places, problem) if leaving.any() else pool,
+            misfits=without(self.misfits, places),
+            pending=without(self.pending, places),
+            left=self.left + count,
+        )
 
     def moved(self, number: Ints) -> "Separator":
         """Return the same separator after the example at place p has moved to number[p]."""
-        support = self.support._replace(places=number[self.support.places])
         return self._replace(
             pool=self.pool.moved(number),
             misfits=number[self.misfits],
             pending=number[self.pending],
-            support=support,
         )
 
-    @classmethod
-    def new(cls, width: int) -> "Separator":
-        """Return a separator that has not been solved yet."""
-        nowhere = np.zeros(width)
-        return cls(nowhere, 0.0, Pool(Prior(nowhere, 0.0)), NO_PLACES)
+
+def with_prior(record: Separator | None, pair: int, scores: ClassScores) -> Separator:
+    """Return the separator of a pair with its prior; a new one if there is no record of it."""
+    prior = scores.prior(pair)
+    if record is None:
+        w = np.zeros(len(prior.w)) if scores.near[pair] else NO_WEIGHTS
+        return Separator(w, 0.0, Pool(prior), NO_PLACES)
+    return record._replace(pool=record.pool.with_prior(prior))
 
 
-NO_PRIOR = Prior(NO_WEIGHTS, 0.0)
-NO_POOL = Pool(NO_PRIOR)
-FAR = Separator(NO_WEIGHTS, 0.0, NO_POOL, NO_PLACES)  # a far pair without support
+def far_separator(pool: Pool, problem: Problem) -> Separator:
+    """Return the separator of a far pair whose pool was solved; its misfits are not known yet."""
+    pool = pool.support(pool.prior)
+    coef = pool.signs * pool.alpha
+    bounds = Bounds()
+    if len(coef):
+        Z = problem.table[pool.places] - problem.geometry.origin
+        pictures, which = problem.images.of(problem.table, pool.places)
+        # The square of the corrections' norm is that of Σ coef·z in the metric.
+        products = pictures[which] @ Z.T
+        size, total = np.abs(coef), float(coef.sum())
+        square, lengths = abs(float(coef @ products @ coef)), np.sqrt(np.abs(products.diagonal()))
+        norm = (1.0 + ROUNDING) * np.sqrt(square) + ROUNDING * float(size @ lengths)
+        wide = ROUNDING * float(size.sum())
+        bounds = Bounds(total - wide, total + wide, float(norm))
+    return Separator(NO_WEIGHTS, 0.0, pool, NO_PLACES, bounds=bounds)
 
 
 class Proposal(NamedTuple):
@@ -119,77 +161,48 @@ class Proposal(NamedTuple):
     moves: int
 
 
-def pair_number(a: int, b: int) -> int:
-    """Return the number of the separator of regions a and b."""
-    high, low = max(a, b), min(a, b)
-    return high * (high - 1) // 2 + low
-
-
-def regions_of(pair: int) -> tuple[int, int]:
-    """Return the regions (low, high) of a separator."""
-    high = (1 + math.isqrt(8 * pair + 1)) // 2
-    return pair - high * (high - 1) // 2, high
-
-
-def regions_of_all(pairs: Ints) -> tuple[Ints, Ints]:
-    """Return the regions low and high of some separators."""
-    high = ((1.0 + np.sqrt(8.0 * pairs + 1.0)) / 2.0).astype(np.int64)
-    high -= high * (high - 1) // 2 > pairs  # rounding
-    high += high * (high + 1) // 2 <= pairs
-    return pairs - high * (high - 1) // 2, high
-
-
-def pair_count(regions: int) -> int:
-    """Return how many numbers of separators there are with a number of regions."""
-    return regions * (regions - 1) // 2
-
-
-def pairs_between(owner: Ints) -> list[int]:
-    """Return the numbers of all pairs of regions of different labels, ascending."""
-    parts = [
-        pair_count(high) + np.flatnonzero(owner[:high] != owner[high])
-        for high in range(1, len(owner))
-    ]
-    between: list[int] = np.concatenate([NO_PLACES, *parts]).tolist()
-    return between
-
-
 class Separators:
     """All separators by number, with weights packed for the kernels; never changed.
 
-    Without far pairs there is a record for each pair of regions that was solved. With them (`far`)
-    there is one for each near pair, and for far pairs with support vectors or misfits; the priors
-    of near pairs are not stored, but computed from the discriminants.
+    There is a record for each near pair, and for far pairs with support vectors or misfits. Priors
+    are not stored: they follow from the class scores (`core/scores.py`).
 
     W and b have spare capacity and are shared: a separator that moves gets a new row, behind those
-    that anybody sees. at[pair] is the row of a separator; row 0 is empty.
+    that anybody sees; likewise the support of a far pair, in the log. at[pair] is the row of a near
+    pair, minus the number of a far pair's support, or 0 for nothing; row 0 is empty.
 
     `moves` counts how often a separator was replaced. `proposal` is a cache for predictions, None
     if there is none (`core/prediction.py`).
     """
 
-    def __init__(self, width: int, far: FarPairs | None = None) -> None:
-        self.W: Floats = np.zeros((1, width))
+    def __init__(self, scores: ClassScores) -> None:
+        self.scores = scores
+        self.W: Floats = np.zeros((1, scores.V.shape[1]))
         self.b: Floats = np.zeros(1)
-        self.at: Slots = np.zeros(0, dtype=np.int32)
+        self.at: Slots = np.zeros(len(scores.scale), dtype=np.int32)
         self.records: dict[int, Separator] = {}
-        self.far = far
         self.moves = 0
         self.proposal: Proposal | None = None
         self._tail = [1]  # how many rows of the shared W are in use
+        self._log = _Log(1, 0)
         self._in_use: dict[int, Ints] = {}
 
+    @property
+    def has_far(self) -> bool:
+        """Whether there may be far pairs."""
+        return self.scores.near_classes is not None
+
     def __getitem__(self, pair: int) -> Separator:
+        return with_prior(self.records.get(pair), pair, self.scores)
+
+    def stored(self) -> list[int]:
+        """Return the numbers of the pairs for which something is stored, ascending."""
+        return sorted(self.records)
+
+    def support_of(self, pair: int) -> Pool:
+        """Return the pool of a pair without its prior."""
         record = self.records.get(pair)
-        if self.far is None:
-            return Separator.new(self.W.shape[1]) if record is None else record
-        low, high = regions_of(pair)
-        prior = self.far.prior(low, high)
-        if record is None:
-            return FAR._replace(pool=pool_of(NO_SUPPORT, prior))
-        if record.is_far:
-            return record._replace(pool=pool_of(record.support, prior))
-        return record._replace(pool=record.pool.with_prior(prior))
+        return Pool(NO_PRIOR) if record is None else record.pool
 
     def misfits(self, pair: int) -> Ints:
         """Return the places of the misfits of a separator."""
@@ -202,7 +215,7 @@ class Separators:
         return [pair for pair, record in records if len(record.pending) or record.left]
 
     def holding(self, pairs: Iterable[int], places: Ints) -> list[int]:
-        """Return the pairs for which `self[pair].holds(places)`."""
+        """Return the pairs of which the record holds one of some places."""
         records = self.records
         return [pair for pair in pairs if pair in records and records[pair].holds(places)]
 
@@ -218,44 +231,23 @@ class Separators:
             self._in_use[c] = np.concatenate([NO_PLACES, *parts])
         return self._in_use[c]
 
-    def stored(self, owner: Ints) -> list[int]:
-        """Return the numbers of the pairs for which something is stored, ascending.
-
-        owner[c] is the number of the label of region c.
-        """
-        return pairs_between(owner) if self.far is None else sorted(self.records)
-
-    def support_of(self, pair: int) -> Pool:
-        """Return a pool with the support vectors of a pair; its prior is a placeholder."""
-        record = self.records.get(pair)
-        if record is None:
-            return Pool(NO_PRIOR)
-        return pool_of(record.support, NO_PRIOR) if record.is_far else record.pool
-
     def drop_products(self) -> None:
         """Free the inner products of small pools: a cache."""
         for record in self.records.values():
             record.pool.drop_products()
 
-    def replaced(
-        self, changed: Mapping[int, Separator], regions: int, row: ClassRow | None = None
-    ) -> "Separators":
-        """Return these with some separators replaced, for so many regions.
+    def replaced(self, changed: Mapping[int, Separator], scores: ClassScores) -> "Separators":
+        """Return these with some separators replaced, and with class scores.
 
-        With far pairs, `row` is a new discriminant of a class; pairs that it makes near or far must
-        be among those that are replaced.
+        Pairs that the scores make near or far, or whose prior they change, must be among those that
+        are replaced.
         """
-        if not changed and row is None and len(self.at) == pair_count(regions):
+        if not changed and scores is self.scores:
             return self
-        twin = self._with_room(sum(not each.is_far for each in changed.values()))
-        known, twin.at = twin.at, np.zeros(pair_count(regions), dtype=np.int32)
+        twin = self._with_room(changed)
+        known, twin.at = twin.at, np.zeros(len(scores.scale), dtype=np.int32)
         twin.at[: len(known)] = known
-        twin.records, twin.moves = twin.records.copy(), self.moves + len(changed)
-        if self.far is not None and twin.far is self.far:
-            twin.far = self.far.twin()
-        if row is not None:
-            assert twin.far is not None
-            twin.far.set_class(row)
+        twin.scores, twin.moves = scores, self.moves + len(changed)
         for pair, separator in changed.items():
             twin._put(pair, separator)
         return twin
@@ -263,49 +255,46 @@ class Separators:
     def only(self, kept: list[int]) -> "Separators":
         """Return the separators between some regions, numbered again from 0."""
         number = {c: n for n, c in enumerate(kept)}
-        twin = self._shallow()
-        twin.far, twin.proposal = None if self.far is None else self.far.only(kept), None
-        twin.at, twin.records = np.zeros(pair_count(len(kept)), dtype=np.int32), {}
+        twin, index = self._shallow(), np.array(kept, dtype=np.int64)
+        twin.scores, twin.proposal, twin.records = self.scores.only(kept), None, {}
+        twin.at = np.zeros(pair_count(len(kept)), dtype=np.int32)
+        for high in range(1, len(kept)):
+            pairs = pair_numbers(index[:high], index[high])
+            twin.at[pair_count(high) : pair_count(high + 1)] = self.at[pairs]
         for pair, record in self.records.items():
             low, high = regions_of(pair)
             if low in number and high in number:
-                low, high = number[low], number[high]
-                twin.records[pair_number(low, high)] = record
-                twin.at[pair_number(low, high)] = self.at[pair]
-                if twin.far is not None and record.is_far:
-                    twin.far.put_support(low, high, record.support)
-                elif twin.far is not None:
-                    twin.far.put_near(low, high, int(self.at[pair]))
+                twin.records[pair_number(number[low], number[high])] = record
         return twin
 
     def moved(self, number: Ints) -> "Separators":
         """Return the same separators after the example at place p has moved to number[p]."""
+        moved = {pair: record.moved(number) for pair, record in self.records.items()}
         twin = self._shallow()
-        twin.records = {pair: record.moved(number) for pair, record in self.records.items()}
-        if self.far is not None:
-            twin.far = self.far.twin()
-            for pair, record in twin.records.items():
-                if record.is_far:
-                    twin.far.put_support(*regions_of(pair), record.support)
+        twin.records = moved
+        twin._rewrite_log(moved, 0, 0)
         return twin
+
+    def for_kernels(self, images: Images, owner: Ints) -> kernels.Far:
+        """Return what the kernels for far pairs take; all support vectors must have images."""
+        scores, pictures = self.scores, images.all_slots()
+        V, halves, scale = scores.V, scores.halves, scores.scale
+        pairs = scale, self.at, *self._log.arrays
+        return kernels.Far(V, halves, owner, *pairs, *pictures, self.W, self.b)
 
     def _put(self, pair: int, separator: Separator) -> None:
         # Replace a separator of a new object.
+        pool, self.at[pair] = separator.pool.with_prior(NO_PRIOR), 0
+        self.records.pop(pair, None)
         if separator.is_far:
-            assert self.far is not None
-            self.far.put_support(*regions_of(pair), separator.support)
-            self.at[pair] = 0
-            self.records.pop(pair, None)
-            if len(separator.support.places) or len(separator.misfits):
-                self.records[pair] = separator._replace(pool=NO_POOL)
+            if len(pool.places):
+                self.at[pair] = -self._log.write(pool, separator.bounds)
+            if len(pool.places) or len(separator.misfits):
+                self.records[pair] = separator._replace(pool=pool)
             return
         slot = self._tail[0]
         self._tail[0] = slot + 1
         self.W[slot], self.b[slot], self.at[pair] = separator.w, separator.b, slot
-        pool = separator.pool
-        if self.far is not None:
-            self.far.put_near(*regions_of(pair), slot)
-            pool = pool.with_prior(NO_PRIOR)
         self.records[pair] = separator._replace(w=self.W[slot], pool=pool)
 
     def _shallow(self) -> "Separators":
@@ -313,27 +302,64 @@ class Separators:
         vars(twin).update(vars(self), _in_use={})
         return twin
 
-    def _with_room(self, more: int) -> "Separators":
-        # A twin with free rows of W; the rows in use are copied if there are not enough.
-        twin = self._shallow()
-        if self._tail[0] + more <= len(self.b):
-            return twin
-        pairs = [pair for pair, record in self.records.items() if not record.is_far]
-        used = len(pairs) + 1
-        size = used + more + max(used, more)
-        twin.W, twin.b = np.zeros((size, self.W.shape[1])), np.zeros(size)
-        rows, twin._tail = self.at[pairs], [used]
-        twin.W[1:used], twin.b[1:used] = self.W[rows], self.b[rows]
-        twin.at = self.at.copy()
-        twin.at[pairs] = np.arange(1, used)
+    def _with_room(self, changed: Mapping[int, Separator]) -> "Separators":
+        # A twin with free rows of W and room in the log; what is in use is copied otherwise.
+        twin, far = self._shallow(), [each.pool for each in changed.values() if each.is_far]
         twin.records = self.records.copy()
-        if self.far is not None:
-            twin.far = self.far.twin()
-        for pair, slot in zip(pairs, range(1, used), strict=True):
-            twin.records[pair] = self.records[pair]._replace(w=twin.W[slot])
-            if twin.far is not None:
-                twin.far.put_near(*regions_of(pair), slot)
+        more, entries = len(changed) - len(far), sum(len(pool.places) for pool in far)
+        if self._tail[0] + more > len(self.b):
+            pairs = [pair for pair, record in self.records.items() if not record.is_far]
+            used = len(pairs) + 1
+            size = used + more + max(used, more)
+            twin.W, twin.b = np.zeros((size, self.W.shape[1])), np.zeros(size)
+            rows, twin._tail, twin.at = self.at[pairs], [used], self.at.copy()
+            twin.W[1:used], twin.b[1:used] = self.W[rows], self.b[rows]
+            twin.at[pairs] = np.arange(1, used)
+            for pair, slot in zip(pairs, range(1, used), strict=True):
+                twin.records[pair] = self.records[pair]._replace(w=twin.W[slot])
+        if not self._log.has_room(len(far), entries):
+            twin._rewrite_log(twin.records, len(far), entries)
         return twin
+
+    def _rewrite_log(self, records: Mapping[int, Separator], more: int, entries: int) -> None:
+        # A new log of the support of these records, with room for more.
+        far = {pair: each for pair, each in records.items() if each.is_far}
+        numbers = len(far) + more
+        entries += sum(len(each.pool.places) for each in far.values())
+        self._log, self.at = _Log(2 * numbers + 1, 2 * entries), self.at.copy()
+        for pair, each in far.items():
+            if len(each.pool.places):
+                self.at[pair] = -self._log.write(each.pool, each.bounds)
+
+
+class _Log:
+    """The support of far pairs, one after the other, each under its number from 1; append only."""
+
+    def __init__(self, numbers: int, entries: int) -> None:
+        self.start: Ints = np.zeros(numbers, dtype=np.int64)
+        self.size: Ints = np.zeros(numbers, dtype=np.int64)
+        self.bounds: Floats = np.zeros((numbers, 3))
+        self.places: Ints = np.zeros(entries, dtype=np.int64)
+        self.coef: Floats = np.zeros(entries)
+        self._used, self._numbers = 0, 1
+
+    @property
+    def arrays(self) -> tuple[Ints, Ints, Floats, Floats, Ints]:
+        """What the kernels take of it."""
+        return self.start, self.size, self.bounds, self.coef, self.places
+
+    def has_room(self, numbers: int, entries: int) -> bool:
+        """Return whether so many more supports of so many entries can be written."""
+        fits = self._numbers + numbers <= len(self.start) or not numbers
+        return fits and self._used + entries <= len(self.coef)
+
+    def write(self, pool: Pool, bounds: Bounds) -> int:
+        """Write a support, and return its number."""
+        number, start, end = self._numbers, self._used, self._used + len(pool.places)
+        self._numbers, self._used = number + 1, end
+        self.places[start:end], self.coef[start:end] = pool.places, pool.signs * pool.alpha
+        self.start[number], self.size[number], self.bounds[number] = start, end - start, bounds
+        return number
 
 
 def carried(pools: dict[int, Pool], places: Ints, before: Ints, after: Ints) -> dict[int, Pool]:

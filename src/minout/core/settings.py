@@ -17,7 +17,7 @@ from minout.maths import Blocks
 Auto = Literal["auto"]
 Keep = str | int | dict[str, int]
 NEAR_CLASSES = 32
-"""How many nearest classes of each are near, if the user does not say (`core/far.py`)."""
+"""How many nearest classes of each are near, if the user does not say (`core/scores.py`)."""
 MANY_CLASSES = 200  # the number of classes up to which all pairs are near, if the user does not say
 MOST_COLUMNS = 200  # columns are expanded to at most so many, if the user does not say
 

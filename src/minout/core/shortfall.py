@@ -7,13 +7,13 @@ bound on their rounding, exclude nearly all of them; the rest is computed in the
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from minout import kernels
 from minout._typing import Bools, Floats, Ints
 from minout.core.check import WORST
-from minout.core.far import ClassRow, FarPairs
 from minout.core.frame import Rows
+from minout.core.regions import pair_numbers
+from minout.core.scores import ClassScores
 from minout.core.table import RowTable, blocks, rows_at
 from minout.maths import Geometry
 
@@ -29,27 +29,15 @@ Low = dict[int, tuple[Ints, Floats]]
 """For each pair of classes, by number: places with a low margin, and their signs."""
 
 
-def _with_row(far: FarPairs, row: ClassRow) -> tuple[Floats, Floats]:
-    # V and half of all classes, with one replaced or added.
-    m = max(far.count, row.c + 1)
-    V, half = np.zeros((m, far.V.shape[1])), np.zeros(m)
-    V[: far.count], half[: far.count] = far.V[: far.count], far.half[: far.count]
-    V[row.c], half[row.c] = row.V, row.half
-    return V, half
-
-
 def low_around(
-    far: FarPairs, row: ClassRow, plain: Bools, geometry: Geometry, rows: Rows, bound: float
+    scores: ClassScores, c: int, plain: Bools, geometry: Geometry, rows: Rows, bound: float
 ) -> Low:
-    """Find low margins in the pairs of one class, whose discriminant is new.
-
-    plain (m,) tells the far pairs without support.
-    """
-    c, table, origin = row.c, rows.table, geometry.origin
-    V, half = _with_row(far, row)
+    """Find low margins in the far pairs of region c without support: those with plain[o], (m,)."""
+    table, origin, V, half = rows.table, geometry.origin, scores.V, scores.halves
     longest, exact = float(np.linalg.norm(V, axis=1).max()), np.dtype(np.float64)
     theirs = np.flatnonzero((rows.regions != c) & plain[rows.regions])
-    ours = rows.order[rows.regions == c]
+    ours, others = rows.order[rows.regions == c], np.flatnonzero(plain)
+    scale = scores.scale[pair_numbers(c, others)]
 
     def look_at_theirs(start: int) -> tuple[Ints, Ints, Ints]:
         # Members of other classes against this one.
@@ -57,9 +45,9 @@ def low_around(
         places, own = rows.order[some], rows.regions[some]
         X = table[places].astype(np.float64)
         with np.errstate(over="ignore", invalid="ignore"):  # then it is not known
-            margins = np.einsum("ij,ij->i", X - origin, V[own] - row.V) - (half[own] - row.half)
+            margins = np.einsum("ij,ij->i", X - origin, V[own] - V[c]) - (half[own] - half[c])
             margins -= _tolerance(_norms(X), longest, exact, origin)
-            low = ~(row.scale[own] * margins >= bound)
+            low = ~(scores.scale[pair_numbers(own, c)] * margins >= bound)
         return places[low], own[low], np.full(np.count_nonzero(low), c)
 
     def look_at_ours(start: int) -> tuple[Ints, Ints, Ints]:
@@ -67,53 +55,53 @@ def low_around(
         places = ours[start : start + BLOCK]
         X = table[places].astype(np.float64)
         G = (X - origin) @ V.T - half
-        margins = (G[:, c] - _tolerance(_norms(X), longest, exact, origin))[:, None] - G
-        which, others = np.nonzero(~(row.scale * margins >= bound) & plain)
-        return places[which], np.full(len(which), c), others
+        margins = (G[:, c] - _tolerance(_norms(X), longest, exact, origin))[:, None] - G[:, others]
+        which, found = np.nonzero(~(scale * margins >= bound))
+        return places[which], np.full(len(which), c), others[found]
 
     found = kernels.in_threads(look_at_theirs, range(0, len(theirs), BLOCK))
     found += [look_at_ours(start) for start in range(0, len(ours), BLOCK)]
-    return _decided(V, half, row.scale, found, geometry, table, bound, c)
+    return _decided(scores, found, geometry, table, bound)
 
 
-def low_anywhere(far: FarPairs, plain: Bools, geometry: Geometry, rows: Rows, bound: float) -> Low:
-    """Find low margins in all far pairs without support; plain (m, m) tells which these are."""
-    m, table, origin = far.count, rows.table, geometry.origin
-    V, half, scale = far.V[:m], far.half[:m], far.scale[:m, :m]
+def low_anywhere(
+    scores: ClassScores, plain: Bools, geometry: Geometry, rows: Rows, bound: float
+) -> Low:
+    """Find low margins in far pairs without support: those with plain[pair], by pair number."""
+    table, origin, V = rows.table, geometry.origin, scores.V
     turned = np.ascontiguousarray(V.T.astype(_precision(table, V)))
-    offset = half + V @ origin
-    longest = float(np.linalg.norm(V, axis=1).max())
+    offset = scores.halves + V @ origin
+    longest, regions = float(np.linalg.norm(V, axis=1).max()), np.arange(len(V))
 
     def look(start: int) -> tuple[Ints, Ints, Ints]:
         places, own = rows.order[start : start + BLOCK], rows.regions[start : start + BLOCK]
         X = table[places].astype(turned.dtype, copy=False)
+        is_other = regions != own[:, None]
+        pairs = np.where(is_other, pair_numbers(own[:, None], regions), 0)
         with np.errstate(over="ignore", invalid="ignore"):
             G = X @ turned - offset
             tolerance = _tolerance(_norms(X), longest, turned.dtype, origin)
             margins = (G[np.arange(len(own)), own] - tolerance)[:, None] - G
-            margins *= scale[own]
+            margins *= scores.scale[pairs]
         margins[~np.isfinite(G).all(axis=1)] = np.nan  # not known
-        which, others = np.nonzero(~(margins >= bound) & plain[own])
+        which, others = np.nonzero(~(margins >= bound) & plain[pairs] & is_other)
         return places[which], own[which], others
 
     found = kernels.in_threads(look, range(0, len(rows.order), BLOCK))
-    return _decided(V, half, scale, found, geometry, table, bound)
+    return _decided(scores, found, geometry, table, bound)
 
 
 def _decided(
-    V: Floats,
-    half: Floats,
-    scale: NDArray[np.float32],
+    scores: ClassScores,
     found: list[tuple[Ints, Ints, Ints]],
     geometry: Geometry,
     table: RowTable,
     bound: float,
-    c: int | None = None,
 ) -> Low:
     # The candidates whose margin is below the bound, by pair; the worst of them if there are many.
     places, own, others = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    margins = np.empty(len(places))
-    by_pair = scale[own, others] if c is None else scale[np.where(own == c, others, own)]
+    pairs, margins = pair_numbers(own, others), np.empty(len(places))
+    V, half, by_pair = scores.V, scores.halves, scores.scale[pairs]
 
     def decide(part: slice) -> None:
         for some in blocks(table, part.stop - part.start):
@@ -131,10 +119,8 @@ def _decided(
 
     kernels.in_threads(decide, _parts(len(places)))
     low = np.flatnonzero(margins < bound)
-    high_class, low_class = np.maximum(own, others)[low], np.minimum(own, others)[low]
-    pairs = high_class * (high_class - 1) // 2 + low_class
-    order = np.lexsort((places[low], margins[low], pairs))
-    numbers, starts = np.unique(pairs[order], return_index=True)
+    order = np.lexsort((places[low], margins[low], pairs[low]))
+    numbers, starts = np.unique(pairs[low][order], return_index=True)
     ends = np.append(starts[1:], len(order))[: len(starts)]
     result: Low = {}
     for number, start, end in zip(numbers.tolist(), starts.tolist(), ends.tolist(), strict=True):

@@ -10,19 +10,12 @@ from minout._typing import Floats, Id, Ints, Label
 from minout.codecs import ExactCodec
 from minout.core.choice import Choice
 from minout.core.examples import Examples
-from minout.core.far import ClassRow, lengths, pool_of
 from minout.core.frame import Frame
 from minout.core.pool import Problem
-from minout.core.regions import Members, Regions
+from minout.core.regions import NO_PLACES, Members, Regions, pair_count
 from minout.core.reports import Certificate, Refresh
-from minout.core.separators import (
-    NO_PLACES,
-    SUFFICIENT_MARGIN,
-    Separator,
-    Separators,
-    pair_count,
-    regions_of,
-)
+from minout.core.scores import ClassScores
+from minout.core.separators import ROUNDING, SUFFICIENT_MARGIN, Separator, Separators, with_prior
 from minout.core.settings import Settings
 from minout.core.window import Ages
 
@@ -41,12 +34,12 @@ class Widths(NamedTuple):
 class Move(NamedTuple):
     """The separators that the last step moved, as they were before it, by number.
 
-    With far pairs, `row` is the discriminant that was replaced. `regions` and `origin` are the
-    number of regions and the origin before the step, `added` the place of the row that it added.
+    None for one without a record. `scores`, `regions` and `origin` are the class scores, the number
+    of regions and the origin before the step, `added` the place of the row that it added.
     """
 
-    separators: dict[int, Separator]
-    row: ClassRow | None
+    separators: dict[int, Separator | None]
+    scores: ClassScores
     regions: int
     added: int
     origin: Floats
@@ -67,7 +60,7 @@ class State:
         if settings.missing == "mean":
             self.examples = self.examples.expanded_by(maths.filling(width))
         self.regions = Regions()
-        self.separators = Separators(width)
+        self.separators = Separators(ClassScores.zero(NO_PLACES, width))
         self.listed: dict[int, int] = {}  # how many misfits there are with each digest
         self.frame = Frame.first(settings, np.zeros(width, dtype=dtype), 0)
         self.widths = Widths()
@@ -158,9 +151,9 @@ class State:
         # Set the margins, and return the least; some may be missing if that is below `enough`.
         separators, geometry, owner = self.separators, self.frame.geometry, self.regions.order.owner
         W, b, at, origin = separators.W, separators.b, separators.at, geometry.origin
-        if separators.far is None:
+        if not separators.has_far:
             return float(kernels.region_margins(W, b, at, x, origin, owner, c, enough, out))
-        length, far = float(lengths(geometry, x[None])[0]), self.far()
+        length, far = float(self.lengths(x[None])[0]), self.far()
         return float(kernels.far_margins(far, x, origin, length, c, SUFFICIENT_MARGIN, out))
 
     def placed(self, x: Floats, label: Label) -> tuple[int | None, Floats]:
@@ -201,33 +194,35 @@ class State:
             kernels.scores(W, b, at, X[rows], origin, owner, out[rows])
 
         def compute_far(rows: slice) -> None:
-            norms = lengths(self.frame.geometry, X[rows])
-            kernels.far_scores(self.far(), X[rows], origin, norms, out[rows])
+            kernels.far_scores(self.far(), X[rows], origin, self.lengths(X[rows]), out[rows])
 
-        work = compute if self.separators.far is None else compute_far
+        work = compute_far if separators.has_far else compute
         kernels.in_threads(work, pieces(len(X), X.shape[1] * pair_count(len(self.regions))))
         return out
 
     def far(self) -> kernels.Far:
         """Return what the kernels for far pairs take."""
-        separators, owner = self.separators, self.regions.order.owner
-        assert separators.far is not None
-        return separators.far.for_kernels(self.frame.images, owner, separators.W, separators.b)
+        return self.separators.for_kernels(self.frame.images, self.regions.order.owner)
+
+    def lengths(self, X: Floats) -> Floats:
+        """Return the norm of each expanded row less the origin in the metric, rounded up."""
+        Z, K = X - self.frame.geometry.origin, self.frame.geometry.K
+        images = Z * K if K.ndim == 1 else Z @ K
+        products = np.einsum("ij,ij->i", Z, images)
+        rounding = 1e-10 * np.linalg.norm(Z, axis=1) * np.linalg.norm(images, axis=1)
+        return np.asarray((1.0 + ROUNDING) * np.sqrt(np.abs(products) + rounding))
 
     def weights(self, pair: int, earlier: Move | None = None) -> tuple[Floats, float]:
         """Return w and b of a separator, now or before a move; those of a far pair are computed."""
-        separators, row = self.separators, None
-        far, separator = separators.far, separators[pair]
+        separators = self.separators
+        record, scores, at = separators.records.get(pair), separators.scores, separators.at[pair]
         if earlier is not None and pair in earlier.separators:
-            separator = earlier.separators[pair]
-            row = earlier.row if separator.is_far else None
-        elif not separator.is_far:  # as the kernels see them
-            at = separators.at[pair]
+            record, scores, at = earlier.separators[pair], earlier.scores, 0
+        if at > 0:  # as the kernels see them
             return separators.W[at], float(separators.b[at])
-        if far is None or not separator.is_far:
-            return separator.w, separator.b
-        pool = pool_of(separator.support, far.prior(*regions_of(pair), row))
-        return pool.weights(self.problem())
+        if record is not None and not record.is_far:
+            return record.w, record.b
+        return with_prior(record, pair, scores).pool.weights(self.problem())
 
     def problem(self) -> Problem:
         """Return what separators are computed from, for one who only reads."""
@@ -290,7 +285,7 @@ def compacted(state: State) -> State:
     members = [Members(number[each.places]) for each in state.regions.members]
     move = state.last_move
     if move is not None:
-        earlier = {pair: old.moved(number) for pair, old in move.separators.items()}
+        earlier = {p: old and old.moved(number) for p, old in move.separators.items()}
         move = move._replace(added=int(number[move.added]), separators=earlier)
     return state.replaced(
         examples=examples.only(places).expanded_by(examples.expansion),

@@ -13,19 +13,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from minout._typing import Floats, Ints
+from minout._typing import Bools, Floats, Ints
 from minout.codecs import ExactCodec, OwnCodec, restored
 from minout.core.choice import Choice
 from minout.core.examples import LARGEST_WEIGHT, LEAST_WEIGHT, Examples
 from minout.core.frame import Schedule
-from minout.core.regions import LONGEST_LABEL
-from minout.core.separators import pair_count, regions_of_all
+from minout.core.regions import LONGEST_LABEL, pair_count, regions_of_all
+from minout.core.scores import FIELDS as SCORES
 from minout.core.settings import Settings
 from minout.errors import InvalidInputError
 
 Arrays = Mapping[str, NDArray[Any]]
 
-REAL, INT, SINGLE = np.dtype(np.float64), np.dtype(np.int64), np.dtype(np.float32)
+REAL, INT = np.dtype(np.float64), np.dtype(np.int64)
 FLAG = np.dtype(np.bool_)
 MEMORY = "memory."  # what the names of a codec's arrays begin with
 BLOCK = 256
@@ -38,10 +38,7 @@ NAMES: dict[str, frozenset[str]] = {
     "hats": frozenset(
         {"of", "left", "middle", "right", "height", "missing.fill", "missing.of", "missing.mark"}
     ),
-    "far": frozenset(
-        {"mean", "V", "square", "half", "counts", "reach", "scale", "near", "near_classes"}
-        | {"within"}
-    ),
+    "scores": frozenset({*SCORES, "near_classes", "within"}),
 }
 """The arrays that a part may have; the part `memory` has those of a codec."""
 _HALF_CHARACTER = re.compile("[\ud800-\udfff]")
@@ -220,8 +217,10 @@ def check_shared(
         _square(parts["metric"], "K", d)
         if {"precision", "precision.lower"} & set(parts["metric"]):
             _square(parts["metric"], "precision", d)
-    if parts.get("far"):
-        _far(parts["far"], classes, d)
+    if "scores" in parts:
+        expect(bool(parts["scores"]) == (about["choice"]["lda_prior"] and classes > 0), "scores")
+    if parts.get("scores"):
+        _scores(parts["scores"], classes, d)
     return d
 
 
@@ -266,61 +265,50 @@ def _missing(arrays: Arrays, width: int) -> int:
     return len(of)
 
 
-def _far(arrays: Arrays, classes: int, d: int) -> None:
-    # The discriminants of all regions, and which pairs are near.
-    for name in ("mean", "V"):
+def _scores(arrays: Arrays, classes: int, d: int) -> None:
+    # The scores of all regions, and which pairs are near.
+    for name in ("V", "means"):
         _array(arrays, name, REAL, (classes, d))
-    for name in ("square", "half", "counts"):
-        _array(arrays, name, REAL, (classes,))
+    for name in ("squares", "counts", "reach"):
+        _array(arrays, name, REAL, (classes,), is_finite=name != "reach")
     _array(arrays, "within", REAL, (1,))
     _array(arrays, "near_classes", INT, (1,))
-    _array(arrays, "scale", SINGLE, (pair_count(classes),))
+    _array(arrays, "scale", REAL, (pair_count(classes),))
     _array(arrays, "near", FLAG, (pair_count(classes),))
-    _array(arrays, "reach", REAL, (classes,), is_finite=False)
-    expect(bool((arrays["counts"] > 0.0).all() and arrays["near_classes"][0] >= 1), "far")
+    expect(bool((arrays["counts"] > 0.0).all() and arrays["near_classes"][0] >= 0), "scores")
 
 
 # Separators
 
 
 def check_separators(
-    records: Mapping[int, SeparatorRecord], examples: Examples, owner: Ints, *, has_far: bool
+    records: Mapping[int, SeparatorRecord], examples: Examples, owner: Ints, near: Bools
 ) -> dict[str, list[Ints]]:
-    """Check some separators, and return the places that each lists: misfits, pending, and so on.
+    """Check some separators, and return the places that each lists: misfits, pending, and pool.
 
-    owner[c] is the number of the label of region c.
+    owner[c] is the number of the label of region c, near[pair] whether a pair is near.
     """
     pairs, d = np.array(list(records), dtype=np.int64), examples.width
-    _within(pairs, pair_count(len(owner)), "pair")
+    _within(pairs, len(near), "pair")
     low, high = regions_of_all(pairs)
     expect(bool((owner[low] != owner[high]).all()), "pair")
     found = {
         name: _listed(records, name, examples, (low, high))
-        for name in ("misfits", "pending", "pool", "support")
+        for name in ("misfits", "pending", "pool")
     }
-    for record, pending, pool, support in zip(
-        records.values(), found["pending"], found["pool"], found["support"], strict=True
+    for pair, record, pending, pool in zip(
+        pairs.tolist(), records.values(), found["pending"], found["pool"], strict=True
     ):
         arrays = record.arrays
-        if "support" in arrays:
-            expect(has_far and not len(record.w), "w")
-            _array(arrays, "coef", REAL, (len(support),))
-            _array(arrays, "bounds", REAL, (3,))
-            continue
-        _array({"w": record.w}, "w", REAL, (d,))
+        _array({"w": record.w}, "w", REAL, (d if near[pair] else 0,))
         alpha = _array(arrays, "alpha", REAL, (len(pool),))
         idle = _array(arrays, "idle", INT, (len(pool),))
         left = _array(arrays, "left", INT, (1,))
         expect(bool((alpha >= 0.0).all() and (idle >= 0).all() and left[0] >= 0), "pool")
         expect(not (len(pending) and np.isin(pending, pool).any()), "pending")
-        if "prior.w" in arrays:
-            _array(arrays, "prior.w", REAL, (d,))
-            _array(arrays, "prior.b", REAL, (1,))
-    coefs = [np.empty(0), *(each.arrays.get("coef", ()) for each in records.values())]
-    support = np.concatenate([np.empty(0, np.int64), *found["support"]])
-    lows = np.repeat(low, [len(each) for each in found["support"]])
-    signs = np.where(examples.regions[support] == lows, 1.0, -1.0)
-    expect(np.array_equal(np.sign(np.concatenate(coefs)), signs), "coef")
+        if not near[pair]:
+            _array(arrays, "bounds", REAL, (3,))
+            expect(not len(pending) and bool((alpha > 0.0).all()), "pool")
     return found
 
 

@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 
 from minout import kernels
 from minout._typing import Floats, Ints
-from minout.core.far import FarPairs
 from minout.core.misfits import listed_in
 from minout.core.separators import Separators
 from minout.core.settings import Settings
 from minout.core.state import State, Widths
-from minout.maths import Geometry, Prior
+from minout.maths import Geometry
 
 Insert = Callable[[Floats], Floats]
 
@@ -81,24 +80,12 @@ def with_rows(state: State, settings: Settings, places: Ints, rows: Floats) -> S
 
 
 def _wider(old: Separators, insert: Insert) -> Separators:
-    far = None if old.far is None else _wider_far(old.far, insert)
-    records = {}
-    for pair, record in old.records.items():
-        w, pool = record.w, record.pool
-        if not record.is_far:
-            prior = pool.prior
-            if far is None:
-                prior = Prior(insert(prior.w), prior.b)
-            w, pool = insert(w), pool.widened(prior)
-        records[pair] = record._replace(w=w, pool=pool)
-    regions = (1 + np.sqrt(1 + 8 * len(old.at))) / 2  # pairs are regions·(regions - 1)/2
-    return Separators(len(insert(old.W[0])), far).replaced(records, round(float(regions)))
-
-
-def _wider_far(far: FarPairs, insert: Insert) -> FarPairs:
-    wide = far.twin()
-    wide.mean, wide.V = insert(far.mean), insert(far.V)
-    return wide
+    scores = old.scores._replace(V=insert(old.scores.V), means=insert(old.scores.means))
+    records = {
+        pair: each._replace(w=each.w if each.is_far else insert(each.w), pool=each.pool.widened())
+        for pair, each in old.records.items()
+    }
+    return Separators(scores).replaced(records, scores)
 
 
 def _inserted(array: NDArray[Any], at: int, count: int) -> NDArray[Any]:

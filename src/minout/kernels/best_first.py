@@ -180,7 +180,7 @@ def _multiply(
             if row.owner[o] == row.owner[c]:
                 group.weights[o - begin], group.offsets[o] = 0.0, np.inf
                 continue
-            pair, sign = row.at[_pair(c, o)], 1.0 if c < o else -1.0
+            pair, sign = row.at[pair_number(c, o)], 1.0 if c < o else -1.0
             length = _rounded_multiple(sign, W[pair], group.weights[o - begin])
             longest, highest = max(longest, length), max(highest, abs(b[pair]))
             group.offsets[o] = sign * b[pair]
@@ -295,12 +295,13 @@ def _left(row: _Row, c: int) -> int:
             if bounds[others[j]] > bounds[others[k]]:
                 others[k], others[j] = others[j], others[k]
     for k in range(n):
-        row.pairs[k] = row.at[_pair(c, others[k])]
+        row.pairs[k] = row.at[pair_number(c, others[k])]
     return n
 
 
 @compiled
-def _pair(a: int, c: int) -> int:
+def pair_number(a: int, c: int) -> int:
+    """Return the number of the separator of two regions."""
     high, low = max(a, c), min(a, c)
     return high * (high - 1) // 2 + low
 

@@ -10,36 +10,33 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from minout._typing import Bools, Floats, Ints
+from minout._typing import Floats, Ints
 from minout.kernels._compiled import compiled
-from minout.kernels.best_first import Order, next_region
+from minout.kernels.best_first import Order, next_region, pair_number
 from minout.kernels.margins import LANES, dot, four_dots, subtract
 
 
 class Far(NamedTuple):
     """A model with far pairs: one linear score per class, and what pairs of classes add to it.
 
-    V (m, d) and half (m,) are the scores, owner (m,) the labels; near (m, m) tells near pairs from
-    far ones, and scale (m, m) is the factor of a far pair. Class c has row r = row[c] of `at`,
-    `floor` and `norm`. at[r, o] is a near pair's row of W and b, or the number of a far pair's
-    corrections, or -1 without any. A margin of class c against o changes by the corrections by at
-    least floor[r, o] - norm[r, o]·‖z‖, in the norm of the metric.
+    V (m, d) and half (m,) are the scores, owner (m,) the labels. By pair number: scale is the
+    factor of a far pair; `at` is a near pair's row of W and b, or minus the number of a far pair's
+    corrections, or 0 without any.
 
     Corrections are concatenated: number k has size[k] entries from start[k] on, each with its coef
-    and its place; images[slot[place]] is the image of a stored row.
+    and its place; images[slot[place]] is the image of a stored row. bounds[k] are floor, ceiling
+    and norm of their sum at z: it is between floor - norm·‖z‖ and ceiling + norm·‖z‖, in the norm
+    of the metric.
     """
 
     V: Floats
     half: Floats
     owner: Ints
-    near: Bools
-    scale: NDArray[np.float32]
-    row: Ints
+    scale: Floats
     at: NDArray[np.int32]
-    floor: NDArray[np.float32]
-    norm: NDArray[np.float32]
     start: Ints
     size: Ints
+    bounds: Floats
     coef: Floats
     places: Ints
     images: Floats
@@ -94,7 +91,7 @@ def pair_values(
 def discriminant_margins(
     V: Floats,
     half: Floats,
-    scale: NDArray[np.float32],
+    scale: Floats,
     table: Floats,
     places: Ints,
     own: Ints,
@@ -197,31 +194,31 @@ def _margins(far: Far, row: _Row, c: int, bound: float, enough: float, out: Floa
     # computed only if it may be below `bound` or the least; otherwise out[o] is a lower bound of
     # it. If one is below `enough`, the rest of them stays at their lower bounds.
     z, g, length, lanes, nowhere = row
-    m, least = g.shape[0], np.inf
-    near, scale, at, owner = far.near[c], far.scale[c], far.at[far.row[c]], far.owner
-    floor, norm = far.floor[far.row[c]], far.norm[far.row[c]]
+    m, least, at, owner, bounds = g.shape[0], np.inf, far.at, far.owner, far.bounds
     for o in range(m):
         if owner[o] == owner[c]:
             continue
-        if near[o]:
-            a = dot(far.W[at[o]], z, nowhere, lanes) + far.b[at[o]]
+        pair = pair_number(c, o)
+        if at[pair] > 0:
+            a = dot(far.W[at[pair]], z, nowhere, lanes) + far.b[at[pair]]
             out[o] = a if c < o else -a
             least = min(least, out[o])
             continue
-        out[o] = scale[o] * (g[c] - g[o])
-        if at[o] < 0:
+        out[o] = far.scale[pair] * (g[c] - g[o])
+        if at[pair] == 0:
             least = min(least, out[o])
         else:
-            out[o] += floor[o] - norm[o] * length[0]
+            k = -at[pair]
+            out[o] += (bounds[k, 0] if c < o else -bounds[k, 1]) - bounds[k, 2] * length[0]
     for o in range(m):
         if least < enough:
             return least
-        if owner[o] == owner[c] or near[o] or at[o] < 0 or out[o] >= max(bound, least):
+        pair = pair_number(c, o)
+        if owner[o] == owner[c] or at[pair] >= 0 or out[o] >= max(bound, least):
             continue
-        first = far.start[at[o]]
         low, high = min(c, o), max(c, o)
-        value = scale[o] * (g[low] - g[high])
-        for k in range(first, first + far.size[at[o]]):
+        value, first = far.scale[pair] * (g[low] - g[high]), far.start[-at[pair]]
+        for k in range(first, first + far.size[-at[pair]]):
             image = far.images[far.slot[far.places[k]]]
             value += far.coef[k] * (dot(image, z, nowhere, lanes) + 1.0)
         out[o] = value if c < o else -value

@@ -119,9 +119,8 @@ def _predicting() -> list[tuple[Any, ...]]:
     v, A = np.empty(1), np.empty((1, 1))
     v32, A32 = v.astype(np.float32), A.astype(np.float32)
     ints, bools, small = np.zeros(1, np.int64), np.zeros(1, np.bool_), np.zeros((1, 1), np.uint8)
-    squares = np.zeros((1, 1), np.bool_), A32, ints, np.zeros((1, 1), np.int32), A32, A32
-    model = far.Far(A, v, ints, *squares, ints, ints, v, ints, A, ints, A, v)
     order, slots = Order(ints, ints), np.zeros(1, np.int32)
+    model = far.Far(A, v, ints, v, slots, ints, ints, A, v, ints, A, ints, A, v)
     jobs = list[tuple[Any, ...]]()
     for table in (A, A32):
         x: Any = table[0]
@@ -133,7 +132,7 @@ def _predicting() -> list[tuple[Any, ...]]:
             (best_first, A, v, slots, table, v, ints, ints, order, 0, ints, bools),
             (proposals, A32, v32, table, v, ints),
             (far.pair_values, v, v, v, 0.0, A, ints, v, table, ints, v, v),
-            (far.discriminant_margins, A, v, v32, table, ints, ints, ints, v, v),
+            (far.discriminant_margins, A, v, v, table, ints, ints, ints, v, v),
             (far.far_margins, model, x, v, 0.0, 0, 0.0, v),
             (far.far_scores, model, table, v, v, A),
             (far.far_winners, model, table, v, v, order, ints, v),

@@ -183,8 +183,7 @@ def _changed_pairs(old: State | None, new: State) -> tuple[list[int], list[int]]
 def _differ(record: Any, known: Any) -> bool:
     # Of a record that was copied to another row of W, only w is another object.
     return record.left != known.left or any(
-        getattr(record, name) is not getattr(known, name)
-        for name in ("pool", "misfits", "pending", "support")
+        getattr(record, name) is not getattr(known, name) for name in ("pool", "misfits", "pending")
     )
 
 
