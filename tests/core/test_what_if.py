@@ -1,5 +1,7 @@
 """Which examples a move can disturb, in cases beside those of test_region_theorem.py."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -64,6 +66,57 @@ def test_what_if_names_what_moves_after_support_vectors_were_forgotten(near_clas
             assert moved == {frozenset(neuron) for neuron in said.neurons}
             compared += 1
     assert compared > 20
+
+
+FIELDS = {
+    "plain": {},
+    "far": {"near_classes": 1},
+    "regions": {"regions": 2},
+    "window": {"keep": 25},
+    "seconds": {"keep": "8s"},
+}
+
+
+@pytest.mark.parametrize("kind", FIELDS)
+@pytest.mark.parametrize("pool", [150, 4], ids=["settled", "waiting"])
+def test_teaching_does_what_what_if_said_in_all_its_fields(kind, pool, monkeypatch):
+    monkeypatch.setattr("minout.core.separators.LARGE_POOL", pool)
+    monkeypatch.setattr("minout.core.separators.PENDING_SHARE", 0.5)
+    learner, seen = Learner(**KINDS["lda"] | FIELDS[kind]), Counter()
+    for n, (x, y) in enumerate(streams(3, examples=90)):
+        at = float(n - 40 * (n % 9 == 4))  # some are too old for a window
+        said, ids = learner.what_if(x, y, at), set(learner.ids)
+        rows = np.array([learner.example(i)[0] for i in ids])
+        names = learner.classes.tolist() if ids else []
+        before = learner.outputs(rows) if ids else rows
+        report = learner.teach(x, y, id=n, at=at)
+        certificate, stored = report.certificate, set(learner.ids)
+        assert said.is_out == (n not in stored)
+        assert said.forgotten == (() if said.is_out else certificate.forgotten)
+        assert said.refresh == (report.refresh is not None)
+        assert said.refresh or said.pending == certificate.pending
+        if ids and learner.classes.tolist() == names:
+            changed = (learner.outputs(rows) != before).any(axis=1)
+            could = set(said.interfered) | set(said.forgotten)
+            assert {i for i, is_changed in zip(ids, changed, strict=True) if is_changed} <= could
+            seen["changed"] += changed.sum()
+        moved = {frozenset(pair) for pair in certificate.moved}
+        if moved and not said.refresh:
+            left = set(learner.classes.tolist())  # neurons of a label that is gone are dropped
+            assert moved == {frozenset(each) for each in said.neurons if left.issuperset(each)}
+        if moved and not said.refresh and not said.forgotten and "near_classes" not in FIELDS[kind]:
+            for neuron, (s1, s2, _) in learner.partition().items():
+                assert set(said.neurons[neuron]) == {*s1, *s2}
+                seen["sets"] += 1
+        seen.update(moved=bool(moved), waits=bool(said.pending), refresh=said.refresh)
+        seen.update(out=said.is_out, forgotten=bool(said.forgotten))
+    assert seen["moved"] > 20
+    assert seen["refresh"] > 2
+    assert seen["changed"] > 20
+    assert seen["sets"] > 20 or kind not in ("plain", "regions")
+    assert seen["waits"] > 0 or pool == 150
+    assert (seen["forgotten"] > 5) == (kind in ("window", "seconds"))
+    assert (seen["out"] > 0) == (kind in ("window", "seconds"))
 
 
 def test_every_example_that_changes_sides_was_at_risk():
