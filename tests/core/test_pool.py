@@ -44,7 +44,7 @@ def walked(operations, made, here, rng, prior, *, first):
             joined += len(more)
             made.join(more, np.where(more % 2, 1.0, -1.0))
         elif operation == "leave":
-            made = made.without(made.places[:1], here)
+            made = made.without(made.places[:1])
         elif operation == "restart":
             made.restart(prior)
         elif operation == "fork":
@@ -119,7 +119,7 @@ def test_a_fork_goes_on_as_the_pool_would_have_and_the_pool_does_not_change(firs
     twin = made.fork()
     twin.join(np.arange(first, first + 4), np.ones(4))
     twin.solve(here)
-    twin = twin.without(np.array([0, 1]), here)
+    twin = twin.without(np.array([0, 1]))
     twin.solve(here)
     assert (made.places.tolist(), made.alpha.tolist(), made.idle.tolist()) == before
     for each in (twin, made, again):

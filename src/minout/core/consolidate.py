@@ -12,7 +12,7 @@ from minout.core.examples import Examples
 from minout.core.frame import FIRST_PRIORS, Frame, Rows, chosen, divided, expansion_of, measured
 from minout.core.images import Images
 from minout.core.moments import RunningMoments
-from minout.core.pool import Pool, Problem, trim_heap
+from minout.core.pool import Pool, trim_heap
 from minout.core.regions import NO_PLACES, Members, Regions, pair_number, regions_of
 from minout.core.reports import NOTHING_MOVED, Certificate, Consolidation, Refresh
 from minout.core.scores import ClassScores
@@ -120,14 +120,11 @@ def _refined(new: State, order: Ints) -> tuple[State, dict[int, Pool]]:
         return new, {}
     kept, renumbered = np.unique(regions, return_inverse=True)
     number = {c: n for n, c in enumerate(kept.tolist())}
-    carried, frame = {}, new.frame
-    lam, images = frame.choice.lam, frame.images
-    problem = Problem(examples.table, examples.weights, frame.geometry, images, lam)
+    carried = {}
     for pair, pool in pools.items():
         low, high = regions_of(pair)
         if low in number and high in number:
-            twin = pool.without(moved, problem)
-            carried[pair_number(number[low], number[high])] = twin
+            carried[pair_number(number[low], number[high])] = pool.without(moved)
     return _divided(new, order, [old.labels[c] for c in kept.tolist()], renumbered), carried
 
 

@@ -143,17 +143,16 @@ def _leaving(
     counts = Counter(state.examples.regions[leaving].tolist())
     members, owner = state.regions.members, state.regions.order.owner
     emptied = tuple(c for c in sorted(counts) if c != region and members[c].count == counts[c])
-    separators, problem = state.separators, state.problem()
     violates = bool(state.examples.violations[leaving].any())
-    left, lost = {}, set()
+    separators, left, lost = state.separators, {}, set()
     for c in sorted(counts.keys() - {*emptied}):
         others = np.flatnonzero(owner != owner[c]).tolist()
         if not (overlap(separators.in_use(c, others), leaving) or violates):
             continue
         others = [o for o in others if o not in emptied]
         for pair in separators.holding((pair_number(c, o) for o in others), leaving):
-            old = separators[pair]
-            left[pair] = new = old.without(leaving, problem)
+            old = separators.records[pair]
+            left[pair] = new = old.without(leaving)
             rows = _rows(state, pair, leaving) + (region in regions_of(pair))
             if new.left > old.left and not (may_wait and new.may_wait(0, rows)):
                 lost.add(pair)

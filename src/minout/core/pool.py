@@ -12,7 +12,7 @@ from minout.core.images import Images
 from minout.core.regions import among
 from minout.core.table import RowTable, activations, rows_at
 from minout.errors import NotConverged
-from minout.kernels import Factor, Rows, Sums
+from minout.kernels import Factor, Rows
 from minout.maths import Geometry, Prior
 
 IDLE = 30  # a member whose α has been 0 for this many solves is removed from the pool
@@ -22,8 +22,6 @@ SMALL_ROOM = 400_000_000
 """The bytes that all small pools together may use for inner products and factors."""
 LARGE_ROOM = 4_000_000_000
 """The bytes that all large pools together may use for inner products and factors."""
-RECOMPUTE_RESIDUAL = 1e-9
-"""The residual above which a solve with updated sums is repeated with new ones."""
 UNSOLVED_RESIDUAL = 1e-6  # the residual above which a separator counts as not solved
 
 
@@ -42,20 +40,17 @@ class WarmStart(NamedTuple):
     """Warm-start data from one solve to the next; without it results differ by rounding only.
 
     If solved for α: inner products of the first `known` members, and the factor. If solved for w:
-    the sums, and u. r holds the target margins minus those of the prior, for the first members.
-    `products` are the inner products of a small pool's first members: the lower half, row by row.
-    All are of rows times the square roots of their weights. `departed` (k, d + 1) are such rows
-    (x - origin, 1) that left the pool, but not yet the factor of the sums.
+    u. r holds the target margins minus those of the prior, for the first members. `products` are
+    the inner products of a small pool's first members: the lower half, row by row. All are of rows
+    times the square roots of their weights.
     """
 
     r: Floats | None = None
     gram: Floats | None = None
     known: int = 0
     factor: Factor | None = None
-    sums: Sums | None = None
     u: Floats | None = None
     products: Floats | None = None
-    departed: Floats | None = None
 
 
 NOTHING = WarmStart()
@@ -115,12 +110,10 @@ class Pool:
         The array of inner products is shared: new ones are written after those of this pool.
         """
         twin = self.with_prior(self.prior)
-        factor, sums = self._warm_start.factor, self._warm_start.sums
+        factor = self._warm_start.factor
         if factor is not None:
             factor = Factor(factor.L.copy(), factor.order.copy(), factor.size.copy())
-        if sums is not None:
-            sums = Sums(sums.U.copy(), sums.q.copy(), sums.inside.copy())
-        twin._warm_start = self._warm_start._replace(factor=factor, sums=sums)
+            twin._warm_start = self._warm_start._replace(factor=factor)
         return twin
 
     def with_prior(self, prior: Prior) -> "Pool":
@@ -134,10 +127,10 @@ class Pool:
     def widened(self) -> "Pool":
         """Return the same pool for rows with more columns, in which all of its rows have 0.
 
-        Warm-start data of solves in the primal are dropped; they are made again when needed.
+        The start of solves in the primal is dropped.
         """
         twin = self.with_prior(self.prior)
-        twin._warm_start = self._warm_start._replace(sums=None, u=None, departed=None)
+        twin._warm_start = self._warm_start._replace(u=None)
         return twin
 
     def support(self, prior: Prior) -> "Pool":
@@ -164,7 +157,7 @@ class Pool:
     def restart(self, prior: Prior) -> None:
         """Replace the prior; the inner products stay as they are."""
         self.prior = prior
-        self._warm_start = self._warm_start._replace(r=None, sums=None, u=None, departed=None)
+        self._warm_start = self._warm_start._replace(r=None, u=None)
 
     def join(self, places: Ints, signs: Floats) -> None:
         """Add rows, with α = 0."""
@@ -172,35 +165,16 @@ class Pool:
         self.signs = np.concatenate([self.signs, signs])
         self.alpha = np.concatenate([self.alpha, np.zeros(len(places))])
         self.idle = np.concatenate([self.idle, np.zeros(len(places), dtype=np.int64)])
-        sums = self._warm_start.sums
-        if sums is not None:
-            outside = np.zeros(len(places), dtype=bool)
-            sums = sums._replace(inside=np.concatenate([sums.inside, outside]))
-            self._warm_start = self._warm_start._replace(sums=sums)
 
-    def without(self, places: Ints, problem: Problem) -> "Pool":
+    def without(self, places: Ints) -> "Pool":
         """Return a pool without some rows, whatever their α; this one stays as it is.
 
-        Factors and sums are those without these rows, so that the next solve need not start anew.
+        The factor is that without these rows, so that the next solve need not start anew.
         """
-        twin, leaving = self.with_prior(self.prior), among(self.places, places)
-        warm = self._warm_start
-        factor, sums, departed = warm.factor, warm.sums, warm.departed
+        twin, leaving = self.fork(), among(self.places, places)
+        factor = twin._warm_start.factor
         if factor is not None:
-            factor = Factor(factor.L.copy(), factor.order.copy(), factor.size.copy())
             kernels.drop_members(factor, leaving)
-        if sums is not None:
-            which = np.flatnonzero(leaving & sums.inside)
-            Z = np.ones((len(which), len(self.prior.w) + 1))
-            Z[:, :-1] = problem.table[self.places[which]] - problem.geometry.origin
-            Z *= np.sqrt(problem.weights[self.places[which]])[:, None]
-            if warm.r is not None and len(warm.r) == len(leaving):
-                r = warm.r[which]
-            else:
-                r = self._picked(which, self.prior)._targets(problem, None)
-            sums = sums._replace(q=sums.q - (self.signs[which] * r) @ Z)
-            departed = Z if departed is None else np.concatenate([departed, Z])
-        twin._warm_start = warm._replace(factor=factor, sums=sums, departed=departed)
         twin._keep(~leaving)
         return twin
 
@@ -316,22 +290,17 @@ class Pool:
         roots = self._roots(problem)
         table, places = rows_at(problem.table, self.places)
         rows = Rows(table, places, problem.geometry.origin, self.signs * roots, r)
-        start = np.zeros(size) if warm.u is None else warm.u
-        sums = kernels.no_sums(len(r), size) if warm.sums is None else warm.sums
-        if warm.departed is not None and not kernels.take_out(sums.U, warm.departed.copy()):
-            sums = kernels.no_sums(len(r), size)
+        u = np.zeros(size) if warm.u is None else warm.u.copy()
         try:
-            u = start.copy()
-            residual, alpha = kernels.newton_primal(rows, P, problem.lam, u, sums)
-            if residual > RECOMPUTE_RESIDUAL and warm.sums is not None:
-                u, sums = start.copy(), kernels.no_sums(len(r), size)
-                residual, alpha = kernels.newton_primal(rows, P, problem.lam, u, sums)
+            residual, alpha = kernels.newton_primal(
+                rows, P, problem.lam, u, kernels.no_sums(len(r), size)
+            )
         except np.linalg.LinAlgError as error:
             raise NotConverged("a separator did not settle") from error
         if not residual <= UNSOLVED_RESIDUAL:
             raise NotConverged("a separator did not settle")
         self.alpha = alpha * roots
-        return WarmStart(r=r, sums=sums, u=u)
+        return WarmStart(r=r, u=u)
 
     def _picked(self, which: Ints, prior: Prior) -> "Pool":
         twin = Pool(prior)
@@ -340,7 +309,7 @@ class Pool:
         return twin
 
     def _keep(self, stays: Bools) -> None:
-        r, gram, known, factor, sums, u, _, departed = self._warm_start
+        r, gram, known, factor, u, _ = self._warm_start
         if gram is not None and known == len(self.places):
             which = stays.nonzero()[0]
             gram = np.ascontiguousarray(gram[np.ix_(which, which)])
@@ -349,10 +318,8 @@ class Pool:
             gram, known = None, 0
         if factor is not None:
             factor = _renumbered(factor, stays)
-        if sums is not None:
-            sums = sums._replace(inside=sums.inside[stays])
         r = None if r is None else r[stays[: len(r)]]
-        self._warm_start = WarmStart(r, gram, known, factor, sums, u, departed=departed)
+        self._warm_start = WarmStart(r, gram, known, factor, u)
         self.places, self.signs = self.places[stays], self.signs[stays]
         self.alpha, self.idle = self.alpha[stays], self.idle[stays]
 

@@ -102,12 +102,12 @@ class Separator(NamedTuple):
         share = FITTED_SHARE if is_costly else PENDING_SHARE if size > LARGE_POOL else 0.0
         return waiting < share * size
 
-    def without(self, places: Ints, problem: Problem) -> "Separator":
+    def without(self, places: Ints) -> "Separator":
         """Return this separator without some examples; its weights stay as they are."""
         pool, leaving = self.pool, among(self.pool.places, places)
         count = int(np.count_nonzero(pool.alpha[leaving] > 0.0))
         return self._replace(
-            pool=pool.without(places, problem) if leaving.any() else pool,
+            pool=pool.without(places) if leaving.any() else pool,
             misfits=without(self.misfits, places),
             pending=without(self.pending, places),
             left=self.left + count,

@@ -13,7 +13,7 @@ from minout.kernels.grams import combine, gram
 from minout.kernels.margins import activations, region_margins, scores
 from minout.kernels.newton import Factor, drop_members, empty_factor, newton
 from minout.kernels.pairs import ClassPriors, Divided, Products, pair_scores
-from minout.kernels.primal import Rows, Sums, newton_primal, no_sums, take_out
+from minout.kernels.primal import Rows, newton_primal, no_sums
 from minout.kernels.projecting import add_counts, character_grams, project, word_grams
 from minout.kernels.rows import (
     add_multiples,

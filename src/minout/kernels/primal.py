@@ -198,7 +198,7 @@ def _add(rows: Rows, i: int, times: float, q: Floats, Z: Floats, place: int) -> 
 @inlined
 def _rotate(U: Floats, Z: Floats, count: int, enters: bool) -> bool:
     # Each row is rotated into the rows of U, first to last, or out of them; it is 0 in the end.
-    # A pivot of 0 was in a file that someone else wrote: the factor is then computed anew.
+    # False if too few digits are left: the factor is then computed anew.
     for k in range(U.shape[0]):
         row = U[k, k:]
         for i in range(count):
@@ -226,15 +226,6 @@ def _rotate(U: Floats, Z: Floats, count: int, enters: bool) -> bool:
                     row[j] = a
                     z[j] = cosine * z[j] - sine * a
     return True
-
-
-@compiled
-def take_out(U: Floats, Z: Floats) -> bool:
-    """Change the factor U of U'U to that of U'U - Z'Z; False if too few digits of it are left.
-
-    Z (k, d + 1) is overwritten.
-    """
-    return _rotate(U, Z, Z.shape[0], False)
 
 
 @inlined

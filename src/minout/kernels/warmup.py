@@ -90,7 +90,6 @@ def _solving() -> list[tuple[Any, ...]]:
     jobs: list[tuple[Any, ...]] = [
         (newton, A, v, 0.0, v, empty_factor(1)),
         (drop_members, empty_factor(1), bools),
-        (primal.take_out, A, A),
         (pairs.pair_scores, products, regions, pairs.ClassPriors(A, A, A, A), v, cube),
     ]
     for bits in (words, words.astype(np.uint32), words.astype(np.uint8)):
