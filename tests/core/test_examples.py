@@ -90,7 +90,7 @@ def images_of_rows(*, full=True, d=3):
     A = drawn(rng, d, d)
     K = A @ A.T + np.eye(d) if full else 0.5 + rng.integers(0, 9, d) / 8
     geometry = Geometry(drawn(rng, d), K, None)
-    return Images(geometry, np.dtype("f8")), drawn(rng, 80, d)
+    return Images(geometry), drawn(rng, 80, d)
 
 
 def of(images, table, places):

@@ -153,12 +153,13 @@ def test_a_step_that_cannot_be_solved_changes_nothing(call, start, monkeypatch):
 
 @pytest.mark.parametrize("whiten", [False, True])
 @pytest.mark.parametrize("small", [1e-39, 2e-43])
-def test_a_refresh_that_overflows_in_float32_is_put_off(whiten, small):
+def test_numbers_that_are_tiny_in_float32_are_told_apart(whiten, small):
     learner = Learner(
         whiten=whiten, lda_prior=False, standardize=False, features=Identity("float32")
     )
     learner.teach([0.0], "a")
-    assert learner.teach([small], "b").refresh is None
+    assert learner.teach([small], "b").refresh is not None
+    assert learner.predict(np.array([[0.0], [small]], dtype=np.float32)).tolist() == ["a", "b"]
     assert np.isfinite(learner.scores([[0.0], [small], [1.0]])).all()
     assert learner.audit().ok
     assert reloaded(learner).ids == [0, 1]

@@ -55,7 +55,6 @@ def consolidate(old: State) -> tuple[State, Consolidation]:
         draft = Draft(new)
         draft.rescore()
         new = draft.finish().state
-    _round_caches(new)
     new = new.replaced(last_move=None, consolidated=True)
     misfits, cleared = _changed_misfits(old, new)
     certificate = certificate._replace(misfits=misfits, cleared=cleared)
@@ -183,7 +182,7 @@ def _with_frame(new: State, order: Ints) -> State:
         frame = frame._replace(moments=_sums(rows, len(labels), examples.end))
     frame = measured(frame, new.settings, rows, owner)
     frame = frame._replace(
-        images=Images(frame.geometry, np.dtype(np.float64)),
+        images=Images(frame.geometry),
         schedule=frame.schedule._replace(prior_at=(FIRST_PRIORS,) * len(labels)),
     )
     separators = _no_separators(examples.width)
@@ -236,16 +235,7 @@ def _sorted_pools(new: State, order: Ints) -> tuple[State, dict[int, Pool]]:
     least_alpha = CERTAIN_SLACK / new.frame.choice.lam * new.examples.weights
     stored = separators.stored()
     pools = {pair: separators.support_of(pair).sorted_by(rank, least_alpha) for pair in stored}
-    images = Images(new.frame.geometry, np.dtype(np.float64))
+    images = Images(new.frame.geometry)
     used = np.unique(np.concatenate([pool.places for pool in pools.values()]))
     images.of(new.examples.table, used[np.argsort(rank[used])])
     return new.replaced(frame=new.frame._replace(images=images)), pools
-
-
-def _round_caches(new: State) -> None:
-    dtype = new.examples.dtype
-    if not new.separators.has_far:
-        new.frame.images.round_to(dtype)
-    if dtype != np.float64:
-        for record in new.separators.records.values():
-            record.pool.forget_products()

@@ -102,7 +102,7 @@ class Frame(NamedTuple):
         """Return the frame with a first row as its origin, to use until the first refresh."""
         moments, ones = RunningMoments.about(x, seen=taught), np.ones(len(x))
         geometry = Geometry(moments.shift, ones, ones)
-        images = Images(geometry, x.dtype)
+        images = Images(geometry)
         return cls(settings.first_choice(), geometry, moments, Schedule(), images)
 
 
@@ -246,7 +246,7 @@ def measured(frame: Frame, settings: Settings, rows: Rows, owner: Ints) -> Frame
             geometry = maths.metric(sums, n, columns=standardize, blocks=blocks)
     except np.linalg.LinAlgError as error:
         raise NotConverged("the metric cannot be computed") from error
-    images = Images(geometry, rows.table.dtype)
+    images = Images(geometry)
     return frame._replace(geometry=geometry, moments=moments, images=images)
 
 

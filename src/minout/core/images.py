@@ -25,11 +25,10 @@ class Images:
     for a place only if it is below `count` and `_place` of it names that place.
     """
 
-    def __init__(self, geometry: Geometry, dtype: np.dtype[Any]) -> None:
+    def __init__(self, geometry: Geometry) -> None:
         self.geometry = geometry
         self.count, self._tail = 0, [0]
-        self._K = _cast(geometry.K, dtype)
-        self._images = np.zeros((16, len(geometry.origin)), dtype=dtype)
+        self._images = np.zeros((16, len(geometry.origin)))
         self._place: Ints = np.full(16, -1, dtype=np.int64)
         self._slot: Ints = np.full(16, -1, dtype=np.int64)
 
@@ -63,20 +62,9 @@ class Images:
         """Return the array of images, and for each place the index of its image, if it has one."""
         return self._images, self._slot
 
-    def round_to(self, dtype: np.dtype[Any]) -> None:
-        """Convert the images, and compute later ones, to another precision."""
-        self._K, self._images = _cast(self.geometry.K, dtype), _cast(self._images, dtype)
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The dtype of the images."""
-        dtype: np.dtype[Any] = self._images.dtype
-        return dtype
-
     def moved(self, number: Ints) -> "Images":
         """Return the images after the row at place p has moved to number[p], or is gone (-1)."""
-        twin = Images(self.geometry, self._images.dtype)
-        twin._K, places = self._K, number[self._place[: self.count]]
+        twin, places = Images(self.geometry), number[self._place[: self.count]]
         stays = np.flatnonzero(places >= 0)
         twin._images, twin._place = self._images[stays], places[stays]
         twin._slot = np.full(len(number), -1, dtype=np.int64)
@@ -86,7 +74,7 @@ class Images:
 
     def widened(self, geometry: Geometry, insert: Callable[[Floats], Floats]) -> "Images":
         """Return the images of rows with more columns that are 0; `insert` adds these zeros."""
-        twin = Images(geometry, self._images.dtype)
+        twin = Images(geometry)
         twin._images, twin._place = insert(self._images), self._place.copy()
         twin._slot, twin.count, twin._tail = self._slot.copy(), self.count, [self.count]
         return twin
@@ -104,7 +92,7 @@ class Images:
         self._tail[0] = end
         for first in range(0, len(places), BLOCK):
             block = slice(first, min(first + BLOCK, len(places)))
-            Z = (table[places[block]] - self.geometry.origin).astype(self._K.dtype, copy=False)
+            Z = table[places[block]] - self.geometry.origin
             self._multiply(Z, self._images[start + block.start : start + block.stop])
         self._place[start:end] = places
         self._slot[places] = np.arange(start, end)
@@ -121,23 +109,22 @@ class Images:
         self._images, self._place, self._slot, self._tail = images, places, slot, [self.count]
 
     def _multiply(self, Z: Floats, out: Floats) -> None:
-        K = self._K
+        K = self.geometry.K
         if K.ndim == 1:
             np.multiply(Z, K, out=out)
             return
 
         if len(Z) == 1:  # BLAS rounds the product of one row otherwise than that of several
-            two = np.empty((2, Z.shape[1]), dtype=out.dtype)
+            two = np.empty((2, Z.shape[1]))
             self._multiply(np.repeat(Z, 2, axis=0), two)
             out[:] = two[:1]
             return
 
         def multiply(part: slice) -> None:
-            with np.errstate(over="ignore", invalid="ignore"):  # see `_cast`
-                if len(Z) < FEW:
-                    np.matmul(Z, K[:, part], out=out[:, part])
-                else:
-                    np.matmul(Z[part], K, out=out[part])
+            if len(Z) < FEW:
+                np.matmul(Z, K[:, part], out=out[:, part])
+            else:
+                np.matmul(Z[part], K, out=out[part])
 
         parts = _halves(len(K) if len(Z) < FEW else len(Z))
         if Z.size * len(K) < WORTH_DIVIDING:
@@ -145,12 +132,6 @@ class Images:
                 multiply(part)
         else:
             kernels.in_threads(multiply, parts)
-
-
-def _cast(array: Floats, dtype: np.dtype[Any]) -> Floats:
-    # What overflows in float32 is infinite; a separator that uses it is refused.
-    with np.errstate(over="ignore"):
-        return np.ascontiguousarray(array, dtype=dtype)
 
 
 def _halves(n: int) -> tuple[slice, slice]:

@@ -260,7 +260,7 @@ def _finished(known: State, about: Any, update: Update) -> State:
     lists = check_separators(update.separators, examples, owner, scores.near)
     changed |= _separators(update.separators, lists, examples)
     changed |= {pair: with_prior(None, pair, scores) for pair in update.gone_pairs}
-    frame = _frame(known.frame, about, update.shared, examples, has_far=bool(scores.near_classes))
+    frame = _frame(known.frame, about, update.shared, examples)
     separators = base.replaced(changed, scores)
     _complete(separators, frame, examples)
     old = [known.separators.misfits(pair) for pair in changed]
@@ -341,9 +341,7 @@ def _expansion(arrays: Arrays) -> Any:
     return expansion
 
 
-def _frame(
-    known: Frame, about: Any, parts: Mapping[str, Arrays], examples: Examples, *, has_far: bool
-) -> Frame:
+def _frame(known: Frame, about: Any, parts: Mapping[str, Arrays], examples: Examples) -> Frame:
     moments, geometry, images = known.moments, known.geometry, known.images
     d = examples.width
     sums = (moments.shift, moments.counts, moments.sums, moments.squares)
@@ -359,7 +357,7 @@ def _frame(
         precision = _squared("precision", parts["metric"], d)
         geometry = Geometry(parts["metric"]["origin"], K, precision)
     if geometry is not known.geometry:
-        images = Images(geometry, np.dtype(np.float64) if has_far else examples.dtype)
+        images = Images(geometry)
     at = about["schedule"]
     schedule = Schedule(*(_tupled(at[name]) for name in Schedule._fields))
     moments = RunningMoments(

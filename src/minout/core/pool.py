@@ -100,10 +100,6 @@ class Pool:
         twin.places = number[self.places]
         return twin
 
-    def forget_products(self) -> None:
-        """Drop inner products and their factor, because the images have changed."""
-        self._warm_start = self._warm_start._replace(gram=None, known=0, factor=None, products=None)
-
     def fork(self) -> "Pool":
         """Return a copy that may be changed without changing this pool.
 
@@ -257,16 +253,10 @@ class Pool:
             factor = _resized(warm.factor, warm.factor.order, len(gram))
         roots = self._roots(problem)
         alpha = self.alpha / roots
-        if kernels.newton(gram, r, problem.lam, alpha, factor):
-            self.alpha = alpha * roots
-            return WarmStart(r=r, gram=gram, known=len(r), factor=factor)
-        exact = Images(problem.geometry, np.dtype(np.float64))
-        gram = self._gram(problem._replace(images=exact), WarmStart())
-        alpha = self.alpha / roots
-        if not kernels.newton(gram, r, problem.lam, alpha, kernels.empty_factor(len(gram))):
+        if not kernels.newton(gram, r, problem.lam, alpha, factor):
             raise NotConverged("a separator did not settle")
         self.alpha = alpha * roots
-        return WarmStart(r=r)
+        return WarmStart(r=r, gram=gram, known=len(r), factor=factor)
 
     def _gram(self, problem: Problem, warm: WarmStart) -> Floats:
         n, known, gram = len(self.places), warm.known, warm.gram

@@ -12,7 +12,6 @@ from minout._typing import Id, Ints, Label
 from minout.core.draft import Draft
 from minout.core.examples import About
 from minout.core.frame import chosen, divided, expansion_of, measured, next_priors
-from minout.core.images import Images
 from minout.core.plan import Plan, Row, plan, plan_to_teach
 from minout.core.pool import Pool, trim_heap
 from minout.core.prediction import winners
@@ -347,9 +346,6 @@ def _refresh(draft: Draft) -> Refresh:
         names = sorted(set(draft.labels))
         draft.regroup([names[n] for n in numbers], members)
         old = carried(old, rows.order, rows.regions, draft.rows().regions)
-    if settings.near(len(draft.labels), draft.frame.choice) is not None:  # exact images
-        images = Images(draft.frame.geometry, np.dtype(np.float64))
-        draft.frame = draft.frame._replace(images=images)
     trim_heap()
     draft.state.separators.drop_products()  # a cache for the old metric: free its memory now
     settle_all(draft, SUFFICIENT_MARGIN, old)
