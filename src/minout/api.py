@@ -378,7 +378,7 @@ class Methods(ABC):
             if state.widths.row is None:
                 return []
             known = known_row(x, schema, state)
-            if schema.encoder is not None and new_row(x, schema, state).rows[len(known) :].any():
+            if schema.encoder is not None and new_row(x, schema, state).rows[0, len(known) :].any():
                 return []  # it has a column or a category that no stored row has
             return in_order(state, state.examples.find(known))
 

@@ -1,5 +1,6 @@
 """The learner that a classifier holds, in RAM or in a file, and the rows and labels for it."""
 
+import math
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import fields
@@ -293,9 +294,10 @@ def checked_rows_and_labels(
     X: Any, y: Any, state: State, schema: Schema
 ) -> tuple[Any, list[Label], LabelCodec]:
     """Return rows and labels for a learner, and the codec of the labels."""
-    labels: NDArray[Any] = validate_data(InputColumns(), y=to_array(y))
+    labels: NDArray[Any] = y if is_plain_column(y) else validate_data(InputColumns(), y=to_array(y))
     rows = checked_rows(X, schema)
-    check_consistent_length(rows, labels)
+    if batch_size(rows) != len(labels):
+        check_consistent_length(rows, labels)  # raises
     return rows, *schema.label_codec(state.labels).encode(labels)
 
 
@@ -377,8 +379,13 @@ def is_plain_array(X: Any, width: int | None) -> bool:
         and X.shape[1] == width
         and X.shape[0] > 0
         and X.dtype in FLOATS
-        and bool(np.isfinite(X.min()) and np.isfinite(X.max()))  # NaN is the least and largest
+        and math.isfinite(np.vdot(X, X))  # then all are; otherwise scikit-learn decides
     )
+
+
+def is_plain_column(y: Any) -> bool:
+    """Return whether y is an array (n,) of whole numbers, booleans or strings, n at least 1."""
+    return type(y) is np.ndarray and y.ndim == 1 and len(y) > 0 and y.dtype.kind in "iubU"
 
 
 def _first_weights(
@@ -418,5 +425,5 @@ def _without_weight_0(batch: Batch) -> Batch:
         X = list(compress(X, kept))
     ids = None if ids is None else only(listed_ids(ids), "id")
     if at is not None:
-        at = only(each_row(checked_time, listed_times(at, len(kept), 0.0)), "time")
+        at = only(each_row(checked_time, listed_times(at, len(kept))), "time")
     return Batch(X, only(y, "label"), ids, weights[kept], at)

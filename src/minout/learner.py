@@ -214,8 +214,8 @@ class Learner(Kept):
         new, label = new_row(x, state.schema, state), checked_label(y, state.labels)
         named = None if id is None else checked_id(id)
         when = steps.clock() if at is None else checked_time(at)
-        example = Example(new.rows, label, named, checked_weight(weight), when)
-        state = steps.prepared(state, new._replace(rows=new.rows[None]))
+        example = Example(new.rows[0], label, named, checked_weight(weight), when)
+        state = steps.prepared(state, new)
         return self._accept(steps.teach(state, example))
 
     def teach_many(

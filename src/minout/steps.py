@@ -30,6 +30,7 @@ from minout.inputs import (
 )
 
 T = TypeVar("T")
+_ID = str | int | np.integer
 
 
 class Change(NamedTuple, Generic[T]):
@@ -118,7 +119,9 @@ def _weights_and_times(batch: Batch, count: int) -> tuple[list[float], list[floa
     weights = [1.0] * count
     if batch.weights is not None:
         weights = each_row(checked_weight, listed_weights(batch.weights))
-    times = each_row(checked_time, listed_times(batch.at, count, clock()))
+    times = [clock()] * count
+    if batch.at is not None:
+        times = each_row(checked_time, listed_times(batch.at, count))
     for name, given in (("weight", weights), ("time", times)):
         if len(given) != count:
             both = f"{plural(count, 'row')} and {plural(len(given), name)}"
@@ -226,8 +229,7 @@ def update(state: State, schema: Schema, id: Id, x: Any) -> Change[StepReport]:
     """Give a stored example other features."""
     place, new = place_of(state, id), new_row(x, schema, state)
     example_id, label = state.examples.ids[place], state.label_at(place)
-    wide = prepared(state, new._replace(rows=new.rows[None]))
-    row = new.rows
+    wide, row = prepared(state, new), new.rows[0]
     if isinstance(x, Mapping) and new.schema.encoder is not None:
         row = new.schema.encoder.keeping(row, wide.row_at(place), x)
     if wide is state and state.holds(place, row):
@@ -370,7 +372,7 @@ def is_stored(state: State, id: Any) -> bool:
 
 def _may_be_id(id: Any) -> bool:
     # True and 1.0 are not 1, which is equal in Python.
-    return isinstance(id, str | int | np.integer) and not isinstance(id, bool)
+    return isinstance(id, _ID) and not isinstance(id, bool)
 
 
 def begun(state: State) -> State:

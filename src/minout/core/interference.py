@@ -91,7 +91,7 @@ def what_if(state: State, x: Floats, label: Label, time: float = 0.0) -> WhatIf:
     out, is_out = falling_out(state, label, about, lambda: Ages(state))
     if is_out:
         return WhatIf.nothing()
-    c, margins = state.placed(state.expanded(x[None])[0], label)
+    c, margins, _ = state.placed(state.expanded(x[None])[0], label)
     due = renewal_due(state, c, out)
     pending, moving = [], _losing(state, out, c)
     if c is not None:

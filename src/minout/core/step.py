@@ -127,22 +127,21 @@ def _without_twice(certificate: Certificate) -> Certificate:
 
 
 def _taught_last(state: State, step: Step, next_id: int) -> Step:
-    # The step that taught an example, with the numbers that follow from it.
-    new = _with_sums(state, step.state).replaced(
-        next_id=next_id,
-        taught=state.taught + 1,
-        corrected=_still_corrected(state, step.certificate.forgotten),
-    )
+    # The step that taught an example, with the numbers that follow from it in its state, which
+    # nobody has seen yet.
+    new = _with_sums(state, step.state)
+    new.next_id, new.taught = next_id, state.taught + 1
+    new.corrected = _still_corrected(state, step.certificate.forgotten)
     place = new.examples.end - 1
     if new.examples.end > state.examples.end:
         new = compacted(new)
         if new.examples.end > place:
             state.followed_by(new, place)
-    return step._replace(state=new)
+    return step if new is step.state else step._replace(state=new)
 
 
 def _still_corrected(state: State, gone: Sequence[Id]) -> dict[Id, tuple[Label, ...]]:
-    if not any(each in state.corrected for each in gone):
+    if state.corrected.keys().isdisjoint(gone):
         return state.corrected
     return {each: had for each, had in state.corrected.items() if each not in gone}
 
@@ -274,8 +273,8 @@ def _learned(
     state: State, new: New, out: Ints, *, is_out: bool = False, may_wait: bool = True
 ) -> Step:
     # The examples at the places `out` leave; `is_out` is whether the new one does not stay, either.
-    c, margins = state.placed(state.expanded(new.x[None])[0], new.label)
-    least, was_right = float(margins.min(initial=np.inf)), None
+    c, margins, least = state.placed(state.expanded(new.x[None])[0], new.label)
+    was_right = None
     if c is not None:
         was_right = least > 0.0 or _winner(state, new.x) == new.label
     if is_out:
@@ -284,7 +283,7 @@ def _learned(
         return Step(unmoved, certificate, was_right=was_right)
     suffices = c is not None and least >= SUFFICIENT_MARGIN and not renewal_due(state, c, out)
     if c is not None and suffices and all(_is_unused(state, place) for place in out.tolist()):
-        return _stored(state, new, c, least, out)._replace(was_right=was_right)
+        return _stored(state, new, c, least, out)
     near = Near(c, margins, out, may_wait)
     with kernels.one_blas_thread():
         try:
@@ -332,6 +331,7 @@ def _with_sums(before: State, state: State) -> State:
 def _stored(state: State, new: New, c: int, least: float, out: Ints) -> Step:
     # The fast path: all margins of the row are large enough, so nothing moves.
     place, frame = state.examples.end, state.frame
+    forgotten: tuple[Id, ...] = ()
     examples = state.examples.appended(new.x, c, new.id, new.about)
     members = {c: state.regions.members[c].appended(place)}
     for leaving in out.tolist():
@@ -339,9 +339,10 @@ def _stored(state: State, new: New, c: int, least: float, out: Ints) -> Step:
         mine = members.get(region, state.regions.members[region])
         members[region] = mine.without(np.array([leaving]))
     if len(out):
-        examples = examples.without(out)
+        examples, forgotten = examples.without(out), state.names(out)
         frame = frame._replace(moments=frame.moments.without(examples.serials[out]))
-    misfits = (new.id,) if int(examples.digests[place]) in state.listed else ()
+    is_listed = state.listed and int(examples.digests[place]) in state.listed
+    misfits = (new.id,) if is_listed else ()
     after = state.replaced(
         examples=examples,
         regions=state.regions.with_members(members),
@@ -349,7 +350,8 @@ def _stored(state: State, new: New, c: int, least: float, out: Ints) -> Step:
         last_move=None,
         consolidated=False,
     )
-    return Step(after, Certificate((), 0, least, misfits, (), forgotten=state.names(out)))
+    certificate = Certificate((), 0, least, misfits, (), (), forgotten)
+    return Step(after, certificate, None, was_right=True)
 
 
 class Near(NamedTuple):
