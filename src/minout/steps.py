@@ -396,7 +396,7 @@ def separable(step: Callable[[], T]) -> T:
     except NotConverged as error:
         raise InvalidInputError(
             "The numbers differ too much in size to be separated in double precision; "
-            "scale the features first."
+            "scale the features first, or pass weights that differ less."
         ) from error
 
 
