@@ -86,28 +86,31 @@ class HeldLearner(Methods, ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     # The hooks of `Methods`
 
-    def _read(self, query: Callable[[State, Schema], R]) -> R:
-        return self._fitted()._read(query)
+    @property
+    def _state(self) -> State:
+        return self._fitted()._state
 
-    def _change(self, step: Callable[[State, Schema], Change[R]], *, is_long: bool = False) -> R:
-        with self._changing():
-            learner = self._fitted(to_change=True)
-            result = learner._change(step, is_long=is_long)
-            self._model = learner, _after(self._last(), [result], learner)
-        return result
+    def _change(self, step: Callable[[State], Change[R]], *, is_long: bool = False) -> R:
+        return self._changed(lambda learner: learner._change(step, is_long=is_long))
 
     def _change_each(
-        self, items: Callable[[State, Schema], list[Any]], step: Callable[..., Any]
+        self, items: Callable[[State], list[Any]], step: Callable[..., Change[StepReport]]
     ) -> list[StepReport]:
+        return self._changed(lambda learner: learner._change_each(items, step))
+
+    def _changed(self, change: Callable[[Learner], R]) -> R:
         with self._changing():
             learner = self._fitted(to_change=True)
-            reports = learner._change_each(items, step)
-            self._model = learner, _after(self._last(), reports, learner)
-        return reports
+            result = change(learner)
+            results = result if isinstance(result, list) else [result]
+            self._model = learner, _after(self._last(), results, learner)
+        return result
 
-    def _known_label(self, y: Any, state: State, schema: Schema) -> tuple[Label, Schema]:
+    def _known_label(self, y: Any, state: State) -> tuple[Label, State]:
+        schema: Schema = state.schema
         label, codec = schema.label_codec(state.labels).encode_one(y)
-        return label, schema.with_labels(codec, schema.class_weights)
+        wider = schema.with_labels(codec, schema.class_weights)
+        return label, state if wider is schema else state.replaced(schema=wider)
 
     # The learner of this classifier, in RAM or in a file
 
