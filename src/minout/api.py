@@ -24,7 +24,7 @@ from minout.core import (
 )
 from minout.core.settings import Keep
 from minout.errors import InvalidInputError
-from minout.inputs import Schema, checked_weight, each_row, known_row, listed_labels, new_row
+from minout.inputs import checked_weight, each_row, known_row, listed_labels, new_row
 from minout.steps import Change, begun, not_empty, place_of
 
 R = TypeVar("R")
@@ -33,12 +33,13 @@ R = TypeVar("R")
 class Methods(ABC):
     """What can be asked of stored examples and changed in them, whatever form labels have."""
 
+    @property
     @abstractmethod
-    def _read(self, query: Callable[[State, Schema], R]) -> R:
-        """Return what a query returns for the present state."""
+    def _state(self) -> State:
+        """The present state; whoever reads takes it once."""
 
     @abstractmethod
-    def _change(self, step: Callable[[State, Schema], Change[R]], *, is_long: bool = False) -> R:
+    def _change(self, step: Callable[[State], Change[R]], *, is_long: bool = False) -> R:
         """Make the change that a step returns, and return its result.
 
         A long one is computed while others may change the model, and again if they did.
@@ -46,13 +47,13 @@ class Methods(ABC):
 
     @abstractmethod
     def _change_each(
-        self, items: Callable[[State, Schema], list[Any]], step: Callable[..., Any]
+        self, items: Callable[[State], list[Any]], step: Callable[..., Change[StepReport]]
     ) -> list[StepReport]:
-        """Make several changes, or none of them if one fails."""
+        """Make the change of a step for each of some items, or none of them if one fails."""
 
     @abstractmethod
-    def _known_label(self, y: Any, state: State, schema: Schema) -> tuple[Label, Schema]:
-        """Return a label as the learner stores it, and the schema that can give it back."""
+    def _known_label(self, y: Any, state: State) -> tuple[Label, State]:
+        """Return a label as the learner stores it, and the state whose schema can give it back."""
 
     def correct(self, id: Id, y: Any, weight: float | None = None) -> StepReport:
         """Give a stored example another label, in one step.
@@ -74,10 +75,10 @@ class Methods(ABC):
         """
         new = None if weight is None else checked_weight(weight)
 
-        def step(state: State, schema: Schema) -> Change[StepReport]:
-            place = place_of(begun(state), id)
-            label, schema = self._known_label(y, state, schema)
-            return steps.correct(state, schema, state.examples.ids[place], label, new)
+        def step(state: State) -> Change[StepReport]:
+            place_of(begun(state), id)
+            label, state = self._known_label(y, state)
+            return steps.correct(state, id, label, new)
 
         return self._change(step)
 
@@ -108,10 +109,8 @@ class Methods(ABC):
         ['low', 'low', 'high']
         """
 
-        def corrections(state: State, schema: Schema) -> list[tuple[Id, Label]]:
-            labels = each_row(
-                lambda each: self._known_label(each, state, schema)[0], listed_labels(y)
-            )
+        def corrections(state: State) -> list[tuple[Id, Label]]:
+            labels = each_row(lambda each: self._known_label(each, state)[0], listed_labels(y))
             return steps.checked_corrections(begun(state), ids, labels)
 
         return self._change_each(corrections, steps.correct_if_stored)
@@ -142,7 +141,7 @@ class Methods(ABC):
         >>> learner.example("a")[0].tolist(), learner.ids
         ([0.2], ['b', 'a'])
         """
-        return self._change(lambda state, schema: steps.update(begun(state), schema, id, x))
+        return self._change(lambda state: steps.update(state, id, x))
 
     def forget(self, ids: Id | Iterable[Id], *, log_ids: bool = False) -> Certificate:
         """Remove stored examples; separators that had them as support vectors are solved again.
@@ -162,9 +161,7 @@ class Methods(ABC):
         -------
         Certificate
         """
-        return self._change(
-            lambda state, schema: steps.forget(begun(state), schema, ids, log_ids=log_ids)
-        )
+        return self._change(lambda state: steps.forget(state, ids, log_ids=log_ids))
 
     def forget_class(self, y: Any) -> Certificate:
         """Remove all examples of a label, and the label itself.
@@ -178,9 +175,7 @@ class Methods(ABC):
         Certificate
         """
         return self._change(
-            lambda state, schema: steps.forget_class(
-                begun(state), schema, self._known_label(y, state, schema)[0]
-            )
+            lambda state: steps.forget_class(state, self._known_label(y, begun(state))[0])
         )
 
     def set_keep(self, keep: Keep) -> Certificate:
@@ -195,7 +190,7 @@ class Methods(ABC):
         Certificate
             Its `forgotten` names the examples that were forgotten.
         """
-        return self._change(lambda state, _: steps.set_keep(state, keep))
+        return self._change(lambda state: steps.set_keep(state, keep))
 
     def set_blocks(self, blocks: Sequence[tuple[int, int]]) -> None:
         """Set the blocks of columns that are scaled as one where columns are standardized.
@@ -222,7 +217,7 @@ class Methods(ABC):
         >>> learner.settings.blocks
         ((1, 3),)
         """
-        self._change(lambda state, _: steps.set_blocks(state, blocks))
+        self._change(lambda state: steps.set_blocks(state, blocks))
 
     def set_column_kinds(self, kinds: Mapping[str, str]) -> None:
         """Set the kinds of columns of a table that have no features yet.
@@ -240,7 +235,7 @@ class Methods(ABC):
         InvalidInputError
             If rows were taught in which the column had another kind.
         """
-        self._change(lambda state, schema: steps.set_column_kinds(state, schema, kinds))
+        self._change(lambda state: steps.set_column_kinds(state, kinds))
 
     def settle(self) -> Certificate:
         """Solve every separator in which examples are pending, so that none waits.
@@ -255,7 +250,7 @@ class Methods(ABC):
         -------
         Certificate
         """
-        return self._change(lambda state, _: steps.settle(begun(state)))
+        return self._change(steps.settle)
 
     def consolidate(self) -> Consolidation:
         """Compute the model again from the set of stored examples.
@@ -270,9 +265,7 @@ class Methods(ABC):
         -------
         Consolidation
         """
-        return self._change(
-            lambda state, schema: steps.consolidate(begun(state), schema), is_long=True
-        )
+        return self._change(steps.consolidate, is_long=True)
 
     def audit(self) -> Audit:
         """Compute all margins of all stored examples again with plain NumPy, and compare.
@@ -282,7 +275,7 @@ class Methods(ABC):
         Audit
             Its `ok` is True if nothing differs; otherwise `differences` lists the differences.
         """
-        return self._read(lambda state, _: core.audit(begun(state)))
+        return core.audit(begun(self._state))
 
     def suspects(self, n: int | None = None, *, likely: bool = False) -> list[Suspect]:
         """Return the stored examples that are most likely to have a wrong label.
@@ -306,7 +299,7 @@ class Methods(ABC):
         elif not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 0:
             raise InvalidInputError(f"`n` must be a whole number, 0 or more, not {n!r}.")
         most = None if n is None else int(n)
-        return self._read(lambda state, _: core.suspects(begun(state), most, likely=likely))
+        return core.suspects(begun(self._state), most, likely=likely)
 
     def label_errors(self) -> LabelErrors:
         """Return how many labels are probably wrong, in all and per label.
@@ -338,7 +331,7 @@ class Methods(ABC):
         >>> sorted(suspect.id for suspect in learner.suspects(likely=True))
         [7, 70]
         """
-        return self._read(lambda state, _: core.label_errors(not_empty(state)))
+        return core.label_errors(not_empty(self._state))
 
     def conflicts(self) -> list[Conflict]:
         """Return pairs of stored examples with equal or nearly equal rows and different labels.
@@ -351,7 +344,7 @@ class Methods(ABC):
             For each example the nearest one of another label, if their distance in the metric of
             the separators is at most 1 % of the typical one. The nearest pair comes first.
         """
-        return self._read(lambda state, _: core.conflicts(not_empty(state)))
+        return core.conflicts(not_empty(self._state))
 
     def find(self, x: Any) -> list[Id]:
         """Return the ids of the stored examples whose row equals x, whatever their labels.
@@ -373,16 +366,13 @@ class Methods(ABC):
         >>> learner.find([1.0]), learner.find([3.0])
         ([0, 2], [])
         """
-
-        def query(state: State, schema: Schema) -> list[Id]:
-            if state.widths.row is None:
-                return []
-            known = known_row(x, schema, state)
-            if schema.encoder is not None and new_row(x, schema, state).rows[len(known) :].any():
-                return []  # it has a column or a category that no stored row has
-            return in_order(state, state.examples.find(known))
-
-        return self._read(query)
+        state = self._state
+        if state.widths.row is None:
+            return []
+        schema, known = state.schema, known_row(x, state.schema, state)
+        if schema.encoder is not None and new_row(x, schema, state).rows[0, len(known) :].any():
+            return []  # it has a column or a category that no stored row has
+        return in_order(state, state.examples.find(known))
 
     def expected_accuracy(self) -> ExpectedAccuracy:
         """Return the accuracy to expect on new rows: each stored example is left out in turn.
@@ -413,7 +403,7 @@ class Methods(ABC):
         >>> {label: round(each.accuracy, 2) for label, each in expected.per_class.items()}
         {'high': 0.33, 'low': 1.0}
         """
-        return self._read(lambda state, _: core.expected_accuracy(not_empty(state)))
+        return core.expected_accuracy(not_empty(self._state))
 
     def explain(self, x: Any) -> Explanation:
         """Return the separator that decides the label of x, and its support vectors.
@@ -427,9 +417,8 @@ class Methods(ABC):
         Explanation
             The label, the runner-up, the margin between them, and the terms that add up to it.
         """
-        return self._read(
-            lambda state, schema: core.explain(not_empty(state), known_row(x, schema, state))
-        )
+        state = not_empty(self._state)
+        return core.explain(state, known_row(x, state.schema, state))
 
     def separator(self, a: Any, b: Any, regions: tuple[int, int] = (0, 0)) -> PairSeparator:
         """Return the separator between two labels: weights, bias and support vectors.
@@ -462,12 +451,9 @@ class Methods(ABC):
         >>> bool(weights @ [2.9] + bias > 0), [each.label for each in supports]
         (True, ['low', 'high'])
         """
-
-        def query(state: State, schema: Schema) -> PairSeparator:
-            labels = [self._known_label(each, not_empty(state), schema)[0] for each in (a, b)]
-            return core.pair_separator(state, *_region_numbers(state, labels, regions))
-
-        return self._read(query)
+        state = not_empty(self._state)
+        labels = [self._known_label(each, state)[0] for each in (a, b)]
+        return core.pair_separator(state, *_region_numbers(state, labels, regions))
 
 
 def in_order(state: State, places: Ints) -> list[Id]:

@@ -226,13 +226,10 @@ class MinoutClassifier(HeldLearner):
         -------
         ndarray of shape (n_samples,)
         """
-
-        def query(state: State, schema: Schema) -> NDArray[Any]:
-            found, rejected = predicted(state, _rows(X, state, schema))
-            labels = schema.label_codec(state.labels).decode(found)
-            return labels if unknown is None else with_unknown(labels, rejected, unknown)
-
-        return self._read(query)
+        state = self._state
+        found, rejected = predicted(state, _rows(X, state))
+        labels = state.schema.label_codec(state.labels).decode(found)
+        return labels if unknown is None else with_unknown(labels, rejected, unknown)
 
     def predict_proba(self, X: Any) -> Floats:
         """Estimate the probability of each class: see `Learner.probabilities`.
@@ -246,11 +243,8 @@ class MinoutClassifier(HeldLearner):
         ndarray of shape (n_samples, n_classes)
             Columns are in the order of `classes_`; 0 for a class without examples.
         """
-        return self._read(
-            lambda state, schema: _spread(
-                state, schema, probabilities(state, _rows(X, state, schema)), 0.0
-            )
-        )
+        state = self._state
+        return _spread(state, probabilities(state, _rows(X, state)), 0.0)
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Estimate the logarithm of the probability of each class.
@@ -281,11 +275,8 @@ class MinoutClassifier(HeldLearner):
             scikit-learn expects; the score of the first is its negative. A class without examples
             has -inf, a single class has inf.
         """
-        found = self._read(
-            lambda state, schema: _spread(
-                state, schema, scores(not_empty(state), _rows(X, state, schema)), -np.inf
-            )
-        )
+        state = self._state
+        found = _spread(state, scores(not_empty(state), _rows(X, state)), -np.inf)
         return found[:, 1] if found.shape[1] == 2 else found
 
     def what_if(self, X: Any, y: Any) -> list[WhatIf]:
@@ -302,13 +293,10 @@ class MinoutClassifier(HeldLearner):
             One per row; its `interfered` lists the ids of the examples whose scores, clipped at 0,
             could change.
         """
-
-        def query(state: State, schema: Schema) -> list[WhatIf]:
-            rows, labels, _ = checked_rows_and_labels(X, y, state, schema)
-            pairs = zip(known_rows(rows, schema, state), labels, strict=True)
-            return [core.what_if(state, row, label, steps.clock()) for row, label in pairs]
-
-        return self._read(query)
+        state = self._state
+        rows, labels, _ = checked_rows_and_labels(X, y, state, state.schema)
+        pairs = zip(known_rows(rows, state.schema, state), labels, strict=True)
+        return [core.what_if(state, row, label, steps.clock()) for row, label in pairs]
 
     def picture(self, x: Any, images: Images | None = None) -> Picture:
         """Draw the explanation of an image.
@@ -382,11 +370,9 @@ class MinoutClassifier(HeldLearner):
     @property
     def classes_(self) -> NDArray[Any]:
         """The labels taught or passed as `classes`, sorted, in the dtype in which they came."""
-        return self._has("classes_")._read(
-            lambda state, schema: schema.label_codec(state.labels).decode(
-                schema.all_labels(state.labels)
-            )
-        )
+        state = self._has("classes_")._state
+        schema: Schema = state.schema
+        return schema.label_codec(state.labels).decode(schema.all_labels(state.labels))
 
     @property
     def n_features_in_(self) -> int:
@@ -478,13 +464,13 @@ def _with_settings(doc: str | None) -> str | None:
 MinoutClassifier.__doc__ = _with_settings(MinoutClassifier.__doc__)
 
 
-def _rows(X: Any, state: State, schema: Schema) -> Floats:
-    return known_rows(checked_rows(X, schema), schema, state)
+def _rows(X: Any, state: State) -> Floats:
+    return known_rows(checked_rows(X, state.schema), state.schema, state)
 
 
-def _spread(state: State, schema: Schema, values: Floats, empty: float) -> Floats:
+def _spread(state: State, values: Floats, empty: float) -> Floats:
     # Values (n, labels seen) with a column per class; those without examples are `empty`.
-    labels, seen = schema.all_labels(state.labels), sorted(state.labels)
+    labels, seen = state.schema.all_labels(state.labels), sorted(state.labels)
     if len(labels) == len(seen):
         return values
     wide = np.full((len(values), len(labels)), empty)

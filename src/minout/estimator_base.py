@@ -1,5 +1,6 @@
 """The learner that a classifier holds, in RAM or in a file, and the rows and labels for it."""
 
+import math
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import fields
@@ -85,28 +86,31 @@ class HeldLearner(Methods, ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     # The hooks of `Methods`
 
-    def _read(self, query: Callable[[State, Schema], R]) -> R:
-        return self._fitted()._read(query)
+    @property
+    def _state(self) -> State:
+        return self._fitted()._state
 
-    def _change(self, step: Callable[[State, Schema], Change[R]], *, is_long: bool = False) -> R:
-        with self._changing():
-            learner = self._fitted(to_change=True)
-            result = learner._change(step, is_long=is_long)
-            self._model = learner, _after(self._last(), [result], learner)
-        return result
+    def _change(self, step: Callable[[State], Change[R]], *, is_long: bool = False) -> R:
+        return self._changed(lambda learner: learner._change(step, is_long=is_long))
 
     def _change_each(
-        self, items: Callable[[State, Schema], list[Any]], step: Callable[..., Any]
+        self, items: Callable[[State], list[Any]], step: Callable[..., Change[StepReport]]
     ) -> list[StepReport]:
+        return self._changed(lambda learner: learner._change_each(items, step))
+
+    def _changed(self, change: Callable[[Learner], R]) -> R:
         with self._changing():
             learner = self._fitted(to_change=True)
-            reports = learner._change_each(items, step)
-            self._model = learner, _after(self._last(), reports, learner)
-        return reports
+            result = change(learner)
+            results = result if isinstance(result, list) else [result]
+            self._model = learner, _after(self._last(), results, learner)
+        return result
 
-    def _known_label(self, y: Any, state: State, schema: Schema) -> tuple[Label, Schema]:
+    def _known_label(self, y: Any, state: State) -> tuple[Label, State]:
+        schema: Schema = state.schema
         label, codec = schema.label_codec(state.labels).encode_one(y)
-        return label, schema.with_labels(codec, schema.class_weights)
+        wider = schema.with_labels(codec, schema.class_weights)
+        return label, state if wider is schema else state.replaced(schema=wider)
 
     # The learner of this classifier, in RAM or in a file
 
@@ -293,9 +297,10 @@ def checked_rows_and_labels(
     X: Any, y: Any, state: State, schema: Schema
 ) -> tuple[Any, list[Label], LabelCodec]:
     """Return rows and labels for a learner, and the codec of the labels."""
-    labels: NDArray[Any] = validate_data(InputColumns(), y=to_array(y))
+    labels: NDArray[Any] = y if is_plain_column(y) else validate_data(InputColumns(), y=to_array(y))
     rows = checked_rows(X, schema)
-    check_consistent_length(rows, labels)
+    if batch_size(rows) != len(labels):
+        check_consistent_length(rows, labels)  # raises
     return rows, *schema.label_codec(state.labels).encode(labels)
 
 
@@ -377,8 +382,13 @@ def is_plain_array(X: Any, width: int | None) -> bool:
         and X.shape[1] == width
         and X.shape[0] > 0
         and X.dtype in FLOATS
-        and bool(np.isfinite(X.min()) and np.isfinite(X.max()))  # NaN is the least and largest
+        and math.isfinite(np.vdot(X, X))  # then all are; otherwise scikit-learn decides
     )
+
+
+def is_plain_column(y: Any) -> bool:
+    """Return whether y is an array (n,) of whole numbers, booleans or strings, n at least 1."""
+    return type(y) is np.ndarray and y.ndim == 1 and len(y) > 0 and y.dtype.kind in "iubU"
 
 
 def _first_weights(
@@ -418,5 +428,5 @@ def _without_weight_0(batch: Batch) -> Batch:
         X = list(compress(X, kept))
     ids = None if ids is None else only(listed_ids(ids), "id")
     if at is not None:
-        at = only(each_row(checked_time, listed_times(at, len(kept), 0.0)), "time")
+        at = only(each_row(checked_time, listed_times(at, len(kept))), "time")
     return Batch(X, only(y, "label"), ids, weights[kept], at)

@@ -15,7 +15,7 @@ from minout.codecs import Codec, OwnCodec, codec_of
 from minout.core import Settings, State, StepReport
 from minout.errors import InvalidInputError
 from minout.features import FeatureMap, UnknownMap, named
-from minout.inputs import Schema, checked_kinds
+from minout.inputs import checked_kinds
 from minout.steps import Change
 from minout.store import Durability
 from minout.views import Views
@@ -71,14 +71,9 @@ class Kept(Views):
 
     @in_turn
     def _change_each(
-        self,
-        items: Callable[[State, Schema], list[Any]],
-        step: Callable[..., Change[StepReport]],
+        self, items: Callable[[State], list[Any]], step: Callable[..., Change[StepReport]]
     ) -> list[StepReport]:
-        return self._each(
-            lambda state, *item: step(state, state.schema, *item),
-            items(self._state, self._state.schema),
-        )
+        return self._each(step, items(self._state))
 
     def _each(
         self, step: Callable[..., Change[StepReport]], items: Sequence[tuple[Any, ...]]
@@ -92,10 +87,10 @@ class Kept(Views):
                 raise
         return reports
 
-    def _change(self, step: Callable[[State, Schema], Change[R]], *, is_long: bool = False) -> R:
+    def _change(self, step: Callable[[State], Change[R]], *, is_long: bool = False) -> R:
         for _ in range(TRIES if is_long and not self._is_in_turn else 0):
             before = self._newest()  # which others may change meanwhile
-            change = step(before, before.schema)
+            change = step(before)
             if self._change_if(before, change):
                 return change.result
         return self._change_now(step)
@@ -109,8 +104,8 @@ class Kept(Views):
         return self._state
 
     @in_turn
-    def _change_now(self, step: Callable[[State, Schema], Change[R]]) -> R:
-        return self._accept(step(self._state, self._state.schema))
+    def _change_now(self, step: Callable[[State], Change[R]]) -> R:
+        return self._accept(step(self._state))
 
     @in_turn
     def _change_if(self, before: State, change: Change[Any]) -> bool:
@@ -127,10 +122,6 @@ class Kept(Views):
             if self._file is not None and change.is_worth_logging:
                 self._entries.append(store.entry_of(change))
         return change.result
-
-    def _read(self, query: Callable[[State, Schema], R]) -> R:
-        state = self._state
-        return query(state, state.schema)
 
     @property
     def settings(self) -> Settings:

@@ -214,8 +214,8 @@ class Learner(Kept):
         new, label = new_row(x, state.schema, state), checked_label(y, state.labels)
         named = None if id is None else checked_id(id)
         when = steps.clock() if at is None else checked_time(at)
-        example = Example(new.rows, label, named, checked_weight(weight), when)
-        state = steps.prepared(state, new._replace(rows=new.rows[None]))
+        example = Example(new.rows[0], label, named, checked_weight(weight), when)
+        state = steps.prepared(state, new)
         return self._accept(steps.teach(state, example))
 
     def teach_many(
@@ -260,14 +260,14 @@ class Learner(Kept):
         batch, schema = prepare(before, before.schema)
         new = new_rows(batch.X, schema, before)
         self._next = start = steps.prepared(before, new)
-        examples = steps.checked_examples(batch, new.rows, start, new.schema)
+        examples = steps.checked_examples(batch, new.rows, start)
         reports = self._each(steps.teach, [(example,) for example in examples])
         if reports and self._next is start:  # all are stored already: no columns are added
             self._next = before if schema is before.schema else before.replaced(schema=schema)
         return reports
 
-    def _known_label(self, y: Any, state: State, schema: Schema) -> tuple[Label, Schema]:
-        return checked_label(y, state.labels), schema
+    def _known_label(self, y: Any, state: State) -> tuple[Label, State]:
+        return checked_label(y, state.labels), state
 
     def set_source(
         self,
@@ -300,9 +300,9 @@ class Learner(Kept):
         }
         named: dict[str, Any] = {name: each for name, each in given.items() if each is not None}
 
-        def step(state: State, schema: Schema) -> Change[None]:
-            source = checked_source(schema.source._replace(**named))
-            return Change(None, state.replaced(schema=replace(schema, source=source)))
+        def step(state: State) -> Change[None]:
+            source = checked_source(state.schema.source._replace(**named))
+            return Change(None, state.replaced(schema=replace(state.schema, source=source)))
 
         self._change(step)
 
@@ -323,11 +323,11 @@ class Learner(Kept):
         >>> sorted(learner.schema.described())
         ['colour', 'size']
         """
-
-        def step(state: State, schema: Schema) -> Change[None]:
-            return Change(None, state.replaced(schema=new_rows(X, schema, state).schema))
-
-        self._change(step)
+        self._change(
+            lambda state: Change(
+                None, state.replaced(schema=new_rows(X, state.schema, state).schema)
+            )
+        )
 
     def widen(self, n: int) -> None:
         """Give all stored rows n more columns, in which they have 0.
@@ -355,7 +355,7 @@ class Learner(Kept):
         >>> learner.predict([[1.0, 0.0, 0.0]]).tolist()
         ['cat']
         """
-        self._change(lambda state, schema: steps.widen(state, schema, n))
+        self._change(lambda state: steps.widen(state, n))
 
     def what_if(
         self,

@@ -1,4 +1,4 @@
-"""The changes of a model: functions of a state and its schema that return the next state."""
+"""The changes of a model: functions of a state that return the next one."""
 
 import time
 from collections import Counter
@@ -30,6 +30,7 @@ from minout.inputs import (
 )
 
 T = TypeVar("T")
+_ID = str | int | np.integer
 
 
 class Change(NamedTuple, Generic[T]):
@@ -90,7 +91,7 @@ def clock() -> float:
     return time.time()
 
 
-def checked_examples(batch: Batch, rows: Floats, state: State, schema: Schema) -> list[Example]:
+def checked_examples(batch: Batch, rows: Floats, state: State) -> list[Example]:
     """Return checked examples, one label, id, weight and time per row."""
     labels: list[Label] = []
     known = state.labels or labels  # the first label sets the type
@@ -110,7 +111,7 @@ def checked_examples(batch: Batch, rows: Floats, state: State, schema: Schema) -
         raise InvalidInputError(f"Got {given}; pass one label per row, and one id per row or none.")
     weights, times = _weights_and_times(batch, len(rows))
     examples = [Example(*each) for each in zip(rows, labels, named, weights, times, strict=True)]
-    _check_ids(examples, state, schema)
+    _check_ids(examples, state)
     return examples
 
 
@@ -118,7 +119,9 @@ def _weights_and_times(batch: Batch, count: int) -> tuple[list[float], list[floa
     weights = [1.0] * count
     if batch.weights is not None:
         weights = each_row(checked_weight, listed_weights(batch.weights))
-    times = each_row(checked_time, listed_times(batch.at, count, clock()))
+    times = [clock()] * count
+    if batch.at is not None:
+        times = each_row(checked_time, listed_times(batch.at, count))
     for name, given in (("weight", weights), ("time", times)):
         if len(given) != count:
             both = f"{plural(count, 'row')} and {plural(len(given), name)}"
@@ -126,7 +129,7 @@ def _weights_and_times(batch: Batch, count: int) -> tuple[list[float], list[floa
     return weights, times
 
 
-def _check_ids(examples: list[Example], state: State, schema: Schema) -> None:
+def _check_ids(examples: list[Example], state: State) -> None:
     seen: set[Id] = set()
     for row, example in enumerate(examples):
         if example.id is None:
@@ -136,7 +139,7 @@ def _check_ids(examples: list[Example], state: State, schema: Schema) -> None:
         seen.add(example.id)
         if state.place_of(example.id) is not None:
             try:
-                _known(state, schema, example)
+                _known(state, example)
             except InvalidInputError as error:
                 error.row = row
                 raise
@@ -166,7 +169,7 @@ def teach(state: State, example: Example) -> Change[StepReport]:
     """Learn an example; nothing changes if it is stored already."""
     row, label, id, weight, at = example
     if id is not None and state.place_of(id) is not None:
-        return Change(_known(state, state.schema, example))
+        return Change(_known(state, example))
     example_id: Id = _free_id(state) if id is None else id
     following = int(example_id) + 1 if id is None else None
     done = separable(
@@ -176,9 +179,7 @@ def teach(state: State, example: Example) -> Change[StepReport]:
     return Change(report, done.state, "teach", example_id, done.certificate)
 
 
-def correct(
-    state: State, schema: Schema, id: Id, label: Label, weight: float | None = None
-) -> Change[StepReport]:
+def correct(state: State, id: Id, label: Label, weight: float | None = None) -> Change[StepReport]:
     """Give an example another label or weight; nothing changes if it has them.
 
     By default the weight changes as the class weight does.
@@ -187,7 +188,8 @@ def correct(
     old, example_id = state.label_at(place), state.examples.ids[place]  # a Python int or str
     weighs = float(state.examples.weights[place])
     if weight is None:
-        before, after = schema.class_weights.at(old), schema.class_weights.at(label)
+        class_weights = state.schema.class_weights
+        before, after = class_weights.at(old), class_weights.at(label)
         weight = weighs if before == after else weighs / before * after
     if old == label and weight == weighs:
         return Change(StepReport(example_id, label, NOTHING_MOVED))
@@ -199,15 +201,15 @@ def correct(
     for each in gone:
         earlier.pop(each, None)
     report = StepReport(example_id, label, done.certificate, done.refresh)
-    after_all = done.state.replaced(corrected=earlier, schema=schema)
+    after_all = done.state.replaced(corrected=earlier)
     return Change(report, after_all, "correct", example_id, done.certificate)
 
 
-def correct_if_stored(state: State, schema: Schema, id: Id, label: Label) -> Change[StepReport]:
+def correct_if_stored(state: State, id: Id, label: Label) -> Change[StepReport]:
     """Give an example another label, unless it has fallen out of the window."""
     if state.place_of(id) is None:
         return Change(StepReport(id, label, NOTHING_MOVED))
-    return correct(state, schema, id, label)
+    return correct(state, id, label)
 
 
 def checked_corrections(state: State, ids: Any, labels: Sequence[Label]) -> list[tuple[Id, Label]]:
@@ -222,12 +224,11 @@ def checked_corrections(state: State, ids: Any, labels: Sequence[Label]) -> list
     return list(zip(named, labels, strict=True))
 
 
-def update(state: State, schema: Schema, id: Id, x: Any) -> Change[StepReport]:
+def update(state: State, id: Id, x: Any) -> Change[StepReport]:
     """Give a stored example other features."""
-    place, new = place_of(state, id), new_row(x, schema, state)
+    place, new = place_of(begun(state), id), new_row(x, state.schema, state)
     example_id, label = state.examples.ids[place], state.label_at(place)
-    wide = prepared(state, new._replace(rows=new.rows[None]))
-    row = new.rows
+    wide, row = prepared(state, new), new.rows[0]
     if isinstance(x, Mapping) and new.schema.encoder is not None:
         row = new.schema.encoder.keeping(row, wide.row_at(place), x)
     if wide is state and state.holds(place, row):
@@ -237,27 +238,26 @@ def update(state: State, schema: Schema, id: Id, x: Any) -> Change[StepReport]:
     return Change(report, done.state, "update", example_id, done.certificate)
 
 
-def forget(state: State, schema: Schema, ids: Any, *, log_ids: bool = False) -> Change[Certificate]:
+def forget(state: State, ids: Any, *, log_ids: bool = False) -> Change[Certificate]:
     """Remove stored examples."""
+    begun(state)
     if isinstance(ids, str) or not isinstance(ids, Iterable):
         ids = [ids]
     places = sorted(place_of(state, each) for each in listed_ids(ids, "one id or a list of ids"))
     if len(set(places)) < len(places):
         raise InvalidInputError("An id is named twice; name each example to forget once.")
-    return _forget(state, schema, places)._replace(log_ids=log_ids)
+    return _forget(state, places)._replace(log_ids=log_ids)
 
 
-def forget_class(state: State, schema: Schema, label: Label) -> Change[Certificate]:
+def forget_class(state: State, label: Label) -> Change[Certificate]:
     """Remove all examples of a label."""
     places = state.regions.places_of(label)
     if not len(places):
         raise InvalidInputError(f"No example has the label {label!r}.")
-    return _forget(state, schema, places.tolist(), label)
+    return _forget(state, places.tolist(), label)
 
 
-def _forget(
-    state: State, schema: Schema, listed: list[int], label: Label | None = None
-) -> Change[Certificate]:
+def _forget(state: State, listed: list[int], label: Label | None = None) -> Change[Certificate]:
     # Earlier labels of forgotten examples, and a forgotten label itself, are dropped as well.
     places = np.array(listed, dtype=np.int64)
     if not listed:
@@ -271,7 +271,7 @@ def _forget(
     before = {*state.labels, *(each for had in state.corrected.values() for each in had)}
     after = {*done.state.labels, *(each for had in earlier.values() for each in had)}
     left = before - after if label is None else {*(before - after), label}
-    new = done.state.replaced(corrected=earlier, schema=schema.without_labels(left))
+    new = done.state.replaced(corrected=earlier, schema=state.schema.without_labels(left))
     return Change(done.certificate, new, "forget", certificate=done.certificate)
 
 
@@ -301,8 +301,9 @@ def require_blocks_fit(blocks: Sequence[tuple[int, int]], width: int) -> None:
         )
 
 
-def set_column_kinds(state: State, schema: Schema, kinds: Mapping[str, str]) -> Change[None]:
+def set_column_kinds(state: State, kinds: Mapping[str, str]) -> Change[None]:
     """Set the kinds of columns that have no features yet."""
+    schema: Schema = state.schema
     if state.widths.row is not None and not schema.is_table:
         raise InvalidInputError("This model was not taught a table; it has no kinds of columns.")
     encoder = (schema.encoder or TableEncoder()).with_kinds(kinds)
@@ -311,14 +312,15 @@ def set_column_kinds(state: State, schema: Schema, kinds: Mapping[str, str]) -> 
 
 def settle(state: State) -> Change[Certificate]:
     """Solve every separator in which examples are pending."""
-    done = separable(lambda: core.settle_pending(state))
+    done = separable(lambda: core.settle_pending(begun(state)))
     if done.state is state:
         return Change(done.certificate)
     return Change(done.certificate, done.state, "settle", certificate=done.certificate)
 
 
-def consolidate(state: State, schema: Schema) -> Change[Consolidation]:
+def consolidate(state: State) -> Change[Consolidation]:
     """Compute the model again from the set of stored examples, with its columns in order."""
+    schema: Schema = begun(state).schema
     encoder = schema.encoder
     if encoder is not None:
         places = state.examples.places()
@@ -332,7 +334,7 @@ def consolidate(state: State, schema: Schema) -> Change[Consolidation]:
     return Change(done, new, "consolidate", certificate=done.certificate)
 
 
-def widen(state: State, schema: Schema, n: Any) -> Change[None]:
+def widen(state: State, n: Any) -> Change[None]:
     """Give all stored rows n more columns."""
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
         raise InvalidInputError(f"n is a whole number from 1, not {n!r}.")
@@ -340,6 +342,7 @@ def widen(state: State, schema: Schema, n: Any) -> Change[None]:
         raise InvalidInputError(
             "Nothing has been taught yet; the first row sets the number of columns."
         )
+    schema: Schema = state.schema
     if not isinstance(schema.features, Identity) or state.examples.codec is not None:
         raise InvalidInputError(
             "Only rows that are stored as they were given can get more columns; this learner "
@@ -370,7 +373,7 @@ def is_stored(state: State, id: Any) -> bool:
 
 def _may_be_id(id: Any) -> bool:
     # True and 1.0 are not 1, which is equal in Python.
-    return isinstance(id, str | int | np.integer) and not isinstance(id, bool)
+    return isinstance(id, _ID) and not isinstance(id, bool)
 
 
 def begun(state: State) -> State:
@@ -394,7 +397,7 @@ def separable(step: Callable[[], T]) -> T:
     except NotConverged as error:
         raise InvalidInputError(
             "The numbers differ too much in size to be separated in double precision; "
-            "scale the features first."
+            "scale the features first, or pass weights that differ less."
         ) from error
 
 
@@ -405,14 +408,14 @@ def _free_id(state: State) -> int:
     return free
 
 
-def _known(state: State, schema: Schema, example: Example) -> StepReport:
+def _known(state: State, example: Example) -> StepReport:
     # An id that is taught again: an error, unless row, weight and label are its present ones, or
     # the label is an earlier one. A table that has got more columns does not contradict its rows.
     assert example.id is not None
     place = place_of(state, example.id)
     now, what = state.label_at(place), ""
     remedy = "`update` (`minout learn --replace`) gives it another one"
-    encoder = schema.encoder
+    encoder = state.schema.encoder
     is_same = state.holds(place, example.row) or (
         encoder is not None and state.holds(place, encoder.without_late(example.row))
     )

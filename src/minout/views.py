@@ -10,7 +10,7 @@ from minout import core
 from minout._typing import Floats, Id, Label
 from minout.api import Methods, in_order
 from minout.codecs import Codes
-from minout.core import Choice, Inspection, Sets, State
+from minout.core import Choice, Inspection, Sets
 from minout.errors import InvalidInputError
 from minout.inputs import Schema, is_integer, known_rows, like_known
 from minout.steps import begun, is_stored, not_empty, place_of
@@ -34,12 +34,9 @@ class Views(Methods):
         (ndarray of shape (d,), label)
             The row and its label, as the learner stores it.
         """
-
-        def query(state: State, _: Schema) -> tuple[Floats, Label]:
-            place = place_of(begun(state), id)
-            return state.row_at(place).copy(), state.label_at(place)
-
-        return self._read(query)
+        state = begun(self._state)
+        place = place_of(state, id)
+        return state.row_at(place).copy(), state.label_at(place)
 
     def code(self, id: Id) -> Codes:
         """Return the code of a stored example, which every method takes in place of its row.
@@ -61,13 +58,10 @@ class Views(Methods):
         >>> learner.explain(learner.code("a")).label, learner.example("a")[0].tolist()
         ('cat', [1.0, 0.1015625])
         """
-
-        def query(state: State, _: Schema) -> Codes:
-            if begun(state).examples.codec is None:
-                raise InvalidInputError('Rows are stored as they are: `memory` is "auto".')
-            return Codes(state.examples.given[place_of(state, id)])
-
-        return self._read(query)
+        state = begun(self._state)
+        if state.examples.codec is None:
+            raise InvalidInputError('Rows are stored as they are: `memory` is "auto".')
+        return Codes(state.examples.given[place_of(state, id)])
 
     def weight(self, id: Id) -> float:
         """Return the weight of a stored example.
@@ -80,9 +74,8 @@ class Views(Methods):
         -------
         float
         """
-        return self._read(
-            lambda state, _: float(state.examples.weights[place_of(begun(state), id)])
-        )
+        state = begun(self._state)
+        return float(state.examples.weights[place_of(state, id)])
 
     def time(self, id: Id) -> float:
         """Return the time of a stored example, in seconds since 1970.
@@ -95,7 +88,8 @@ class Views(Methods):
         -------
         float
         """
-        return self._read(lambda state, _: float(state.examples.times[place_of(begun(state), id)]))
+        state = begun(self._state)
+        return float(state.examples.times[place_of(state, id)])
 
     def label_probabilities(self) -> Floats:
         """Return the probability that the true label of each stored example is this or that.
@@ -108,11 +102,7 @@ class Views(Methods):
             Rows are in the order of teaching, columns in the order of the labels. NaN where
             `label_errors` is not reliable.
         """
-
-        def query(state: State, _: Schema) -> Floats:
-            return core.label_probabilities(not_empty(state))[1]
-
-        return self._read(query)
+        return core.label_probabilities(not_empty(self._state))[1]
 
     def left_out_probabilities(self) -> Floats:
         """Return the label probabilities that each stored example has when it is left out.
@@ -125,7 +115,7 @@ class Views(Methods):
         ndarray of shape (n_examples, n_classes)
             Rows are in the order of teaching, columns in the order of the labels.
         """
-        return self._read(lambda state, _: core.left_out_probabilities(not_empty(state))[1])
+        return core.left_out_probabilities(not_empty(self._state))[1]
 
     def partition(self) -> dict[tuple[Label, Label], Sets]:
         """Return the paper's sets S1, S2 and S3 for each neuron that the last `teach` moved.
@@ -146,7 +136,7 @@ class Views(Methods):
             If the last call moved nothing, removed or relabelled examples, or computed everything
             again with other regions or columns, or for very many labels.
         """
-        return self._read(lambda state, _: core.partition(begun(state)))
+        return core.partition(begun(self._state))
 
     def expanded(self, X: Any) -> Floats:
         """Return rows as the separators see them: with `expand`, followed by their hat functions.
@@ -160,7 +150,8 @@ class Views(Methods):
         ndarray of shape (n_rows, d)
             The rows of the examples, and the values of the hat functions, if any.
         """
-        return self._read(lambda state, schema: begun(state).expanded(known_rows(X, schema, state)))
+        state = begun(self._state)
+        return state.expanded(known_rows(X, state.schema, state))
 
     def regions(self) -> dict[Label, list[tuple[Id, ...]]]:
         """Return the ids of the examples in each region of each label.
@@ -174,17 +165,12 @@ class Views(Methods):
         dict of label to list of tuple of id
             For each label, in order, its regions; of each, the ids of its examples.
         """
-
-        def query(state: State, _: Schema) -> dict[Label, list[tuple[Id, ...]]]:
-            regions = state.regions
-            return {
-                label: [
-                    tuple(in_order(state, regions.members[c].places)) for c in regions.of(label)
-                ]
-                for label in sorted(regions.names)
-            }
-
-        return self._read(query)
+        state = self._state
+        regions = state.regions
+        return {
+            label: [tuple(in_order(state, regions.members[c].places)) for c in regions.of(label)]
+            for label in sorted(regions.names)
+        }
 
     def find_id(self, text: str) -> Id | None:
         """Return the stored id that a text stands for, or None.
@@ -200,15 +186,10 @@ class Views(Methods):
         -------
         int, str or None
         """
-        return self._read(
-            lambda state, _: (
-                text
-                if is_stored(state, text)
-                else int(text)
-                if is_integer(text) and is_stored(state, int(text))
-                else None
-            )
-        )
+        state = self._state
+        if is_stored(state, text):
+            return text
+        return int(text) if is_integer(text) and is_stored(state, int(text)) else None
 
     def labels_of(self, labels: Iterable[Label]) -> list[Label]:
         """Return labels of a file as this learner knows them.
@@ -226,7 +207,7 @@ class Views(Methods):
         list of int or str
             The labels to pass to `teach_many` and other methods.
         """
-        return self._read(lambda state, _: like_known(labels, state.labels))
+        return like_known(labels, self._state.labels)
 
     def inspect(self) -> Inspection:
         """Return a copy of the engine's internal state, for tests and benchmarks.
@@ -236,17 +217,18 @@ class Views(Methods):
         Inspection
             Not part of the stable interface: it may change with the engine.
         """
-        return self._read(lambda state, _: core.inspect(begun(state)))
+        return core.inspect(begun(self._state))
 
     @property
     def classes(self) -> NDArray[Any]:
         """The labels, sorted: the order of the columns of `scores`."""
-        return self._read(lambda state, _: np.array(sorted(state.labels)))
+        return np.array(sorted(self._state.labels))
 
     @property
     def ids(self) -> list[Id]:
         """The ids of all stored examples, in the order in which they were taught."""
-        return self._read(lambda state, _: list(state.names(state.examples.places())))
+        state = self._state
+        return list(state.names(state.examples.places()))
 
     @property
     def misfits(self) -> list[Id]:
@@ -255,47 +237,50 @@ class Views(Methods):
         Of equal rows with two different labels at most one can be on the right side: both are
         listed.
         """
-        return self._read(lambda state, _: in_order(state, state.misfits()))
+        state = self._state
+        return in_order(state, state.misfits())
 
     @property
     def pending(self) -> list[Id]:
         """The ids of the stored examples that wait until a separator is solved again."""
-        return self._read(lambda state, _: in_order(state, state.pending()))
+        state = self._state
+        return in_order(state, state.pending())
 
     @property
     def corrected(self) -> dict[Id, tuple[Label, ...]]:
         """The earlier labels of each stored example that was corrected."""
-        return self._read(lambda state, _: dict(state.corrected))
+        return dict(self._state.corrected)
 
     @property
     def is_consolidated(self) -> bool:
         """Whether nothing has changed since the last `consolidate()`."""
-        return self._read(lambda state, _: state.consolidated)
+        return self._state.consolidated
 
     @property
     def is_new(self) -> bool:
         """Whether nothing has been taught yet."""
-        return self._read(lambda state, _: state.widths.row is None)
+        return self._state.widths.row is None
 
     @property
     def choice(self) -> Choice:
         """The settings in use: chosen from the data, or set by the user."""
-        return self._read(lambda state, _: begun(state).choice)
+        return begun(self._state).choice
 
     @property
     def width(self) -> int | None:
         """The number of columns of an array; None if nothing was taught, or it has none."""
-        return self._read(lambda state, _: state.widths.given)
+        return self._state.widths.given
 
     @property
     def schema(self) -> Schema:
         """What the model knows of its inputs: columns and their kinds, labels, files."""
-        return self._read(lambda _, schema: schema)
+        schema: Schema = self._state.schema
+        return schema
 
     def __len__(self) -> int:
         """Return the number of stored examples."""
-        return self._read(lambda state, _: state.count)
+        return self._state.count
 
     def __contains__(self, id: Id) -> bool:
         """Return whether an id is stored."""
-        return self._read(lambda state, _: is_stored(state, id))
+        return is_stored(self._state, id)

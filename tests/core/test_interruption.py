@@ -152,6 +152,7 @@ def test_only_an_unsolved_separator_is_reported_as_a_mistake_of_the_caller(call,
     if call != "teach":  # its refresh is put off
         monkeypatch.setattr(settle, "_is_small", lambda *_: False)
         monkeypatch.setattr(kernels, "newton", lambda *_: False)
+        monkeypatch.setattr(kernels, "newton_primal", lambda *_: (np.inf, np.empty(0)))
         with pytest.raises(InvalidInputError, match="differ too much in size"):
             CALLS[call](learner)
         assert everything(learner) == before

@@ -172,3 +172,23 @@ def test_the_order_of_equal_rows_with_different_weights_changes_no_bit():
                 {pair: (w.tolist(), b) for pair, (w, b) in by_label(learner.inspect()).items()}
             )
         assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("low", [1.0, 1e-9])
+@pytest.mark.parametrize("high", [1e8, 1e9])
+@pytest.mark.parametrize(("seed", "order"), [(0, 0), (1, 2), (5, 2)])
+def test_very_different_weights_of_contradicting_rows_are_learned_in_any_order(
+    seed, order, high, low
+):
+    rng = np.random.default_rng(seed)
+    y, X = rng.integers(0, 3, 60), rng.integers(0, 3, size=(60, 2)).astype(float)
+    weights = np.where(rng.random(60) < 0.3, high, low)
+    found = []
+    for places in (np.arange(60), np.random.default_rng(order).permutation(60)):
+        learner = Learner(whiten=False, lda_prior=False, C=5.0)
+        for place in places.tolist():
+            learner.teach(X[place], int(y[place]), id=place, weight=float(weights[place]))
+        assert learner.audit().ok
+        learner.consolidate()
+        found.append(learner.scores(X).tobytes())
+    assert found[0] == found[1]

@@ -1,5 +1,6 @@
 """NPZ files and images: rows of numbers."""
 
+import errno
 import io
 import os
 import sys
@@ -168,13 +169,34 @@ def test_bad_images_are_named_and_can_be_skipped(tmp_path, rows, refusal):
     assert "None of the images" in refusal(tmp_path / "float.tiff")
 
 
-def test_links_to_images_and_folders_are_followed(tmp_path, rows):
+def test_links_to_images_and_folders_are_followed_and_it_is_said(tmp_path, rows):
     save(tmp_path / "else/1.png", grey())
     (tmp_path / "pets/dog").mkdir(parents=True)
     (tmp_path / "pets/cat").symlink_to(tmp_path / "else")
     (tmp_path / "pets/dog/2.png").symlink_to(tmp_path / "else/1.png")
+    (tmp_path / "pets/dog/3.png").symlink_to("2.png")
+    save(tmp_path / "pets/dog/4.png", grey())
+    (tmp_path / "pets/dog/5.png").symlink_to("4.png")
     found = [(label, id) for _, label, id, _ in rows(tmp_path / "pets")]
-    assert found == [("cat", "pets/cat/1.png"), ("dog", "pets/dog/2.png")]
+    assert found[:2] == [("cat", "pets/cat/1.png"), ("dog", "pets/dog/2.png")]
+    assert len(found) == 5
+    with read(tmp_path / "pets") as reader:
+        assert (
+            reader.note
+            == f"3 images of {tmp_path}/pets lie elsewhere: symbolic links are followed."
+        )
+    with read(tmp_path / "else") as reader:
+        assert reader.note == ""
+
+
+@pytest.mark.parametrize("name", ["minout.files.arrays.import_extra", "PIL.Image.open"])
+def test_too_many_open_files_are_one_sentence(tmp_path, refusal, monkeypatch, name):
+    def fail(*_):
+        raise OSError(errno.EMFILE, "Too many open files", "a library")
+
+    save(tmp_path / "a/1.png", grey())
+    monkeypatch.setattr(name, fail)
+    assert refusal(tmp_path).endswith("could not be read: Too many open files.")
 
 
 def test_a_folder_without_images_and_names_that_are_not_utf8_are_refused(tmp_path, refusal):

@@ -195,3 +195,9 @@ def test_empty_lines_without_end_are_one_sentence(written, refusal, rows, monkey
     file = packed(first + "\n" * 5_000 + last)
     assert f"{file}, line 1003: 1,001 lines are empty, one after the other;" in refusal(file)
     assert "line 1001: 1,001 lines are empty" in refusal(packed("\n" * 5_000 + first))
+
+
+def test_rows_of_nothing_but_quotes_without_end_are_one_sentence(written, refusal, monkeypatch):
+    monkeypatch.setattr("minout.files.text.MOST_EMPTY", 1_000)
+    packed = gzip.compress(b"a,b\n1,2\n" + b'""\n" "\n' * 2_500)
+    assert "line 1003: 1,001 lines are empty" in refusal(written("a.csv.gz", packed))

@@ -34,8 +34,8 @@ def test_what_others_change_meanwhile_is_in_the_result(tmp_path, monkeypatch, ch
     other = Learner.open(tmp_path / "model") if kind == "another process" else learner
     compute, pending = steps.consolidate, [change]
 
-    def consolidate(state, schema):
-        found = compute(state, schema)
+    def consolidate(state):
+        found = compute(state)
         while pending:
             pending.pop()(other)  # it does not wait: nobody holds the lock
         return found

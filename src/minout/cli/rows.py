@@ -98,6 +98,8 @@ def open_file(learner: Learner, file: FileOptions, bad: BadRows) -> Reader:
         for column in filter(None, (file.label, file.id)):
             reader.require(column)
         opened.pop_all()
+    if reader.note:
+        print_note(reader.note)
     return reader
 
 

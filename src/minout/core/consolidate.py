@@ -111,7 +111,7 @@ def _refined(new: State, order: Ints) -> tuple[State, dict[int, Pool]]:
     used = [pool.places[pool.alpha > 0.0] for pool in pools.values()]
     regions = examples.regions[: examples.end].copy()
     for place in np.unique(np.concatenate(used)).tolist():
-        found, _ = new.placed(examples.table[place], new.label_at(place))
+        found = new.placed(examples.table[place], new.label_at(place))[0]
         assert found is not None
         regions[place] = found
     moved = np.flatnonzero(regions != examples.regions[: examples.end])

@@ -22,6 +22,7 @@ from minout.maths import NO_EXPANSION, Expansion
 BLOCK = 1_024  # so many rows are expanded at a time
 LEAST_WEIGHT, LARGEST_WEIGHT = 1e-9, 1e9
 """Weights beyond these are refused: double precision could not tell the others apart."""
+WORDS = {size: np.dtype(f"u{size}") for size in (1, 4, 8)}
 FOURFOLD_BELOW = 2_000_000_000  # arrays of fewer bytes grow fourfold, larger ones twofold
 
 
@@ -293,11 +294,11 @@ class Examples:
         self.table[place] = row
 
     def _digest(self, row: NDArray[Any]) -> int:
-        return int(kernels.digest(row.view(f"u{row.dtype.itemsize}")))
+        return int(kernels.digest(row.view(WORDS[row.itemsize])))
 
     def _shallow(self) -> "Examples":
         twin = Examples.__new__(Examples)
-        vars(twin).update(vars(self))
+        twin.__dict__ = vars(self).copy()
         return twin
 
     def _with_room(self, size: int) -> "Examples":

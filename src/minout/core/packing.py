@@ -6,7 +6,7 @@ read is checked (`core/validation.py`) before a state is made of it.
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import fields
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -47,6 +47,7 @@ Arrays = dict[str, NDArray[Any]]
 HATS = ("of", "left", "middle", "right", "height")
 MISSING = {"fill": "fill", "of": "missing", "mark": "mark"}
 """Fields of an expansion: those of hat functions, and those of missing values by their names."""
+SETTINGS = [each.name for each in fields(Settings)]
 SHARED = ("sums", "scatter", "metric", "hats", "scores", "memory")
 """The parts of a state that all separators, or all rows, share; see `shared`."""
 LEAST = 64  # up to so many places of forgotten examples are left as they are
@@ -88,7 +89,7 @@ def summary(state: State) -> dict[str, Any]:
     if codec is not None:
         memory = {"memory": {**described(codec)[0], "dtype": examples.dtype.name}}
     return {
-        "settings": asdict(state.settings),
+        "settings": {name: getattr(state.settings, name) for name in SETTINGS},
         "widths": list(state.widths),
         "width": examples.given.shape[1],
         "dtype": examples.given.dtype.name,

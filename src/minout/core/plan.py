@@ -36,16 +36,18 @@ class Row(NamedTuple):
 class Plan(NamedTuple):
     """What a step will do; regions and pairs have the numbers of the state before it.
 
-    `region` is that of the row, with its `margins` there; None if it gets a new one, or if there is
-    no row. The examples at the places `out` leave the model; `is_out` is whether the row does not
-    stay, either. `emptied` are the regions that are dropped. With `refresh` everything is computed
-    again. With `renews` the score of the region is, so that all its separators move. `settled` are
-    the pairs that move otherwise; the row joins the pools of those in `short`, and in those of
-    `waits` it waits. `left` has the separators that examples leave, without them.
+    `region` is that of the row; None if it gets a new one, or if there is no row. `margins` are its
+    margins there, `least` the least of them, against the regions that stay. The examples at the
+    places `out` leave the model; `is_out` is whether the row does not stay, either. `emptied` are
+    the regions that are dropped. With `refresh` everything is computed again. With `renews` the
+    score of the region is, so that all its separators move. `settled` are the pairs that move
+    otherwise; the row joins the pools of those in `short`, and in those of `waits` it waits. `left`
+    has the separators that examples leave, without them.
     """
 
     region: int | None = None
     margins: Floats = NO_MARGINS
+    least: float = np.inf
     out: Ints = NO_PLACES
     is_out: bool = False
     emptied: tuple[int, ...] = ()
@@ -57,16 +59,10 @@ class Plan(NamedTuple):
     left: Mapping[int, Separator] = MappingProxyType({})
 
     @property
-    def least(self) -> float:
-        """The least margin of the row, against the regions that stay."""
-        margins = np.delete(self.margins, self.emptied) if self.emptied else self.margins
-        return float(margins.min(initial=np.inf))
-
-    @property
     def moves_nothing(self) -> bool:
         """Whether an example of a known label comes, and no separator changes."""
         changes = self.refresh or self.renews or self.settled or self.waits or self.left
-        return self.region is not None and not changes and not self.emptied
+        return not (changes or self.region is None or self.emptied or self.is_out)
 
 
 def plan_to_teach(state: State, row: Row, about: About, by_age: Callable[[], Ages]) -> Plan:
@@ -94,14 +90,17 @@ def plan(
         emptied, left, lost = _leaving(state, out, None, may_wait=False)
         return Plan(out=out, emptied=emptied, settled=lost, left=left)
     leaving = out if row.place is None else np.sort(np.append(out, row.place))
-    region, margins = state.placed(row.x, row.label)
+    region, margins, least = state.placed(row.x, row.label)
     if row.place is not None and state.label_at(row.place) == row.label:
         region = int(state.examples.regions[row.place])
         margins = state.margins(row.x, region)
-    found = Plan(region, margins, out)
+        least = float(margins.min(initial=np.inf))
+    found = Plan(region, margins, least, out)
     if len(leaving):
         emptied, left, lost = _leaving(state, leaving, region, may_wait=may_wait)
-        found = found._replace(emptied=emptied, left=left, settled=lost)
+        if emptied and region is not None:
+            least = float(np.delete(margins, emptied).min(initial=np.inf))
+        found = found._replace(emptied=emptied, left=left, settled=lost, least=least)
     others = len(state.regions) - len(state.regions.of(row.label))
     if others == sum(state.regions.labels[c] != row.label for c in found.emptied):
         return found  # with a single label there is no separator

@@ -188,11 +188,15 @@ class Pool:
         has_room = products.nbytes * problem.separators <= SMALL_ROOM
         self._warm_start = WarmStart(products=products) if has_room else NOTHING
 
-    def solve(self, problem: Problem) -> None:
-        """Move α to the optimum over the members; raise NotConverged if that fails."""
-        warm, self._warm_start = self._warm_start, NOTHING
+    def solve(self, problem: Problem, *, by_w: bool = False) -> None:
+        """Move α to the optimum over the members; raise NotConverged if that fails.
+
+        With `by_w`, solve for w directly and from the start: slower for few members, but it stands
+        large weights that contradict each other.
+        """
+        warm, self._warm_start = NOTHING if by_w else self._warm_start, NOTHING
         r = self._targets(problem, warm.r)
-        if self.goes_by_alpha(problem):
+        if not by_w and self.goes_by_alpha(problem):
             warm = self._solve_by_alpha(problem, warm, r)
         else:
             warm = self._solve_by_w(problem, warm, r)

@@ -200,9 +200,13 @@ class Regions:
             twin.members.append(Members())
         for c, members in changed.items():
             twin.members[c] = members
-        sizes = [(self.size(each), twin.size(each)) for each in {twin.labels[c] for c in changed}]
-        if largest is not None and all(new >= old or old < largest for old, new in sizes):
-            twin._largest = max([largest, *(new for _, new in sizes)])
+        if largest is not None:
+            for c in changed:
+                old, new = self.size(twin.labels[c]), twin.size(twin.labels[c])
+                if new < old == largest:  # another label may be the most frequent one now
+                    return twin
+                largest = max(largest, new)
+            twin._largest = largest
         return twin
 
     def without(self, dropped: Iterable[int]) -> "Regions":

@@ -86,7 +86,10 @@ def _settle_small(
             if one.is_settled:
                 found = CheckResult(NO_PLACES, NO_SIGNS, NO_PLACES, one.least, len(one.margins))
             else:
-                found = judge(one.w, one.b, job.sides, one.margins, job.pool, problem, bound)
+                try:
+                    found = judge(one.w, one.b, job.sides, one.margins, job.pool, problem, bound)
+                except NotConverged:
+                    continue
             if not len(found.places):
                 if not one.is_settled:
                     job.pool.trim(problem)
@@ -101,10 +104,15 @@ def _settle_small(
 def _settle_large(jobs: Sequence[Job], problem: Problem, bound: float) -> list[Settled]:
     # In rounds. Images are computed between them, because BLAS rounds differently when other rows
     # are multiplied in the same call: results would depend on the timing of the threads.
-    def solve_and_check(job: Job) -> Settled:
-        job.pool.solve(problem)
-        w, b = job.pool.weights(problem)
-        found = check(w, b, job.sides, job.pool, problem, bound)
+    def solve_and_check(job: Job, *, by_w: bool = False) -> Settled:
+        try:
+            job.pool.solve(problem, by_w=by_w)
+            w, b = job.pool.weights(problem)
+            found = check(w, b, job.sides, job.pool, problem, bound)
+        except NotConverged:
+            if by_w or problem.geometry.precision is None:
+                raise
+            return solve_and_check(job, by_w=True)
         return Settled(job, w, b, found)
 
     settled: list[Settled] = []

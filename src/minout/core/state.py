@@ -75,7 +75,8 @@ class State:
     def replaced(self, **changes: Any) -> "State":
         """Return a state with other values of some attributes."""
         twin = State.__new__(State)
-        vars(twin).update(vars(self), _ages=None, **changes)
+        twin.__dict__ = vars(self) | changes
+        twin._ages = None
         return twin
 
     def followed_by(self, new: "State", place: int) -> None:
@@ -156,18 +157,20 @@ class State:
         length, far = float(self.lengths(x[None])[0]), self.far()
         return float(kernels.far_margins(far, x, origin, length, c, SUFFICIENT_MARGIN, out))
 
-    def placed(self, x: Floats, label: Label) -> tuple[int | None, Floats]:
+    def placed(self, x: Floats, label: Label) -> tuple[int | None, Floats, float]:
         """Return the region of a label where the least margin of an expanded row is highest.
 
-        With the margins in it. Of equal regions it is the first; None if the label is not stored.
+        With the margins in it, and the least. Of equal regions it is the first; None if the label
+        is not stored.
         """
         best, found, margins = -np.inf, None, np.empty(0)
         for c in self.regions.of(label):
-            out = np.full(len(self.regions), np.inf)
+            out = np.empty(len(self.regions))
+            out.fill(np.inf)
             least = self._margins(x, c, best, out)
             if found is None or least > best:
                 best, found, margins = least, c, out
-        return found, margins
+        return found, margins, best
 
     def scores(self, X: Floats) -> Floats:
         """Return the scores of expanded rows for each label, in order: (n, labels).

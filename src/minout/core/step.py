@@ -80,22 +80,21 @@ def _without_twice(certificate: Certificate) -> Certificate:
 
 
 def _taught_last(state: State, step: Step, next_id: int) -> Step:
-    # The step that taught an example, with the numbers that follow from it.
-    new = _with_sums(state, step.state).replaced(
-        next_id=next_id,
-        taught=state.taught + 1,
-        corrected=_still_corrected(state, step.certificate.forgotten),
-    )
+    # The step that taught an example, with the numbers that follow from it in its state, which
+    # nobody has seen yet.
+    new = _with_sums(state, step.state)
+    new.next_id, new.taught = next_id, state.taught + 1
+    new.corrected = _still_corrected(state, step.certificate.forgotten)
     place = new.examples.end - 1
     if new.examples.end > state.examples.end:
         new = compacted(new)
         if new.examples.end > place:
             state.followed_by(new, place)
-    return step._replace(state=new)
+    return step if new is step.state else step._replace(state=new)
 
 
 def _still_corrected(state: State, gone: Sequence[Id]) -> dict[Id, tuple[Label, ...]]:
-    if not any(each in state.corrected for each in gone):
+    if state.corrected.keys().isdisjoint(gone):
         return state.corrected
     return {each: had for each, had in state.corrected.items() if each not in gone}
 
@@ -200,16 +199,16 @@ def settle_all(draft: Draft, bound: float, old: dict[int, Pool]) -> None:
 
 
 def _learned(state: State, new: New, row: Row, planned: Plan) -> Step:
+    if planned.moves_nothing:
+        return _stored(state, new, planned)
     was_right = None
     if planned.region is not None:
-        was_right = float(planned.margins.min(initial=np.inf)) > 0.0
-        was_right = was_right or _winner(state, new.x) == new.label
+        is_fitted = planned.least > 0.0 and not planned.emptied
+        was_right = is_fitted or _winner(state, new.x) == new.label
     if planned.is_out:
         certificate = NOTHING_MOVED._replace(forgotten=(new.id,))
         unmoved = state.replaced(last_move=None, consolidated=False)
         return Step(unmoved, certificate, was_right=was_right)
-    if planned.moves_nothing:
-        return _stored(state, new, planned)._replace(was_right=was_right)
     with kernels.one_blas_thread():
         try:
             return _taught(state, new, planned)._replace(was_right=was_right)
@@ -244,6 +243,7 @@ def _with_sums(before: State, state: State) -> State:
 def _stored(state: State, new: New, planned: Plan) -> Step:
     # The fast path: all margins of the row are large enough, so nothing moves.
     place, frame, c, out = state.examples.end, state.frame, planned.region, planned.out
+    forgotten: tuple[Id, ...] = ()
     assert c is not None
     examples = state.examples.appended(new.x, c, new.id, new.about)
     members = {c: state.regions.members[c].appended(place)}
@@ -252,9 +252,10 @@ def _stored(state: State, new: New, planned: Plan) -> Step:
         mine = members.get(region, state.regions.members[region])
         members[region] = mine.without(np.array([leaving]))
     if len(out):
-        examples = examples.without(out)
+        examples, forgotten = examples.without(out), state.names(out)
         frame = frame._replace(moments=frame.moments.without(examples.serials[out]))
-    misfits = (new.id,) if int(examples.digests[place]) in state.listed else ()
+    is_listed = state.listed and int(examples.digests[place]) in state.listed
+    misfits = (new.id,) if is_listed else ()
     after = state.replaced(
         examples=examples,
         regions=state.regions.with_members(members),
@@ -262,8 +263,8 @@ def _stored(state: State, new: New, planned: Plan) -> Step:
         last_move=None,
         consolidated=False,
     )
-    least = planned.least
-    return Step(after, Certificate((), 0, least, misfits, (), forgotten=state.names(out)))
+    certificate = Certificate((), 0, planned.least, misfits, (), (), forgotten)
+    return Step(after, certificate, None, was_right=planned.least > 0.0)
 
 
 def _taught(state: State, new: New, planned: Plan, *, put_off: bool = False) -> Step:

@@ -151,9 +151,12 @@ NAMES: dict[str, Callable[[], FeatureMap]] = {
 }
 
 
+_OF_ROWS = Identity | Scattering
+
+
 def takes_rows(features: FeatureMap) -> bool:
     """Return whether a map takes rows of numbers that all have the same length."""
-    return isinstance(features, Identity | Scattering)
+    return isinstance(features, _OF_ROWS)
 
 
 def named(features: Any) -> FeatureMap:

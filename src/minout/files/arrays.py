@@ -1,5 +1,6 @@
 """Read rows of numbers: the arrays X, y and ids of an NPZ file, or the pixels of images."""
 
+import errno
 import os
 import warnings
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from minout._typing import Floats
-from minout.errors import InvalidInputError, MissingDataError, import_extra, some
+from minout.errors import InvalidInputError, MissingDataError, import_extra, plural, some
 from minout.files.reader import BadRowError, Content, Row
 from minout.files.text import is_utf8, unreadable
 
@@ -92,7 +93,19 @@ def image_content(path: Path, shape: Shape | None, size: Size | None) -> Content
         )
     shape = _first_shape(path, images, size) if shape is None else shape
     rows = _image_rows(path, images, shape, size)
-    return Content(rows, "image", image_shape=shape, total=len(images))
+    note = _note_on_links(path, images)
+    return Content(rows, "image", image_shape=shape, total=len(images), note=note)
+
+
+def _note_on_links(folder: Path, images: list[_Image]) -> str:
+    root = folder.resolve()
+    links = [
+        each.path for each in images if each.path.is_symlink() or each.path.parent.is_symlink()
+    ]
+    count = sum(not each.resolve().is_relative_to(root) for each in links)
+    if not count:
+        return ""
+    return f"{plural(count, 'image')} of {folder} lie elsewhere: symbolic links are followed."
 
 
 def _image_rows(
@@ -165,7 +178,9 @@ def _loaded(path: Path) -> Any:
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # an error from 2 × on
             with Image.open(path) as image:
                 return ImageOps.exif_transpose(image)
-    except Exception:  # Pillow raises many types on damaged files
+    except Exception as error:  # Pillow raises many types on damaged files
+        if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+            raise unreadable(path, error) from None  # and so would be the others
         raise InvalidInputError(
             "it is not an image, or it is damaged; save it again, or remove it."
         ) from None

@@ -10,7 +10,14 @@ from minout.errors import InvalidInputError, MissingDataError
 from minout.files.arrays import SUFFIXES, image_content, npz_content
 from minout.files.reader import BadRowError, Reader
 from minout.files.tables import csv_content, json_content, parquet_content
-from minout.files.text import COMPRESSIONS, Lines, check_file, checked_encoding, open_text
+from minout.files.text import (
+    COMPRESSIONS,
+    Lines,
+    check_file,
+    checked_encoding,
+    open_text,
+    unreadable,
+)
 
 CSV = (".csv", ".tsv", ".txt")
 JSON = (".jsonl", ".ndjson", ".json")
@@ -35,7 +42,8 @@ def read(
     `Reader.require`), `decimal` is the decimal mark of numbers in a CSV. `skip` is called with the
     error for each row that cannot be read, and the row is left out; by default the first such row
     ends the file (see `Batch.error`). Images are resized to `size` (height, width) and must have
-    the shape `image_shape`, by default that of the first one.
+    the shape `image_shape`, by default that of the first one. Symbolic links to images and to
+    folders of them are followed; `Reader.note` says how many images they take from elsewhere.
 
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp(), "pets.csv")
@@ -55,15 +63,18 @@ def read(
     path = Path(source)
     check_file(path)
     suffix = path.suffix.lower()
-    if path.is_dir() or suffix in SUFFIXES:
-        content = image_content(path, image_shape, size)
-    elif suffix == ".npz":
-        content = npz_content(path, label, id)
-    elif suffix == ".parquet":
-        content = parquet_content(path)
-    else:
-        return _text(path, encoding, decimal, options)
-    return Reader(str(path), content, **options)
+    try:
+        if path.is_dir() or suffix in SUFFIXES:
+            content = image_content(path, image_shape, size)
+        elif suffix == ".npz":
+            content = npz_content(path, label, id)
+        elif suffix == ".parquet":
+            content = parquet_content(path)
+        else:
+            return _text(path, encoding, decimal, options)
+        return Reader(str(path), content, **options)
+    except OSError as error:  # such as too many open files, where a library is imported
+        raise unreadable(path, error) from None
 
 
 def _text(path: Path, encoding: str, decimal: str, options: dict[str, Any]) -> Reader:

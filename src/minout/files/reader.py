@@ -51,6 +51,8 @@ class Content(NamedTuple):
     """The number of rows; that of lines is not known."""
     file: Any = None
     """What is closed at the end; `Lines` also know how far they have been read."""
+    note: str = ""
+    """A sentence for the user; "" if there is none."""
 
 
 class Batch(NamedTuple):
@@ -77,7 +79,7 @@ class Reader(AbstractContextManager["Reader"]):
 
     `columns` include label and id; None if the file has no names. `is_live` is standard input: a
     bad row ends a batch, so that it is skipped after the rows before it were used; with
-    `is_first_whole` it does not end the first batch.
+    `is_first_whole` it does not end the first batch. `note` is a sentence for the user, or "".
     """
 
     is_first_whole = False
@@ -93,7 +95,7 @@ class Reader(AbstractContextManager["Reader"]):
         is_live: bool = False,
     ) -> None:
         self.source, self._content, self.is_live = source, content, is_live
-        self.unit, self.image_shape = content.unit, content.image_shape
+        self.unit, self.image_shape, self.note = content.unit, content.image_shape, content.note
         self._label, self._id, self._skip, self._read = label, id, skip, 0
         self._lengths: dict[str, int] = {}
         self._rows, self.columns = content.rows, content.columns

@@ -30,7 +30,10 @@ ZSTANDARD_CHUNK = 8_192
 LONGEST_LINE = 64 << 20
 """The most characters of a line; a longer one could fill the memory."""
 MOST_EMPTY = 1_000_000
-"""The most empty lines of a file, one after the other: a small compressed one may have billions."""
+"""The most empty lines of a file, one after the other: a small compressed one may have billions.
+
+A line of spaces and quotes, as spreadsheets write it, is empty, too.
+"""
 DAMAGE = (EOFError, zlib.error, lzma.LZMAError, OSError)
 
 
@@ -72,7 +75,7 @@ class Lines(Iterator[str]):
             raise StopIteration
         self.number += 1
         line = self._ready.popleft()
-        self._empty = self._empty + 1 if line.isspace() else 0
+        self._empty = self._empty + 1 if line.replace('"', "").isspace() else 0
         if self._empty > self._most_empty:
             raise MissingDataError(
                 f"{self.source}, line {self.number}: {self._empty:,} lines are empty, one after "

@@ -17,6 +17,9 @@ T = TypeVar("T")
 
 LARGEST = LARGEST_OF[np.dtype(np.float64)]
 """The largest absolute value for which sums of many inner products stay finite."""
+_FLOAT64 = np.dtype(np.float64)
+_WHOLE, _NUMBERS = int | np.integer, int | float | np.integer | np.floating
+_NO_NUMBERS, _ONE = bool | np.timedelta64, str | bytes | bytearray | memoryview
 LATEST = 1e14
 """The largest time, in seconds: beyond it less than 0.01 s can be told apart."""
 
@@ -33,8 +36,8 @@ def many_rows(
         )
     if array.shape[1] == 0:
         raise InvalidInputError("x has no features; pass at least one number per row.")
-    exact = np.dtype(dtype if array.dtype == dtype else np.float64)
-    rows: Floats = np.add(array, exact.type(0.0), dtype=exact, order="C")  # a copy, without -0.0
+    rows: Floats = np.array(array, dtype=dtype if array.dtype == dtype else _FLOAT64, order="C")
+    rows += 0.0  # without -0.0
     if fills:
         rows[np.isnan(rows)] = np.nan  # the same bytes for every missing value
     _refuse_beyond(rows, LARGEST_OF[dtype], fills=fills)
@@ -117,10 +120,8 @@ def listed_weights(weights: Any) -> list[Any]:
     return _listed(weights, "weights", "a list with one weight per row")
 
 
-def listed_times(at: Any, count: int, now: float) -> list[Any]:
-    """Return one time per row: now, the one given for all rows, or those in a list."""
-    if at is None:
-        return [now] * count
+def listed_times(at: Any, count: int) -> list[Any]:
+    """Return one time per row: the one given for all rows, or those in a list."""
     if isinstance(at, datetime | np.generic) or not isinstance(at, Iterable):
         return [at] * count
     return _listed(at, "at", "one time, or a list with one time per row")
@@ -138,9 +139,11 @@ def listed_labels(y: Any) -> list[Any]:
 
 def _refuse_beyond(rows: Floats, largest: float, *, fills: bool) -> None:
     """Refuse NaN, unless it is a missing value, infinity, and numbers that are too large."""
+    if np.vdot(rows, rows) <= largest:  # so no square is larger; false for NaN
+        return
     least, most = (np.fmin, np.fmax) if fills else (np.minimum, np.maximum)
     low, high = (float(each.reduce(rows, axis=None, initial=0.0)) for each in (least, most))
-    if -largest <= low and high <= largest:  # false for NaN
+    if -largest <= low and high <= largest:
         return
     is_small = (np.abs(rows) <= largest) | (fills & np.isnan(rows))
     row = int(np.flatnonzero(~is_small.all(axis=1))[0])
@@ -153,8 +156,7 @@ def _refuse_beyond(rows: Floats, largest: float, *, fills: bool) -> None:
 
 
 def _is_number(value: Any) -> bool:
-    is_real = isinstance(value, int | float | np.integer | np.floating)
-    return is_real and not isinstance(value, bool | np.timedelta64)
+    return isinstance(value, _NUMBERS) and not isinstance(value, _NO_NUMBERS)
 
 
 def _name(value: Any, what: str) -> str | int:
@@ -167,7 +169,7 @@ def _name(value: Any, what: str) -> str | int:
                 f"{what} is text that UTF-8 can hold; {value!r} has half a character."
             ) from None
         return str(value)
-    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+    if isinstance(value, _WHOLE) and not isinstance(value, bool):
         number = int(value)
         if not -(2**63) < number < 2**63:
             shown = str(number) if number.bit_length() < 100 else "this one"  # it may be very long
@@ -177,7 +179,7 @@ def _name(value: Any, what: str) -> str | int:
 
 
 def _listed(values: Any, name: str, expected: str) -> list[Any]:
-    is_one = isinstance(values, str | bytes | bytearray | memoryview)
+    is_one = isinstance(values, _ONE)
     if is_one or not isinstance(values, Iterable) or getattr(values, "ndim", 1) == 0:
         raise InvalidInputError(f"`{name}` is {expected}, but got {type(values).__name__}.")
     return list(values)

@@ -38,8 +38,8 @@ class LabelCodec(NamedTuple):
                 f"The label {y[0]!s} is of another type than before: "
                 f"this classifier's labels are {kinds[known.kind in 'UO']}."
             )
-        if known.kind in "UO" or _can_hold(known, labels):
-            return labels, self._replace(dtype=known)
+        if known.kind in "UO" or (known == own and own.kind in "iub") or _can_hold(known, labels):
+            return labels, self if known is self.dtype else self._replace(dtype=known)
         wider = np.promote_types(known, own)
         if known.kind in "iu" and wider.kind == "f":
             wider = INT64  # float64 cannot represent all of them

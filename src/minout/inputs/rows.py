@@ -94,25 +94,28 @@ def _first_widths(
 
 
 def new_row(x: Any, schema: Schema, state: State) -> NewRows:
-    """Return the row (width,) of one example to teach."""
+    """Return the one row (1, width) of an example to teach."""
     found = new_rows(_batch_of_one(x, schema), schema, state)
-    return found._replace(rows=_only(found.rows))
+    _only(found.rows)
+    return found
 
 
 def _batch_of_one(x: Any, schema: Schema) -> Any:
-    if schema.is_table and hasattr(x, "to_dict") and not is_frame(x):  # a row of pandas
-        x = x.to_dict()
-    if isinstance(x, Codes):
-        return Codes(np.atleast_2d(x))
-    if isinstance(x, Mapping):
-        return [x]
-    if is_sparse(x):
-        return x.reshape(1, -1) if x.ndim == 1 else x
-    if is_table(x):
-        return x
+    is_array = isinstance(x, np.ndarray)
+    if not is_array:
+        if schema.is_table and hasattr(x, "to_dict") and not is_frame(x):  # a row of pandas
+            x = x.to_dict()
+        if isinstance(x, Codes):
+            return Codes(np.atleast_2d(x))
+        if isinstance(x, Mapping):
+            return [x]
+        if is_sparse(x):
+            return x.reshape(1, -1) if x.ndim == 1 else x
+        if is_table(x):
+            return x
     if takes_rows(schema.features):
         return check_array(x, "x", axes=1)[None]
-    return x[None] if isinstance(x, np.ndarray) else [x]
+    return x[None] if is_array else [x]
 
 
 def _only(rows: Floats) -> Floats:
@@ -125,7 +128,7 @@ def _batch(
     X: Any, schema: Schema, state: State, *, is_first: bool = False
 ) -> tuple[Any, tuple[str, ...] | None]:
     # A table, or what the feature map takes; and the names of the columns of an array.
-    if not is_table(X):
+    if isinstance(X, np.ndarray) or not is_table(X):
         return X, None
     table = table_of(X)
     if schema.is_table:

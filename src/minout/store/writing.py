@@ -252,6 +252,8 @@ def _replace(
     version: int,
 ) -> int:
     # Write and delete records; return by how much the sum of all seals grows.
+    if not (records or dropped):
+        return 0
     keys = json.dumps([*(record[0] for record in records), *dropped])
     query = (
         f"DELETE FROM {table} WHERE {columns[0]} IN (SELECT value FROM json_each(?)) RETURNING seal"
