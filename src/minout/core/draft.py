@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from minout import kernels
-from minout._typing import Floats, Id, Ints, Label, Words
+from minout._typing import Digests, Floats, Id, Ints, Label
 from minout.core.examples import About
 from minout.core.far import ClassRow, FarPairs, pool_of, support_of
 from minout.core.frame import FIRST_PRIORS, Frame, Rows
@@ -389,7 +389,7 @@ class Draft:
         if order is None:
             order = self.examples.places()
             order = order[~among(order, self._removed)] if len(self._removed) else order
-        digests: Words = self.examples.digests[order]
+        digests: Digests = self.examples.digests[order]
         examples, regions = self.examples, self.examples.regions[order]
         weights, serials = examples.weights, examples.serials
         return Rows(examples.table, weights, order, regions, digests, serials)

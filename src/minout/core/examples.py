@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from minout import kernels, maths
-from minout._typing import Bools, Floats, Id, Ints, Words
+from minout._typing import Bools, Digests, Floats, Id, Ints
 from minout.codecs import ExactCodec
 from minout.core.table import CodedRows, RowTable
 from minout.maths import NO_EXPANSION, Expansion
@@ -42,7 +42,7 @@ class Columns(NamedTuple):
     """What is stored beside each row; see `Examples`."""
 
     regions: Ints
-    digests: Words
+    digests: Digests
     weights: Floats
     times: Floats
     serials: Ints
@@ -82,7 +82,7 @@ class Examples:
         self.expansion = NO_EXPANSION
         self.table: RowTable = self.rows
         self.regions: Ints = np.zeros(room, dtype=np.int64)
-        self.digests: Words = np.zeros(room, dtype=np.uint64)
+        self.digests: Digests = np.zeros(room, dtype="S16")
         self.stored: Bools = np.zeros(room, dtype=bool)
         self.violations: Ints = np.zeros(room, dtype=np.int64)
         self.weights: Floats = np.ones(room)
@@ -151,7 +151,7 @@ class Examples:
             row = maths.expanded(self.expansion, more.given[place : place + 1])[0]
             more._set_expanded(place, row)
         more.regions[place] = c
-        more.digests[place] = self._digest(more.given[place])
+        more.digests[place] = kernels.digests(more.given[place : place + 1])[0]
         more.weights[place], more.times[place], more.serials[place] = about
         more.keys[place], more.stored[place], more.violations[place] = self.next_key, True, 0
         more.ids.append(example_id)
@@ -203,18 +203,13 @@ class Examples:
 
         It takes time in proportion to the number of rows, but only their digests are compared.
         """
-        row = np.ascontiguousarray(self.coded(x[None])[0])
-        found = np.flatnonzero(self.digests[: self.end] == np.uint64(self._digest(row)))
+        found = np.flatnonzero(self.digests[: self.end] == kernels.digests(self.coded(x[None])))
         return np.asarray(found[self.stored[found]])
 
     def damaged(self) -> Ints:
         """Return the places whose rows do not match their stored digest."""
-        found = [
-            place
-            for place in self.places().tolist()
-            if self._digest(self.given[place]) != self.digests[place]
-        ]
-        return np.array(found, dtype=np.int64)
+        differ = kernels.digests(self.given[: self.end]) != self.digests[: self.end]
+        return np.flatnonzero(differ & self.stored[: self.end])
 
     def expanded_by(self, expansion: Expansion) -> "Examples":
         """Return the same rows with another expansion."""
@@ -251,9 +246,7 @@ class Examples:
         twin = self._shallow()
         twin.given, twin.dtype, twin.expansion = rows, rows.dtype, NO_EXPANSION
         twin.table, twin._tail = twin.rows, [-1]  # the next one to be appended copies the columns
-        twin.digests = np.zeros(len(self.digests), dtype=np.uint64)
-        for place in self.places().tolist():
-            twin.digests[place] = self._digest(rows[place])
+        twin.digests = kernels.digests(rows)
         return twin
 
     def without_history(self) -> "Examples":
@@ -291,9 +284,6 @@ class Examples:
             self.table = self.given.copy()
         assert isinstance(self.table, np.ndarray)
         self.table[place] = row
-
-    def _digest(self, row: NDArray[Any]) -> int:
-        return int(kernels.digest(row.view(f"u{row.dtype.itemsize}")))
 
     def _shallow(self) -> "Examples":
         twin = Examples.__new__(Examples)

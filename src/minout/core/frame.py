@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from minout import maths
-from minout._typing import Floats, Ints, Words
+from minout._typing import Digests, Floats, Ints
 from minout.core.choice import MORE_ROWS, ROWS, SHORT, Choice, Options, choose, picked
 from minout.core.examples import Examples
 from minout.core.folds import Shape, Table
@@ -134,7 +134,7 @@ class Rows(NamedTuple):
     weights: Floats
     order: Ints
     regions: Ints
-    digests: Words
+    digests: Digests
     serials: Ints
 
     def distinct(self, owner: Ints) -> Distinct:
@@ -263,7 +263,7 @@ def _allowed(shapes: tuple[Shape, ...], width: int) -> tuple[Shape, ...]:
     return without if without and width > WIDEST_METRIC else shapes
 
 
-def distinct(digests: Words, labels: Ints, weights: Floats) -> Distinct:
+def distinct(digests: Digests, labels: Ints, weights: Floats) -> Distinct:
     """Return one of the examples with each digest and label.
 
     The sums do not depend on the order of the examples.

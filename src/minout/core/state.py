@@ -68,7 +68,7 @@ class State:
             self.examples = self.examples.expanded_by(maths.filling(width))
         self.regions = Regions()
         self.separators = Separators(width)
-        self.listed: dict[int, int] = {}  # how many misfits there are with each digest
+        self.listed: dict[bytes, int] = {}  # how many misfits there are with each digest
         self.frame = Frame.first(settings, np.zeros(width, dtype=dtype), 0)
         self.widths = Widths()
         self.next_id = 0  # from here on the next free id is searched
@@ -245,7 +245,7 @@ class State:
         if not listed:
             return NO_PLACES
         stored = self.examples.places()
-        wanted = np.fromiter(listed, dtype=np.uint64, count=len(listed))
+        wanted = np.array([*listed], dtype="S16")
         return stored[np.isin(self.examples.digests[stored], wanted)]
 
     def pending(self) -> Ints:

@@ -341,7 +341,7 @@ def _stored(state: State, new: New, c: int, least: float, out: Ints) -> Step:
     if len(out):
         examples = examples.without(out)
         frame = frame._replace(moments=frame.moments.without(examples.serials[out]))
-    misfits = (new.id,) if int(examples.digests[place]) in state.listed else ()
+    misfits = (new.id,) if bytes(examples.digests[place]) in state.listed else ()
     after = state.replaced(
         examples=examples,
         regions=state.regions.with_members(members),
