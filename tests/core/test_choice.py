@@ -19,8 +19,8 @@ from minout.core.choice import (
     picked,
 )
 from minout.core.folds import FOLDS, Results, Shape, Table
-from minout.core.frame import distinct
 from minout.core.regions import region_count
+from minout.core.table import distinct
 from oracle import separators
 
 

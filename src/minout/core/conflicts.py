@@ -12,8 +12,8 @@ import numpy as np
 
 from minout import kernels
 from minout._typing import Floats, Id, Ints, Label
-from minout.core.frame import distinct
 from minout.core.state import State
+from minout.core.table import distinct
 
 NEAR = 0.01  # rows are nearly equal up to this share of the typical distance
 DIRECTIONS, SAMPLE, BLOCK = 8, 256, 512

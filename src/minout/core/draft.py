@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from minout import kernels
-from minout._typing import Digests, Floats, Id, Ints, Label
+from minout._typing import Floats, Id, Ints, Label
 from minout.core.examples import About
 from minout.core.far import ClassRow, FarPairs, pool_of, support_of
-from minout.core.frame import FIRST_PRIORS, Frame, Rows
+from minout.core.frame import FIRST_PRIORS, Frame
 from minout.core.images import Images
 from minout.core.misfits import counts_after, misfit_changes
 from minout.core.moments import RunningMoments
@@ -30,7 +30,7 @@ from minout.core.separators import (
 from minout.core.settle import Job, settle
 from minout.core.shortfall import Low, low_anywhere, low_around
 from minout.core.state import Move, State, Step
-from minout.core.table import blocks, rows_at
+from minout.core.table import Rows, blocks, rows_at
 from minout.errors import NotConverged
 from minout.maths import NO_EXPANSION, Expansion, Prior, expanded, filling
 
@@ -108,7 +108,7 @@ class Draft:
         rows = self.rows()
         moments = RunningMoments.about(rows.table[rows.order[0]], seen=self.taught)
         moments = moments.for_classes(len(self.labels))
-        moments = moments.with_rows(rows.table, rows.weights, rows.order, rows.regions)
+        moments = moments.with_rows(rows)
         self.frame = self.frame._replace(moments=moments)
         self._expanded = True
         self.replace_all(None)
@@ -162,8 +162,7 @@ class Draft:
         self.examples = self.examples.in_regions(regions)
         self._regrouped = True
         rows = self.rows()
-        moments, weights, order = self.frame.moments, rows.weights, rows.order
-        moments = moments.regrouped(rows.table, weights, order, rows.regions, len(labels))
+        moments = self.frame.moments.regrouped(rows, len(labels))
         self.frame = self.frame._replace(moments=moments)
         self.replace_all(None)
 
@@ -389,20 +388,16 @@ class Draft:
         if order is None:
             order = self.examples.places()
             order = order[~among(order, self._removed)] if len(self._removed) else order
-        digests: Digests = self.examples.digests[order]
-        examples, regions = self.examples, self.examples.regions[order]
-        weights, serials = examples.weights, examples.serials
-        return Rows(examples.table, weights, order, regions, digests, serials)
+        return self.examples.rows_in(order)
 
     def catch_up(self) -> None:
         """Add all rows that are not in the sums yet, or compute stale sums anew."""
         moments, count = self.frame.moments.for_classes(len(self.labels)), len(self.labels)
-        table, weights, order, regions, _, serials = self.rows()
+        rows = self.rows()
         if moments.stale:
-            moments = moments.regrouped(table, weights, order, regions, count)
+            moments = moments.regrouped(rows, count)
         else:
-            late = order[serials[order] >= moments.seen]
-            moments = moments.with_rows(table, weights, late, self.examples.regions[late])
+            moments = moments.with_rows(rows.since(moments.seen))
         self.frame = self.frame._replace(moments=moments.seen_to(self.taught))
 
     def job(self, pair: int, pool: Pool) -> Job:

@@ -16,7 +16,7 @@ from numpy.typing import DTypeLike, NDArray
 from minout import kernels, maths
 from minout._typing import Bools, Digests, Floats, Id, Ints
 from minout.codecs import ExactCodec
-from minout.core.table import CodedRows, RowTable
+from minout.core.table import CodedRows, Rows, RowTable
 from minout.maths import NO_EXPANSION, Expansion
 
 BLOCK = 1_024  # so many rows are expanded at a time
@@ -210,6 +210,11 @@ class Examples:
         """Return the places whose rows do not match their stored digest."""
         differ = kernels.digests(self.given[: self.end]) != self.digests[: self.end]
         return np.flatnonzero(differ & self.stored[: self.end])
+
+    def rows_in(self, order: Ints) -> Rows:
+        """Return the rows at some places, in their order."""
+        columns = order, self.regions[order], self.digests[order]
+        return Rows(self.table, self.weights, *columns, self.serials)
 
     def expanded_by(self, expansion: Expansion) -> "Examples":
         """Return the same rows with another expansion."""

@@ -13,8 +13,7 @@ from minout import kernels
 from minout._typing import Bools, Floats, Ints
 from minout.core.check import WORST
 from minout.core.far import ClassRow, FarPairs
-from minout.core.frame import Rows
-from minout.core.table import RowTable, blocks, rows_at
+from minout.core.table import Rows, RowTable, blocks, rows_at
 from minout.maths import Geometry
 
 BLOCK = 1_024  # the number of rows that are multiplied at a time
