@@ -118,7 +118,8 @@ def _refined(new: State, order: Ints) -> tuple[State, dict[int, Pool]]:
     number = {c: n for n, c in enumerate(kept.tolist())}
     carried, frame = {}, new.frame
     lam, images = frame.choice.lam, frame.images
-    problem = Problem(examples.table, examples.weights, frame.geometry, images, lam)
+    columns = examples.table, examples.weights, examples.digests
+    problem = Problem(*columns, frame.geometry, images, lam)
     for pair, pool in pools.items():
         low, high = regions_of(pair)
         if low in number and high in number:

@@ -449,8 +449,8 @@ class Draft:
     def _problem(self, images: Images) -> Problem:
         pairs = pair_count(len(self.labels)) if self.far is None else self.far.near_count
         examples, frame = self.examples, self.frame
-        table, weights, lam = examples.table, examples.weights, frame.choice.lam
-        return Problem(table, weights, frame.geometry, images, lam, pairs)
+        columns = examples.table, examples.weights, examples.digests
+        return Problem(*columns, frame.geometry, images, frame.choice.lam, pairs)
 
     def _decided(self, job: Job, separator: Separator, images: Images) -> tuple[Separator, float]:
         # A far pair whose misfits are decided by the values that predictions are made of.

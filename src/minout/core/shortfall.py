@@ -48,31 +48,31 @@ def low_around(
     V, half = _with_row(far, row)
     longest, exact = float(np.linalg.norm(V, axis=1).max()), np.dtype(np.float64)
     theirs = np.flatnonzero((rows.regions != c) & plain[rows.regions])
-    ours = rows.order[rows.regions == c]
+    ours = np.flatnonzero(rows.regions == c)
 
     def look_at_theirs(start: int) -> tuple[Ints, Ints, Ints]:
         # Members of other classes against this one.
         some = theirs[start : start + BLOCK]
-        places, own = rows.order[some], rows.regions[some]
-        X = table[places].astype(np.float64)
+        own = rows.regions[some]
+        X = table[rows.order[some]].astype(np.float64)
         with np.errstate(over="ignore", invalid="ignore"):  # then it is not known
             margins = np.einsum("ij,ij->i", X - origin, V[own] - row.V) - (half[own] - row.half)
             margins -= _tolerance(_norms(X), longest, exact, origin)
             low = ~(row.scale[own] * margins >= bound)
-        return places[low], own[low], np.full(np.count_nonzero(low), c)
+        return some[low], own[low], np.full(np.count_nonzero(low), c)
 
     def look_at_ours(start: int) -> tuple[Ints, Ints, Ints]:
         # Members of this class against the others.
-        places = ours[start : start + BLOCK]
-        X = table[places].astype(np.float64)
+        some = ours[start : start + BLOCK]
+        X = table[rows.order[some]].astype(np.float64)
         G = (X - origin) @ V.T - half
         margins = (G[:, c] - _tolerance(_norms(X), longest, exact, origin))[:, None] - G
         which, others = np.nonzero(~(row.scale * margins >= bound) & plain)
-        return places[which], np.full(len(which), c), others
+        return some[which], np.full(len(which), c), others
 
     found = kernels.in_threads(look_at_theirs, range(0, len(theirs), BLOCK))
     found += [look_at_ours(start) for start in range(0, len(ours), BLOCK)]
-    return _decided(V, half, row.scale, found, geometry, table, bound, c)
+    return _decided(V, half, row.scale, found, geometry, rows, bound, c)
 
 
 def low_anywhere(far: FarPairs, plain: Bools, geometry: Geometry, rows: Rows, bound: float) -> Low:
@@ -93,10 +93,10 @@ def low_anywhere(far: FarPairs, plain: Bools, geometry: Geometry, rows: Rows, bo
             margins *= scale[own]
         margins[~np.isfinite(G).all(axis=1)] = np.nan  # not known
         which, others = np.nonzero(~(margins >= bound) & plain[own])
-        return places[which], own[which], others
+        return start + which, own[which], others
 
     found = kernels.in_threads(look, range(0, len(rows.order), BLOCK))
-    return _decided(V, half, scale, found, geometry, table, bound)
+    return _decided(V, half, scale, found, geometry, rows, bound)
 
 
 def _decided(
@@ -105,13 +105,13 @@ def _decided(
     scale: NDArray[np.float32],
     found: list[tuple[Ints, Ints, Ints]],
     geometry: Geometry,
-    table: RowTable,
+    rows: Rows,
     bound: float,
     c: int | None = None,
 ) -> Low:
     # The candidates whose margin is below the bound, by pair; the worst of them if there are many.
-    places, own, others = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    margins = np.empty(len(places))
+    numbers, own, others = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    table, places, margins = rows.table, rows.order[numbers], np.empty(len(numbers))
     by_pair = scale[own, others] if c is None else scale[np.where(own == c, others, own)]
 
     def decide(part: slice) -> None:
@@ -132,11 +132,12 @@ def _decided(
     low = np.flatnonzero(margins < bound)
     high_class, low_class = np.maximum(own, others)[low], np.minimum(own, others)[low]
     pairs = high_class * (high_class - 1) // 2 + low_class
-    order = np.lexsort((places[low], margins[low], pairs))
-    numbers, starts = np.unique(pairs[order], return_index=True)
+    order = np.lexsort((rows.digests[numbers[low]], margins[low], pairs))
+    pair_numbers, starts = np.unique(pairs[order], return_index=True)
     ends = np.append(starts[1:], len(order))[: len(starts)]
     result: Low = {}
-    for number, start, end in zip(numbers.tolist(), starts.tolist(), ends.tolist(), strict=True):
+    ranges = zip(pair_numbers.tolist(), starts.tolist(), ends.tolist(), strict=True)
+    for number, start, end in ranges:
         worst = low[order[start : min(end, start + WORST)]]
         result[number] = places[worst], np.where(own[worst] < others[worst], 1.0, -1.0)
     return result

@@ -233,7 +233,8 @@ class State:
         """Return what separators are computed from, for one who only reads."""
         examples, frame = self.examples, self.frame
         images, lam = frame.images.apart(), frame.choice.lam
-        return Problem(examples.table, examples.weights, frame.geometry, images, lam)
+        columns = examples.table, examples.weights, examples.digests
+        return Problem(*columns, frame.geometry, images, lam)
 
     def misfits(self) -> Ints:
         """Return the places of all misfits, ascending.

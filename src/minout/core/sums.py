@@ -16,7 +16,8 @@ from minout import kernels
 from minout._typing import Digests, Floats, Ints
 from minout.core.table import Rows, RowTable
 
-LEAF = 2_048  # a class of more rows has more than one leaf
+LEAF = 4_096  # a class of more rows has more than one leaf
+BLOCK = 2_048  # so many rows are multiplied at a time
 FEW = 256  # so many rows are added at a time; larger copies would stay in the heap
 
 
@@ -25,12 +26,15 @@ def tree(
 ) -> Floats | None:
     """Return the sum of a node, by its level and number, over leaves; None stands for no rows.
 
-    The nodes of a level can be the leaves of another tree, to sum parts in several places.
+    The nodes of a level can be the leaves of another tree, to sum parts in several places. What
+    `leaf` returns is changed.
     """
     if level == depth:
         return leaf(number)
     low, high = (tree(depth, leaf, level + 1, 2 * number + bit) for bit in (0, 1))
-    return high if low is None else low if high is None else low + high
+    if low is not None and high is not None:
+        low += high
+    return high if low is None else low
 
 
 def depth_of(count: int) -> int:
@@ -80,9 +84,11 @@ def scatter_of(rows: Rows, shift: Floats, precision: DTypeLike) -> Floats:
     def total(few: Ints) -> Floats:
         return leaf_scatter(rows.table, rows.weights, few, shift, precision)
 
+    sizes, half = runs(np.unique(rows.regions, return_counts=True)[1]), len(shift) // 2
     found: Floats = np.zeros((len(shift),) * 2)
-    for each in _totals(rows, runs(np.unique(rows.regions, return_counts=True)[1]), total):
+    for each in _totals(rows, sizes, total):
         found += each
+    found[half:, :half] = found[:half, half:].T
     return found
 
 
@@ -114,7 +120,10 @@ def leaf_sum(table: RowTable, weights: Floats, places: Ints, shift: Floats) -> F
 def leaf_scatter(
     table: RowTable, weights: Floats, places: Ints, shift: Floats, precision: DTypeLike
 ) -> Floats:
-    """Return Σωzz' over the rows at some places, in their order: products of equal blocks."""
+    """Return Σωzz' over the rows at some places, in their order, but 0 in the lower left quarter.
+
+    It is a sum of products of blocks of equal size.
+    """
     d, half = len(shift), len(shift) // 2
     found: Floats = np.zeros((d, d))
 
@@ -122,15 +131,14 @@ def leaf_scatter(
         total, A, B = part
         total += A.T @ B
 
-    for start in range(0, len(places), LEAF):
-        few = places[start : start + LEAF]
+    for start in range(0, len(places), BLOCK):
+        few = places[start : start + BLOCK]
         Z = table[few].astype(precision, copy=False)
         Z -= shift.astype(precision)
         Z *= np.sqrt(weights[few])[:, None].astype(precision)
         left, right = Z[:, :half], Z[:, half:]
         corners = [(found[:half, :half], left, left), (found[half:, half:], right, right)]
         kernels.in_threads(add, [(found[:half, half:], left, right), *corners])
-    found[half:, :half] = found[:half, half:].T
     return found
 
 
