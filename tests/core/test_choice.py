@@ -19,14 +19,13 @@ from minout.core.choice import (
     picked,
 )
 from minout.core.folds import FOLDS, Results, Shape, Table
-from minout.core.frame import distinct
 from minout.core.regions import region_count
+from minout.core.table import distinct
 from oracle import separators
 
 
 def digests(X):
-    rows = np.ascontiguousarray(X)
-    return np.array([kernels.digest(row.view(np.uint64)) for row in rows], dtype=np.uint64)
+    return kernels.digests(np.ascontiguousarray(X))
 
 
 def picked_of(X, labels):
@@ -84,7 +83,8 @@ def slowly_fared(X, labels, shape, C, regions=1, hats=0, blocks=()):
         rows = rows / scale
     scores, divisions = {}, 3 if len(X) <= 333 else 2 if len(X) <= 500 else 1
     for division, fold in itertools.product(range(divisions), range(FOLDS)):
-        train = np.array([(int(mark) >> 7 + 11 * division) % FOLDS != fold for mark in digests(X)])
+        marks = [int.from_bytes(mark.ljust(16, b"\0")[8:], "little") for mark in digests(X)]
+        train = np.array([(mark >> 7 + 11 * division) % FOLDS != fold for mark in marks])
         names = sorted(set(labels[train].tolist()))
         if train.all() or len(names) < 2:
             continue

@@ -233,9 +233,9 @@ def test_no_more_are_named_than_asked_for_and_they_are_the_first(n):
 
 
 def test_no_example_without_slack_is_suspected():
-    learner = Learner(C=500.0)
+    learner = Learner(C=500.0, whiten=False, lda_prior=False, expand=None)
     for i in range(8):
-        learner.teach([10.0 * (i % 2), i / 8], i % 2, id=i)
+        learner.teach([10.0 * (i % 2) + (i if i % 2 else -i), i / 8], i % 2, id=i)
     learner.consolidate()
     assert all(each.slack > 0.0 for each in learner.suspects(99))
     assert len(learner.suspects(99)) < 8

@@ -30,7 +30,7 @@ def problem(rng, d, *, lam=0.1, full=True, dtype="f8", precise=True):
     inverse = np.linalg.inv(K) if full else 1.0 / K
     geometry = Geometry(drawn(rng, d), K, inverse if precise else None)
     weights = rng.choice([1.0, 0.25, 2.0, 9.0], ROWS)
-    return Problem(table, weights, geometry, Images(geometry), lam)
+    return Problem(table, weights, kernels.digests(table), geometry, Images(geometry), lam)
 
 
 def walked(operations, made, here, rng, prior, *, first):

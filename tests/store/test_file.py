@@ -12,6 +12,7 @@ import pytest
 
 from minout import Learner, store
 from minout.errors import InvalidInputError, MissingDataError, UnwritableError
+from minout.features import Identity
 from oracle.child import in_child
 from store.models import CODEC, SETTINGS, answers, differing, questions, rows_and_labels, taught
 
@@ -167,6 +168,14 @@ def test_repair_rescues_every_example_that_is_intact(tmp_path, kind):
     assert answers(found)[2:] == answers(learner)[2:]
     assert np.allclose(found.scores(questions()), learner.scores(questions()), rtol=1e-9)
     assert store.audit(tmp_path / "new").ok
+
+
+def test_repair_keeps_rows_of_zeros_in_single_precision(tmp_path):
+    learner = Learner(features=Identity("float32"))
+    learner.teach_many([[0, 0], [1, 0], [0, 0], [0, 1]], ["a", "b", "a", "b"])
+    learner.save(tmp_path / "m")
+    assert store.repair(tmp_path / "m", tmp_path / "new").examples == 4
+    assert Learner.load(tmp_path / "new").example(0)[0].dtype == np.float32
 
 
 def test_repair_says_what_else_was_lost(tmp_path):

@@ -8,6 +8,7 @@ from minout import kernels
 from minout._typing import Floats, Ints
 from minout.core.pool import Pool, Problem
 from minout.core.regions import among
+from minout.core.screen import Bounds, in_doubt
 from minout.core.table import activations
 from minout.errors import NotConverged
 
@@ -33,38 +34,54 @@ class CheckResult(NamedTuple):
 
 
 def check(
-    w: Floats, b: float, sides: tuple[Ints, Ints], pool: Pool, problem: Problem, bound: float
+    w: Floats,
+    b: float,
+    sides: tuple[Ints, Ints],
+    bounds: Bounds,
+    pool: Pool,
+    problem: Problem,
+    bound: float,
 ) -> CheckResult:
     """Find the examples below the bound, and the worst of them that are not pooled yet.
 
     Members of the pool below the bound must have a slack that covers the difference; otherwise the
-    pool was not solved, and NotConverged is raised.
+    pool was not solved, and NotConverged is raised. `bounds` are those of all margins. If there are
+    examples to add, misfits and the least margin are not all known.
     """
-    return judge(w, b, sides, _margins(w, b, sides, problem), pool, problem, bound)
+    places, signs = np.concatenate(sides), signs_of(sides)
+    which = in_doubt(bounds, among(places, pool.places), bound, _most(pool))
+    places, signs, margins = places[which], signs[which], bounds.lower[which]
+    unknown = np.flatnonzero(margins != bounds.upper[which])
+    margins[unknown] = _margins(w, b, places[unknown], problem) * signs[unknown]
+    found = judge(w, b, places, signs, margins, pool, problem, bound)
+    return found._replace(checked=len(bounds.lower))
 
 
 def judge(
     w: Floats,
     b: float,
-    sides: tuple[Ints, Ints],
+    places: Ints,
+    signs: Floats,
     margins: Floats,
     pool: Pool,
     problem: Problem,
     bound: float,
 ) -> CheckResult:
-    """Compare the margins of some examples with the bound; those of the first side come first."""
-    places, signs = np.concatenate(sides), _signs(sides)
+    """Compare the margins of some examples with the bound."""
     below = np.flatnonzero(margins < bound)
     inside = among(places[below], pool.places)
     if inside.any():
         _expect_slack(w, b, places[below[inside]], margins[below[inside]], pool, problem, bound)
         below = below[~inside]
-    most = max(WORST, len(pool.places) // 2)
-    if len(below) > most:
-        below = below[np.lexsort((places[below], margins[below]))[:most]]
+    worst = np.lexsort((problem.digests[places[below]], margins[below]))
+    below = below[worst[: _most(pool)]]
     right = margins > 0.0
     least = float(margins[right].min(initial=np.inf))
     return CheckResult(places[below], signs[below], places[~right], least, len(places))
+
+
+def _most(pool: Pool) -> int:
+    return max(WORST, len(pool.places) // 2)
 
 
 def _expect_slack(
@@ -81,20 +98,18 @@ def _expect_slack(
             raise NotConverged("a separator did not settle")
 
 
-def _margins(w: Floats, b: float, sides: tuple[Ints, Ints], problem: Problem) -> Floats:
-    places = np.concatenate(sides)
-    margins = np.empty(len(places))
+def _margins(w: Floats, b: float, places: Ints, problem: Problem) -> Floats:
+    found, n = np.empty(len(places)), len(places)
     table, origin = problem.table, problem.geometry.origin
-    n = len(places)
     parts = [slice(0, n)]
     if n >= max(FEW_ROWS, FEW_PRODUCTS // len(w)):
         parts = [slice(0, n // 2), slice(n // 2, n)]
     kernels.in_threads(
-        lambda part: activations(w, b, table, places[part], origin, margins[part]), parts
+        lambda part: activations(w, b, table, places[part], origin, found[part]), parts
     )
-    margins *= _signs(sides)
-    return margins
+    return found
 
 
-def _signs(sides: tuple[Ints, Ints]) -> Floats:
+def signs_of(sides: tuple[Ints, Ints]) -> Floats:
+    """Return the signs of the examples of two sides: 1 for the first, -1 for the second."""
     return np.repeat([1.0, -1.0], [len(sides[0]), len(sides[1])])

@@ -13,6 +13,7 @@ import numpy as np
 from minout import kernels
 from minout._typing import Floats, Id, Ints, Label
 from minout.core.state import State
+from minout.core.table import distinct
 
 NEAR = 0.01  # rows are nearly equal up to this share of the typical distance
 DIRECTIONS, SAMPLE, BLOCK = 8, 256, 512
@@ -81,8 +82,7 @@ def _distinct(state: State) -> tuple[Ints, Ints]:
     examples = state.examples
     places = examples.places()
     labels = state.regions.order.owner[examples.regions[places]]
-    keys = np.column_stack([examples.digests[places], labels.astype(np.uint64)])
-    first = np.sort(np.unique(keys, axis=0, return_index=True)[1])
+    first = np.sort(distinct(examples.digests[places], labels, np.zeros(len(places))).first)
     return places[first], labels[first]
 
 

@@ -9,7 +9,7 @@ from minout import kernels, maths
 from minout._typing import Id, Ints, Label
 from minout.core.draft import Draft
 from minout.core.examples import Examples
-from minout.core.frame import FIRST_PRIORS, Frame, Rows, chosen, divided, expansion_of, measured
+from minout.core.frame import FIRST_PRIORS, Frame, chosen, divided, expansion_of, measured
 from minout.core.images import Images
 from minout.core.moments import RunningMoments
 from minout.core.pool import Pool, trim_heap
@@ -20,6 +20,7 @@ from minout.core.separators import Separators
 from minout.core.settings import Settings
 from minout.core.state import State, Widths
 from minout.core.step import settle_all
+from minout.core.table import Rows
 from minout.maths import Prior
 
 REFINEMENTS = 3  # how often support vectors may move to another region of their label
@@ -131,8 +132,7 @@ def _divided(new: State, order: Ints, labels: list[Label], regions: Ints) -> Sta
     # Put the examples into regions, one number per place, and start without separators.
     examples, frame = new.examples.in_regions(regions).without_history(), new.frame
     members = [Members(order[regions[order] == c]) for c in range(len(labels))]
-    table, weights = examples.table, examples.weights
-    moments = frame.moments.regrouped(table, weights, order, regions[order], len(labels))
+    moments = frame.moments.regrouped(examples.rows_in(order), len(labels))
     schedule = frame.schedule._replace(prior_at=(FIRST_PRIORS,) * len(labels))
     return new.replaced(
         examples=examples,
@@ -170,8 +170,7 @@ def _without_model(old: State) -> tuple[State, Ints]:
 def _with_frame(new: State, order: Ints) -> State:
     # Choose settings, divide labels into regions, and measure.
     examples, labels = new.examples, new.regions.labels
-    regions, digests, weights = examples.regions[order], examples.digests[order], examples.weights
-    rows = Rows(examples.table, weights, order, regions, digests, examples.serials)
+    rows = examples.rows_in(order)
     frame = Frame.first(new.settings, examples.table[0], new.taught)
     frame = frame._replace(moments=_sums(rows, len(labels), examples.end))
     owner = np.arange(len(labels))
@@ -202,7 +201,7 @@ def _no_separators(width: int) -> Separators:
 
 def _sums(rows: Rows, regions: int, end: int) -> RunningMoments:
     moments = RunningMoments.about(rows.table[rows.order[0]], exact=True).for_classes(regions)
-    return moments.with_rows(rows.table, rows.weights, rows.order, rows.regions).seen_to(end)
+    return moments.with_rows(rows).seen_to(end)
 
 
 def _carried_pools(old: State, new: State) -> dict[int, Pool]:

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from minout import kernels
-from minout._typing import Floats, Id, Ints, Label, Words
+from minout._typing import Floats, Id, Ints, Label
 from minout.core.examples import About
-from minout.core.frame import FIRST_PRIORS, Frame, Rows, next_priors
+from minout.core.frame import FIRST_PRIORS, Frame, next_priors
 from minout.core.images import Images
 from minout.core.misfits import counts_after, misfit_changes
 from minout.core.moments import RunningMoments
@@ -31,7 +31,7 @@ from minout.core.separators import Separator, Separators, far_separator, with_pr
 from minout.core.settle import Job, settle
 from minout.core.shortfall import Low, low_anywhere, low_around
 from minout.core.state import Move, State, Step
-from minout.core.table import blocks, rows_at
+from minout.core.table import Rows, blocks, rows_at
 from minout.errors import NotConverged
 from minout.maths import NO_EXPANSION, Expansion, expanded, filling
 
@@ -104,7 +104,7 @@ class Draft:
         rows = self.rows()
         moments = RunningMoments.about(rows.table[rows.order[0]], seen=self.taught)
         moments = moments.for_classes(len(self.labels))
-        moments = moments.with_rows(rows.table, rows.weights, rows.order, rows.regions)
+        moments = moments.with_rows(rows)
         self.frame = self.frame._replace(moments=moments)
         self._expanded = True
 
@@ -164,8 +164,7 @@ class Draft:
         self.examples = self.examples.in_regions(regions)
         self._regrouped = True
         rows = self.rows()
-        moments, weights, order = self.frame.moments, rows.weights, rows.order
-        moments = moments.regrouped(rows.table, weights, order, rows.regions, len(labels))
+        moments = self.frame.moments.regrouped(rows, len(labels))
         self.frame = self.frame._replace(moments=moments)
 
     def add(self, x: NDArray[Any], c: int, example_id: Id, about: About) -> int:
@@ -312,20 +311,16 @@ class Draft:
         if order is None:
             order = self.examples.places()
             order = order[~among(order, self._removed)] if len(self._removed) else order
-        digests: Words = self.examples.digests[order]
-        examples, regions = self.examples, self.examples.regions[order]
-        weights, serials = examples.weights, examples.serials
-        return Rows(examples.table, weights, order, regions, digests, serials)
+        return self.examples.rows_in(order)
 
     def catch_up(self) -> None:
         """Add all rows that are not in the sums yet, or compute stale sums anew."""
         moments, count = self.frame.moments.for_classes(len(self.labels)), len(self.labels)
-        table, weights, order, regions, _, serials = self.rows()
+        rows = self.rows()
         if moments.stale:
-            moments = moments.regrouped(table, weights, order, regions, count)
+            moments = moments.regrouped(rows, count)
         else:
-            late = order[serials[order] >= moments.seen]
-            moments = moments.with_rows(table, weights, late, self.examples.regions[late])
+            moments = moments.with_rows(rows.since(moments.seen))
         self.frame = self.frame._replace(moments=moments.seen_to(self.taught))
 
     def job(self, pair: int, pool: Pool) -> Job:
@@ -371,8 +366,8 @@ class Draft:
 
     def _problem(self, images: Images) -> Problem:
         examples, frame, pairs = self.examples, self.frame, int(np.count_nonzero(self.scores.near))
-        table, weights, lam = examples.table, examples.weights, frame.choice.lam
-        return Problem(table, weights, frame.geometry, images, lam, pairs)
+        columns = examples.table, examples.weights, examples.digests
+        return Problem(*columns, frame.geometry, images, frame.choice.lam, pairs)
 
     def _decided(self, job: Job, separator: Separator, images: Images) -> tuple[Separator, float]:
         # A far pair whose misfits are decided by the values that predictions are made of.

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from minout import kernels, maths
-from minout._typing import Bools, Floats, Id, Ints, Words
+from minout._typing import Bools, Digests, Floats, Id, Ints
 from minout.codecs import ExactCodec
-from minout.core.table import CodedRows, RowTable
+from minout.core.table import CodedRows, Rows, RowTable
 from minout.maths import NO_EXPANSION, Expansion
 
 BLOCK = 1_024  # so many rows are expanded at a time
@@ -43,7 +43,7 @@ class Columns(NamedTuple):
     """What is stored beside each row; see `Examples`."""
 
     regions: Ints
-    digests: Words
+    digests: Digests
     weights: Floats
     times: Floats
     serials: Ints
@@ -83,7 +83,7 @@ class Examples:
         self.expansion = NO_EXPANSION
         self.table: RowTable = self.rows
         self.regions: Ints = np.zeros(room, dtype=np.int64)
-        self.digests: Words = np.zeros(room, dtype=np.uint64)
+        self.digests: Digests = np.zeros(room, dtype="S16")
         self.stored: Bools = np.zeros(room, dtype=bool)
         self.violations: Ints = np.zeros(room, dtype=np.int64)
         self.weights: Floats = np.ones(room)
@@ -152,7 +152,7 @@ class Examples:
             row = maths.expanded(self.expansion, more.given[place : place + 1])[0]
             more._set_expanded(place, row)
         more.regions[place] = c
-        more.digests[place] = self._digest(more.given[place])
+        more.digests[place] = kernels.digests(more.given[place : place + 1])[0]
         more.weights[place], more.times[place], more.serials[place] = about
         more.keys[place], more.stored[place], more.violations[place] = self.next_key, True, 0
         more.ids.append(example_id)
@@ -204,18 +204,18 @@ class Examples:
 
         It takes time in proportion to the number of rows, but only their digests are compared.
         """
-        row = np.ascontiguousarray(self.coded(x[None])[0])
-        found = np.flatnonzero(self.digests[: self.end] == np.uint64(self._digest(row)))
+        found = np.flatnonzero(self.digests[: self.end] == kernels.digests(self.coded(x[None])))
         return np.asarray(found[self.stored[found]])
 
     def damaged(self) -> Ints:
         """Return the places whose rows do not match their stored digest."""
-        found = [
-            place
-            for place in self.places().tolist()
-            if self._digest(self.given[place]) != self.digests[place]
-        ]
-        return np.array(found, dtype=np.int64)
+        differ = kernels.digests(self.given[: self.end]) != self.digests[: self.end]
+        return np.flatnonzero(differ & self.stored[: self.end])
+
+    def rows_in(self, order: Ints) -> Rows:
+        """Return the rows at some places, in their order."""
+        columns = order, self.regions[order], self.digests[order]
+        return Rows(self.table, self.weights, *columns, self.serials)
 
     def expanded_by(self, expansion: Expansion) -> "Examples":
         """Return the same rows with another expansion."""
@@ -252,9 +252,7 @@ class Examples:
         twin = self._shallow()
         twin.given, twin.dtype, twin.expansion = rows, rows.dtype, NO_EXPANSION
         twin.table, twin._tail = twin.rows, [-1]  # the next one to be appended copies the columns
-        twin.digests = np.zeros(len(self.digests), dtype=np.uint64)
-        for place in self.places().tolist():
-            twin.digests[place] = self._digest(rows[place])
+        twin.digests = kernels.digests(rows)
         return twin
 
     def without_history(self) -> "Examples":
@@ -292,9 +290,6 @@ class Examples:
             self.table = self.given.copy()
         assert isinstance(self.table, np.ndarray)
         self.table[place] = row
-
-    def _digest(self, row: NDArray[Any]) -> int:
-        return int(kernels.digest(row.view(WORDS[row.itemsize])))
 
     def _shallow(self) -> "Examples":
         twin = Examples.__new__(Examples)

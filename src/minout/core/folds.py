@@ -12,7 +12,7 @@ from scipy.linalg import solve_triangular
 from scipy.optimize import minimize_scalar
 
 from minout import kernels, maths
-from minout._typing import Bools, Floats, Ints, Words
+from minout._typing import Bools, Digests, Floats, Ints
 from minout.core.regions import region_count
 from minout.errors import NotConverged
 from minout.maths import NOISE, RIDGE, TINY, Blocks, softmax
@@ -41,14 +41,15 @@ class Table:
         self,
         X: Floats,
         labels: Ints,
-        digests: Words,
+        digests: Digests,
         weights: Floats | None = None,
         blocks: Blocks = (),
     ) -> None:
         self.X, self.labels, self.digests, self.blocks = X, labels, digests, blocks
         self.weights: Floats = np.ones(len(X)) if weights is None else weights
         self.divisions = min(max(ENOUGH // max(len(X), 1), 1), MOST_DIVISIONS)
-        bits = [(digests >> np.uint64(7 + 11 * each)) for each in range(self.divisions)]
+        words = digests.view(np.uint64)[1::2]  # the first half of a digest decides the order
+        bits = [(words >> np.uint64(7 + 11 * each)) for each in range(self.divisions)]
         self._held = [each % np.uint64(FOLDS) == fold for each in bits for fold in range(FOLDS)]
         self._products: dict[bool, Floats] = {}
 

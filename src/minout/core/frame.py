@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from minout import maths
-from minout._typing import Floats, Ints, Words
+from minout._typing import Floats, Ints
 from minout.core.choice import MORE_ROWS, ROWS, SHORT, Choice, Options, choose, picked
 from minout.core.examples import Examples
 from minout.core.folds import Shape, Table
@@ -18,7 +18,7 @@ from minout.core.images import Images
 from minout.core.moments import RunningMoments
 from minout.core.regions import region_count
 from minout.core.settings import Settings
-from minout.core.table import RowTable, columns
+from minout.core.table import Rows, RowTable, columns, distinct
 from minout.errors import NotConverged
 from minout.maths import NO_EXPANSION, Expansion, Geometry
 
@@ -104,34 +104,6 @@ class Frame(NamedTuple):
         geometry = Geometry(moments.shift, ones, ones)
         images = Images(geometry)
         return cls(settings.first_choice(), geometry, moments, Schedule(), images)
-
-
-class Distinct(NamedTuple):
-    """One of each set of equal examples, in the order of digests and labels.
-
-    `first` (m,) is the number of one of them, `weights` (m,) the sum of their weights.
-    """
-
-    first: Ints
-    weights: Floats
-
-
-class Rows(NamedTuple):
-    """Stored rows in some order: the table, the places to take, their regions and digests.
-
-    `weights` and `serials` are those of all rows of the table, by place.
-    """
-
-    table: RowTable
-    weights: Floats
-    order: Ints
-    regions: Ints
-    digests: Words
-    serials: Ints
-
-    def distinct(self, owner: Ints) -> Distinct:
-        """Return the different rows of each label, owner[c] being the label of region c."""
-        return distinct(self.digests, owner[self.regions], self.weights[self.order])
 
 
 def chosen(
@@ -240,7 +212,7 @@ def measured(frame: Frame, settings: Settings, rows: Rows, owner: Ints) -> Frame
                 sums, X, labels, weights, columns=standardize, blocks=blocks
             )
         else:
-            moments = moments.with_scatter(rows.table, rows.weights, rows.order, rows.serials)
+            moments = moments.with_scatter(rows)
             sums = moments.by_label(owner).moments()
             n = len(different.first)
             geometry = maths.metric(sums, n, columns=standardize, blocks=blocks)
@@ -253,18 +225,3 @@ def measured(frame: Frame, settings: Settings, rows: Rows, owner: Ints) -> Frame
 def _allowed(shapes: tuple[Shape, ...], width: int) -> tuple[Shape, ...]:
     without = tuple(shape for shape in shapes if not shape.whiten)
     return without if without and width > WIDEST_METRIC else shapes
-
-
-def distinct(digests: Words, labels: Ints, weights: Floats) -> Distinct:
-    """Return one of the examples with each digest and label.
-
-    The sums do not depend on the order of the examples.
-    """
-    order = np.lexsort((weights, labels, digests))
-    digest, label = digests[order], labels[order]
-    is_first = np.ones(len(order), dtype=bool)
-    is_first[1:] = (digest[1:] != digest[:-1]) | (label[1:] != label[:-1])
-    starts = np.flatnonzero(is_first)
-    if len(starts) == len(order):
-        return Distinct(order, weights[order])
-    return Distinct(order[starts], np.add.reduceat(weights[order], starts))

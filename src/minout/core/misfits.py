@@ -20,12 +20,12 @@ class MisfitChanges(NamedTuple):
     `listed` says how many places with a digest are on the wrong side of a separator.
     """
 
-    listed: dict[int, int]
+    listed: dict[bytes, int]
     appeared: tuple[Id, ...]
     cleared: tuple[Id, ...]
 
 
-def listed_in(examples: Examples) -> dict[int, int]:
+def listed_in(examples: Examples) -> dict[bytes, int]:
     """Return how many places with a digest have violations, by digest."""
     stored = examples.places()
     wrong = stored[examples.violations[stored] > 0]
@@ -74,7 +74,7 @@ def misfit_changes(
     appeared: list[Id] = []
     cleared: list[Id] = []
     for place in np.unique(candidates).tolist():
-        digest = int(examples.digests[place])
+        digest = bytes(examples.digests[place])
         was = place != added and digest in before
         is_now = place not in gone and digest in listed
         if is_now != was:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from minout import kernels
-from minout._typing import Bools, Floats, Ints
+from minout._typing import Bools, Digests, Floats, Ints
 from minout.core.images import Images
 from minout.core.regions import among
 from minout.core.table import RowTable, activations, rows_at
@@ -26,10 +26,11 @@ UNSOLVED_RESIDUAL = 1e-6  # the residual above which a separator counts as not s
 
 
 class Problem(NamedTuple):
-    """What all separators share: rows and their weights, origin and metric, λ, their number."""
+    """What all separators share: rows, weights and digests by place, metric, λ, their number."""
 
     table: RowTable
     weights: Floats
+    digests: Digests
     geometry: Geometry
     images: Images
     lam: float

@@ -8,15 +8,17 @@ import numpy as np
 from minout import kernels
 from minout._typing import Floats, Ints
 from minout.core.batch import solve_and_measure
-from minout.core.check import MARGIN_TOLERANCE, CheckResult, check, judge
+from minout.core.check import MARGIN_TOLERANCE, CheckResult, check, judge, signs_of
 from minout.core.pool import Pool, Problem
 from minout.core.regions import NO_PLACES
+from minout.core.screen import margin_bounds
 from minout.errors import NotConverged
 
 WORTH_DIVIDING = 1_000_000
 """Jobs of fewer multiplications per check are not divided between threads."""
 BATCH = 256  # the number of small jobs that are settled at a time
 NUMBERS = 2**22  # about so many numbers are decoded for the small jobs that are settled at a time
+MARGINS = 2**24  # about so many margins of large jobs are bounded at a time
 NO_SIGNS: Floats = np.empty(0)
 
 
@@ -86,8 +88,10 @@ def _settle_small(
             if one.is_settled:
                 found = CheckResult(NO_PLACES, NO_SIGNS, NO_PLACES, one.least, len(one.margins))
             else:
+                places, signs = np.concatenate(job.sides), signs_of(job.sides)
+                args = (one.w, one.b, places, signs, one.margins, job.pool, problem, bound)
                 try:
-                    found = judge(one.w, one.b, job.sides, one.margins, job.pool, problem, bound)
+                    found = judge(*args)
                 except NotConverged:
                     continue
             if not len(found.places):
@@ -104,17 +108,6 @@ def _settle_small(
 def _settle_large(jobs: Sequence[Job], problem: Problem, bound: float) -> list[Settled]:
     # In rounds. Images are computed between them, because BLAS rounds differently when other rows
     # are multiplied in the same call: results would depend on the timing of the threads.
-    def solve_and_check(job: Job, *, by_w: bool = False) -> Settled:
-        try:
-            job.pool.solve(problem, by_w=by_w)
-            w, b = job.pool.weights(problem)
-            found = check(w, b, job.sides, job.pool, problem, bound)
-        except NotConverged:
-            if by_w or problem.geometry.precision is None:
-                raise
-            return solve_and_check(job, by_w=True)
-        return Settled(job, w, b, found)
-
     settled: list[Settled] = []
     rows = sum(len(side) for job in jobs for side in job.sides)
     for _ in range(rows + 2):  # each round but the last adds at least one example
@@ -122,10 +115,7 @@ def _settle_large(jobs: Sequence[Job], problem: Problem, bound: float) -> list[S
             return settled
         members = [job.pool.places for job in jobs if job.pool.goes_by_alpha(problem)]
         problem.images.of(problem.table, np.concatenate([NO_PLACES, *members]))
-        if _are_worth_dividing(jobs, problem):
-            solved = kernels.in_threads(solve_and_check, jobs)
-        else:
-            solved = [solve_and_check(job) for job in jobs]
+        solved = [each for some in _groups(jobs) for each in _solved(some, problem, bound)]
         for job, _w, _b, found in solved:
             if len(found.places):
                 job.pool.join(found.places, found.signs)
@@ -134,6 +124,47 @@ def _settle_large(jobs: Sequence[Job], problem: Problem, bound: float) -> list[S
         settled += [each for each in solved if not len(each.found.places)]
         jobs = [each.job for each in solved if len(each.found.places)]
     raise NotConverged("a separator did not settle")
+
+
+def _groups(jobs: Sequence[Job]) -> list[Sequence[Job]]:
+    # Jobs whose bounds on margins are held at the same time.
+    rows = np.cumsum([sum(len(side) for side in job.sides) for job in jobs])
+    starts = np.unique(rows // MARGINS, return_index=True)[1].tolist()
+    return [jobs[i:j] for i, j in zip(starts, [*starts[1:], len(jobs)], strict=True)]
+
+
+def _solved(jobs: Sequence[Job], problem: Problem, bound: float) -> list[Settled]:
+    # Solve each pool, and check all examples of its classes.
+    may_go_by_w = problem.geometry.precision is not None
+
+    def solve(job: Job) -> tuple[Floats, float]:
+        try:
+            job.pool.solve(problem)
+        except NotConverged:
+            if not may_go_by_w:
+                raise
+            job.pool.solve(problem, by_w=True)
+        return job.pool.weights(problem)
+
+    def checked(n: int) -> Settled:
+        job, (w, b) = jobs[n], solutions[n]
+        try:
+            return Settled(job, w, b, check(w, b, job.sides, bounds[n], job.pool, problem, bound))
+        except NotConverged:
+            if not may_go_by_w:
+                raise
+        job.pool.solve(problem, by_w=True)
+        w, b = job.pool.weights(problem)
+        (own,) = margin_bounds([classes[n]], [job.sides], w[None], np.array([b]), problem)
+        return Settled(job, w, b, check(w, b, job.sides, own, job.pool, problem, bound))
+
+    is_worth_it = _are_worth_dividing(jobs, problem)
+    solutions = kernels.in_threads(solve, jobs) if is_worth_it else [*map(solve, jobs)]
+    W, b = np.array([w for w, _ in solutions]), np.array([b for _, b in solutions])
+    classes, sides = [(job.low, job.high) for job in jobs], [job.sides for job in jobs]
+    bounds = margin_bounds(classes, sides, W, b, problem)
+    numbers = range(len(jobs))
+    return kernels.in_threads(checked, numbers) if is_worth_it else [*map(checked, numbers)]
 
 
 def _are_worth_dividing(jobs: Sequence[Job], problem: Problem) -> bool:

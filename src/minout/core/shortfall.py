@@ -11,10 +11,9 @@ import numpy as np
 from minout import kernels
 from minout._typing import Bools, Floats, Ints
 from minout.core.check import WORST
-from minout.core.frame import Rows
 from minout.core.regions import pair_numbers
 from minout.core.scores import ClassScores
-from minout.core.table import RowTable, blocks, rows_at
+from minout.core.table import Rows, RowTable, blocks, rows_at
 from minout.maths import Geometry
 
 BLOCK = 1_024  # the number of rows that are multiplied at a time
@@ -36,32 +35,32 @@ def low_around(
     table, origin, V, half = rows.table, geometry.origin, scores.V, scores.halves
     longest, exact = float(np.linalg.norm(V, axis=1).max()), np.dtype(np.float64)
     theirs = np.flatnonzero((rows.regions != c) & plain[rows.regions])
-    ours, others = rows.order[rows.regions == c], np.flatnonzero(plain)
+    ours, others = np.flatnonzero(rows.regions == c), np.flatnonzero(plain)
     scale = scores.scale[pair_numbers(c, others)]
 
     def look_at_theirs(start: int) -> tuple[Ints, Ints, Ints]:
         # Members of other classes against this one.
         some = theirs[start : start + BLOCK]
-        places, own = rows.order[some], rows.regions[some]
-        X = table[places].astype(np.float64)
+        own = rows.regions[some]
+        X = table[rows.order[some]].astype(np.float64)
         with np.errstate(over="ignore", invalid="ignore"):  # then it is not known
             margins = np.einsum("ij,ij->i", X - origin, V[own] - V[c]) - (half[own] - half[c])
             margins -= _tolerance(_norms(X), longest, exact, origin)
             low = ~(scores.scale[pair_numbers(own, c)] * margins >= bound)
-        return places[low], own[low], np.full(np.count_nonzero(low), c)
+        return some[low], own[low], np.full(np.count_nonzero(low), c)
 
     def look_at_ours(start: int) -> tuple[Ints, Ints, Ints]:
         # Members of this class against the others.
-        places = ours[start : start + BLOCK]
-        X = table[places].astype(np.float64)
+        some = ours[start : start + BLOCK]
+        X = table[rows.order[some]].astype(np.float64)
         G = (X - origin) @ V.T - half
         margins = (G[:, c] - _tolerance(_norms(X), longest, exact, origin))[:, None] - G[:, others]
         which, found = np.nonzero(~(scale * margins >= bound))
-        return places[which], np.full(len(which), c), others[found]
+        return some[which], np.full(len(which), c), others[found]
 
     found = kernels.in_threads(look_at_theirs, range(0, len(theirs), BLOCK))
     found += [look_at_ours(start) for start in range(0, len(ours), BLOCK)]
-    return _decided(scores, found, geometry, table, bound)
+    return _decided(scores, found, geometry, rows, bound)
 
 
 def low_anywhere(
@@ -85,22 +84,23 @@ def low_anywhere(
             margins *= scores.scale[pairs]
         margins[~np.isfinite(G).all(axis=1)] = np.nan  # not known
         which, others = np.nonzero(~(margins >= bound) & plain[pairs] & is_other)
-        return places[which], own[which], others
+        return start + which, own[which], others
 
     found = kernels.in_threads(look, range(0, len(rows.order), BLOCK))
-    return _decided(scores, found, geometry, table, bound)
+    return _decided(scores, found, geometry, rows, bound)
 
 
 def _decided(
     scores: ClassScores,
     found: list[tuple[Ints, Ints, Ints]],
     geometry: Geometry,
-    table: RowTable,
+    rows: Rows,
     bound: float,
 ) -> Low:
     # The candidates whose margin is below the bound, by pair; the worst of them if there are many.
-    places, own, others = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    pairs, margins = pair_numbers(own, others), np.empty(len(places))
+    numbers, own, others = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    table, places, margins = rows.table, rows.order[numbers], np.empty(len(numbers))
+    pairs = pair_numbers(own, others)
     V, half, by_pair = scores.V, scores.halves, scores.scale[pairs]
 
     def decide(part: slice) -> None:
@@ -119,11 +119,12 @@ def _decided(
 
     kernels.in_threads(decide, _parts(len(places)))
     low = np.flatnonzero(margins < bound)
-    order = np.lexsort((places[low], margins[low], pairs[low]))
-    numbers, starts = np.unique(pairs[low][order], return_index=True)
+    order = np.lexsort((rows.digests[numbers[low]], margins[low], pairs[low]))
+    found_pairs, starts = np.unique(pairs[low][order], return_index=True)
     ends = np.append(starts[1:], len(order))[: len(starts)]
     result: Low = {}
-    for number, start, end in zip(numbers.tolist(), starts.tolist(), ends.tolist(), strict=True):
+    ranges = zip(found_pairs.tolist(), starts.tolist(), ends.tolist(), strict=True)
+    for number, start, end in ranges:
         worst = low[order[start : min(end, start + WORST)]]
         result[number] = places[worst], np.where(own[worst] < others[worst], 1.0, -1.0)
     return result

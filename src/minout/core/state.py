@@ -61,7 +61,7 @@ class State:
             self.examples = self.examples.expanded_by(maths.filling(width))
         self.regions = Regions()
         self.separators = Separators(ClassScores.zero(NO_PLACES, width))
-        self.listed: dict[int, int] = {}  # how many misfits there are with each digest
+        self.listed: dict[bytes, int] = {}  # how many misfits there are with each digest
         self.frame = Frame.first(settings, np.zeros(width, dtype=dtype), 0)
         self.widths = Widths()
         self.next_id = 0  # from here on the next free id is searched
@@ -231,7 +231,8 @@ class State:
         """Return what separators are computed from, for one who only reads."""
         examples, frame = self.examples, self.frame
         images, lam = frame.images.apart(), frame.choice.lam
-        return Problem(examples.table, examples.weights, frame.geometry, images, lam)
+        columns = examples.table, examples.weights, examples.digests
+        return Problem(*columns, frame.geometry, images, lam)
 
     def misfits(self) -> Ints:
         """Return the places of all misfits, ascending.
@@ -243,7 +244,7 @@ class State:
         if not listed:
             return NO_PLACES
         stored = self.examples.places()
-        wanted = np.fromiter(listed, dtype=np.uint64, count=len(listed))
+        wanted = np.array([*listed], dtype="S16")
         return stored[np.isin(self.examples.digests[stored], wanted)]
 
     def pending(self) -> Ints:

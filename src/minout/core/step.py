@@ -230,13 +230,11 @@ def _with_sums(before: State, state: State) -> State:
     moments, settings, taught = frame.moments, state.settings, before.taught + 1
     if not (frame.choice.whiten and settings.refresh == "auto" and moments.lacks(taught)):
         return state
-    places = examples.places()
-    late = places[examples.serials[places] >= moments.seen]
+    rows = examples.rows_in(examples.places())
     with kernels.one_blas_thread():
         moments = moments.for_classes(len(state.regions))
-        table, weights, serials = examples.table, examples.weights, examples.serials
-        moments = moments.with_rows(table, weights, late, examples.regions[late])
-        moments = moments.seen_to(taught).with_scatter(table, weights, places, serials)
+        moments = moments.with_rows(rows.since(moments.seen))
+        moments = moments.seen_to(taught).with_scatter(rows)
     return state.replaced(frame=frame._replace(moments=moments))
 
 
@@ -254,7 +252,7 @@ def _stored(state: State, new: New, planned: Plan) -> Step:
     if len(out):
         examples, forgotten = examples.without(out), state.names(out)
         frame = frame._replace(moments=frame.moments.without(examples.serials[out]))
-    is_listed = state.listed and int(examples.digests[place]) in state.listed
+    is_listed = state.listed and bytes(examples.digests[place]) in state.listed
     misfits = (new.id,) if is_listed else ()
     after = state.replaced(
         examples=examples,

@@ -1,12 +1,12 @@
 """Stored rows by place: an array of numbers, or codes that are decoded where rows are needed."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from minout import kernels, maths
-from minout._typing import Floats, Ints
+from minout._typing import Digests, Floats, Ints
 from minout.codecs import Bytes, ExactCodec
 from minout.maths import Expansion
 
@@ -41,6 +41,58 @@ class CodedRows:
 
 RowTable = Floats | CodedRows
 """Rows by place, as separators see them. Both kinds are indexed by places, for copies of rows."""
+
+
+class Distinct(NamedTuple):
+    """One of each set of equal examples, in the order of digests and labels.
+
+    `first` (m,) is the number of one of them, `weights` (m,) the sum of their weights.
+    """
+
+    first: Ints
+    weights: Floats
+
+
+class Rows(NamedTuple):
+    """Stored rows in some order: the table, the places to take, their regions and digests.
+
+    `weights` and `serials` are those of all rows of the table, by place.
+    """
+
+    table: RowTable
+    weights: Floats
+    order: Ints
+    regions: Ints
+    digests: Digests
+    serials: Ints
+
+    def since(self, serial: int) -> "Rows":
+        """Return the rows with serial numbers from this on."""
+        return self.picked(np.flatnonzero(self.serials[self.order] >= serial))
+
+    def picked(self, which: Ints) -> "Rows":
+        """Return some of the rows, by their numbers in this order."""
+        order, regions, digests = self.order[which], self.regions[which], self.digests[which]
+        return self._replace(order=order, regions=regions, digests=digests)
+
+    def distinct(self, owner: Ints) -> Distinct:
+        """Return the different rows of each label, owner[c] being the label of region c."""
+        return distinct(self.digests, owner[self.regions], self.weights[self.order])
+
+
+def distinct(digests: Digests, labels: Ints, weights: Floats) -> Distinct:
+    """Return one of the examples with each digest and label.
+
+    The sums do not depend on the order of the examples.
+    """
+    order = np.lexsort((weights, labels, digests))
+    digest, label = digests[order], labels[order]
+    is_first = np.ones(len(order), dtype=bool)
+    is_first[1:] = (digest[1:] != digest[:-1]) | (label[1:] != label[:-1])
+    starts = np.flatnonzero(is_first)
+    if len(starts) == len(order):
+        return Distinct(order, weights[order])
+    return Distinct(order[starts], np.add.reduceat(weights[order], starts))
 
 
 def rows_at(table: RowTable, places: Ints) -> tuple[Floats, Ints]:

@@ -17,10 +17,9 @@ from minout.kernels.primal import Rows, newton_primal, no_sums
 from minout.kernels.projecting import add_counts, character_grams, project, word_grams
 from minout.kernels.rows import (
     add_multiples,
-    count_wrong_digests,
     decode_columns,
     decode_levels,
-    digest,
+    digests,
     products,
 )
 from minout.kernels.settling import SETTLED, UNSOLVED, Limits, Pools, Problem, Sides, settle_pools

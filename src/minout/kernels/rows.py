@@ -3,9 +3,12 @@
 What is computed of a row does not depend on the other rows, to the last bit.
 """
 
-import numpy as np
+from typing import Any
 
-from minout._typing import Floats, Ints, Words
+import numpy as np
+from numpy.typing import NDArray
+
+from minout._typing import Digests, Floats, Ints, Words
 from minout.kernels._compiled import compiled
 
 
@@ -46,25 +49,38 @@ def add_multiples(into: Floats, places: Ints, rows: Floats, picked: Ints, amount
             target[f] += amount * row[f]
 
 
-@compiled
-def digest(words: Words) -> int:
-    """Mix the words of a row's bytes into one of 64 bits; a change of any bit changes it."""
-    state = np.uint64(0x9E3779B97F4A7C15)
-    for i in range(words.shape[0]):
-        state ^= words[i]
-        state *= np.uint64(0xBF58476D1CE4E5B9)
-        state ^= state >> np.uint64(29)
-    state *= np.uint64(0x94D049BB133111EB)
-    return int(state ^ (state >> np.uint64(32)))
+def digests(rows: NDArray[Any]) -> Digests:
+    """Return a digest of each row (n, d), 128 bits, of its values as float64.
+
+    Values that are 0 are skipped, so that more columns of zeros change no digest; -0 is 0. Missing
+    values are all alike, and not 0. The digests of codes are those of their bytes as numbers.
+    """
+    out = np.empty((len(rows), 2), dtype=np.uint64)
+    add_up(rows, out)
+    return out.view("S16")[:, 0]
 
 
 @compiled
-def count_wrong_digests(words: Words, digests: Words) -> int:
-    """Return how many rows, one in each row of `words`, do not have the digest given for them."""
-    wrong = 0
-    for n in range(words.shape[0]):
-        wrong += digest(words[n]) != digests[n]
-    return wrong
+def add_up(rows: NDArray[Any], out: Words) -> None:
+    """Set out (n, 2) to two sums over the values of each row, mixed with their positions."""
+    n, d = rows.shape
+    values = np.empty(d)
+    bits = values.view(np.uint64)
+    for i in range(n):
+        for j in range(d):
+            values[j] = rows[i, j]
+        first, second = np.uint64(0x243F6A8885A308D3), np.uint64(0x13198A2E03707344)
+        for j in range(d):
+            value = bits[j] if values[j] == values[j] else np.uint64(0x7FF8000000000000)
+            place = np.uint64(j + 1) * np.uint64(0x9E3779B97F4A7C15)
+            is_used = np.uint64(values[j] != 0.0)
+            a = (value ^ place) * np.uint64(0xBF58476D1CE4E5B9)
+            a = (a ^ (a >> np.uint64(32))) * np.uint64(0x94D049BB133111EB)
+            b = (value + (place >> np.uint64(1))) * np.uint64(0xD6E8FEB86659FD93)
+            b = (b ^ (b >> np.uint64(29))) * np.uint64(0xC2B2AE3D27D4EB4F)
+            first += (a ^ (a >> np.uint64(29))) * is_used
+            second += (b ^ (b >> np.uint64(32))) * is_used
+        out[i, 0], out[i, 1] = first, second
 
 
 @compiled

@@ -92,8 +92,7 @@ def _solving() -> list[tuple[Any, ...]]:
         (drop_members, empty_factor(1), bools),
         (pairs.pair_scores, products, regions, pairs.ClassPriors(A, A, A, A), v, cube),
     ]
-    for bits in (words, words.astype(np.uint32), words.astype(np.uint8)):
-        jobs += [(rows.digest, bits), (rows.count_wrong_digests, bits[None], words)]
+    jobs += [(rows.add_up, each, words[None]) for each in (A, A32, words[None].astype(np.uint8))]
     for table, images in ((A, A), (A32, A32), (A32, A)):
         problem = settling.Problem(table, v, v, images, 0.0)
         jobs += [

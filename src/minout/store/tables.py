@@ -26,7 +26,7 @@ SCHEMA = {
   weight REAL NOT NULL,
   time REAL NOT NULL,         -- when it was taught: seconds since 1970
   serial INTEGER NOT NULL,    -- the order of teaching
-  digest INTEGER NOT NULL,    -- a hash of the row
+  digest BLOB NOT NULL,       -- a hash of the numbers in the row
   misfit INTEGER NOT NULL,    -- 1: on the wrong side of a separator
   pending INTEGER NOT NULL,   -- 1: waits until a separator is computed again
   corrected TEXT,             -- the labels that it had before, as JSON

@@ -217,6 +217,11 @@ class _Intact:
             self._progress((n + 1) / len(keys | rows))
         self.records += len(keys)
         self.examples.sort(key=lambda each: each["serial"])
+        dtypes = [each["row"].dtype for each in self.examples if each["row"].any()]
+        for each in self.examples:  # zeros have the same digest in all dtypes
+            row = each["row"]
+            if dtypes and not row.any() and row.nbytes % dtypes[0].itemsize == 0:
+                each["row"] = row.view(dtypes[0])
         if self.lost:
             ids = ", ".join(map(repr, self.lost_ids[:10])) or "their ids cannot be read"
             self.problems.append(f"Examples that are damaged or missing: {self.lost} ({ids}).")
@@ -235,9 +240,9 @@ class _Intact:
         record["corrected"] = columns["corrected"][0]
         for size, dtype in DTYPES.items():
             if type(row) is bytes and row and len(row) % size == 0:
-                words = np.frombuffer(row, f"u{size}").copy()
-                if int(np.uint64(kernels.digest(words)).view(np.int64)) == record["digest"]:
-                    return {**record, "row": np.frombuffer(row, dtype)}
+                numbers = np.frombuffer(row, dtype)
+                if kernels.digests(numbers[None].copy())[0] == columns["digest"][0]:
+                    return {**record, "row": numbers}
         return None
 
     def _lose(self, key: Any) -> None:
@@ -290,7 +295,7 @@ def _rebuilt(used: list[Example], found: _Intact, lost: list[str]) -> State:
     names = ("weight", "time", "digest")
     weights, times, digests = (np.array([each[n] for each in used]) for n in names)
     order = np.arange(len(used))
-    columns = Columns(0 * order, digests.view(np.uint64), weights, times, order, order.copy())
+    columns = Columns(0 * order, digests.astype("S16"), weights, times, order, order.copy())
     ids, labels = ([each[n] for each in used] for n in ("id", "label"))
     examples = Examples.of(rows, ids, columns, codec, dtype)
     state = core.rebuilt(settings, examples, labels, Widths(schema.width, width))

@@ -108,7 +108,7 @@ def _changed_places(old: State | None, new: State, before: Ints) -> Ints:
     if old.regions.labels != new.regions.labels[: len(old.regions.labels)]:
         changed |= True
     if old.listed is not new.listed:  # equal rows are misfits together
-        digests = np.array([*(old.listed.keys() ^ new.listed.keys())], dtype=np.uint64)
+        digests = np.array([*(old.listed.keys() ^ new.listed.keys())], dtype="S16")
         changed |= np.isin(examples.digests[: examples.end], digests)
     changed[_newly_pending(old, new, before)] = True
     for each in {*old.corrected.items()} ^ {*new.corrected.items()}:
@@ -145,12 +145,12 @@ def _example_records(new: State, places: Ints) -> list[Record]:
     found = []
     columns = (getattr(examples, name)[places].tolist() for name in COLUMNS)
     digests = examples.digests[places]
-    for place, id, key, region, weight, time, serial, digest, signed in zip(
+    for place, id, key, region, weight, time, serial, digest, whole in zip(
         places.tolist(),
         new.names(places),
         *columns,
         digests.tolist(),
-        digests.view(np.int64).tolist(),
+        digests.view("V16").tolist(),
         strict=True,
     ):
         had = new.corrected.get(id)
@@ -158,7 +158,7 @@ def _example_records(new: State, places: Ints) -> list[Record]:
         label, is_misfit = names[region], int(digest in new.listed)
         flags = is_misfit, int(place in pending)
         # SQLite stores -0.0 as 0.0, which has another checksum.
-        values = (key, id, label, region, weight, time + 0.0, serial, signed, *flags, corrected)
+        values = (key, id, label, region, weight, time + 0.0, serial, whole, *flags, corrected)
         found.append((*values, sealed(*values)))
     return found
 

@@ -1,0 +1,151 @@
+"""Sums over rows that depend on the set of rows only, not on their order.
+
+The rows of a class are sorted by their digests. The first bits of a digest are the number of a leaf
+of a binary tree, whose depth depends on the number of rows only. A leaf is summed in the order of
+its rows, and the sum of a node is that of its two halves. So whoever has all rows with some first
+bits can sum this part of the tree, and the bits of the total do not depend on how the rows were
+divided.
+"""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from minout import kernels
+from minout._typing import Digests, Floats, Ints
+from minout.core.table import Rows, RowTable
+
+LEAF = 4_096  # a class of more rows has more than one leaf
+BLOCK = 2_048  # so many rows are multiplied at a time
+FEW = 256  # so many rows are added at a time; larger copies would stay in the heap
+
+
+def tree(
+    depth: int, leaf: Callable[[int], Floats | None], level: int = 0, number: int = 0
+) -> Floats | None:
+    """Return the sum of a node, by its level and number, over leaves; None stands for no rows.
+
+    The nodes of a level can be the leaves of another tree, to sum parts in several places. What
+    `leaf` returns is changed.
+    """
+    if level == depth:
+        return leaf(number)
+    low, high = (tree(depth, leaf, level + 1, 2 * number + bit) for bit in (0, 1))
+    if low is not None and high is not None:
+        low += high
+    return high if low is None else low
+
+
+def depth_of(count: int) -> int:
+    """Return the depth of the tree for so many rows."""
+    return (max(count - 1, 0) // LEAF).bit_length()
+
+
+def leaves(digests: Digests, depth: int) -> Ints:
+    """Return the number of each row's leaf: the first bits of its digest."""
+    words = digests.view(">u8")[::2].astype(np.uint64)
+    return ((words >> np.uint64(1)) >> np.uint64(63 - depth)).astype(np.int64)
+
+
+def sorted_rows(rows: Rows) -> Rows:
+    """Return rows in the order of their classes, of their digests in a class, of their weights."""
+    return rows.picked(np.lexsort((rows.weights[rows.order], rows.digests, rows.regions)))
+
+
+def branch(
+    rows: Rows, total: Callable[[Ints], Floats], depth: int, level: int = 0, number: int = 0
+) -> Floats | None:
+    """Return the sum of a node over sorted rows; `total` sums those at some places, in order.
+
+    Rows whose digests do not begin with the bits of the node may be missing.
+    """
+    borders = np.searchsorted(leaves(rows.digests, depth), np.arange(2**depth + 1))
+
+    def leaf(number: int) -> Floats | None:
+        places = rows.order[borders[number] : borders[number + 1]]
+        return total(places) if len(places) else None
+
+    return tree(depth, leaf, level, number)
+
+
+def class_sums(rows: Rows, shift: Floats) -> Iterator[tuple[int, Floats]]:
+    """Yield each class and (Σω, Σωz, Σωz²) over its rows, z = x - shift, concatenated."""
+    rows = sorted_rows(rows)
+    classes, sizes = np.unique(rows.regions, return_counts=True)
+    totals = _totals(rows, sizes, lambda few: leaf_sum(rows.table, rows.weights, few, shift))
+    return zip(classes.tolist(), totals, strict=True)
+
+
+def scatter_of(rows: Rows, shift: Floats, precision: DTypeLike) -> Floats:
+    """Return Σωzz' over the rows, z = x - shift, from products in some precision."""
+    rows = sorted_rows(rows)
+
+    def total(few: Ints) -> Floats:
+        return leaf_scatter(rows.table, rows.weights, few, shift, precision)
+
+    sizes, half = runs(np.unique(rows.regions, return_counts=True)[1]), len(shift) // 2
+    found: Floats = np.zeros((len(shift),) * 2)
+    for each in _totals(rows, sizes, total):
+        found += each
+    found[half:, :half] = found[:half, half:].T
+    return found
+
+
+def runs(sizes: Ints) -> Ints:
+    """Return how many rows consecutive classes have that fit into a leaf together."""
+    found: list[int] = []
+    for size in sizes.tolist():
+        if found and found[-1] + size <= LEAF:
+            found[-1] += size
+        else:
+            found.append(size)
+    return np.array(found, dtype=np.int64)
+
+
+def leaf_sum(table: RowTable, weights: Floats, places: Ints, shift: Floats) -> Floats:
+    """Return (Σω, Σωz, Σωz²) over the rows at some places, in their order, concatenated."""
+    d = len(shift)
+    found: Floats = np.zeros(2 * d + 1)
+    for start in range(0, len(places), FEW):
+        few = places[start : start + FEW]
+        Z, terms = table[few] - shift, np.empty((len(few), 2 * d + 1))
+        terms[:, 0] = weights[few]
+        np.multiply(Z, terms[:, :1], out=terms[:, 1 : d + 1])
+        np.multiply(Z, terms[:, 1 : d + 1], out=terms[:, d + 1 :])
+        found += terms.sum(axis=0)
+    return found
+
+
+def leaf_scatter(
+    table: RowTable, weights: Floats, places: Ints, shift: Floats, precision: DTypeLike
+) -> Floats:
+    """Return Σωzz' over the rows at some places, in their order, but 0 in the lower left quarter.
+
+    It is a sum of products of blocks of equal size.
+    """
+    d, half = len(shift), len(shift) // 2
+    found: Floats = np.zeros((d, d))
+
+    def add(part: tuple[Floats, Floats, Floats]) -> None:
+        total, A, B = part
+        total += A.T @ B
+
+    for start in range(0, len(places), BLOCK):
+        few = places[start : start + BLOCK]
+        Z = table[few].astype(precision, copy=False)
+        Z -= shift.astype(precision)
+        Z *= np.sqrt(weights[few])[:, None].astype(precision)
+        left, right = Z[:, :half], Z[:, half:]
+        corners = [(found[:half, :half], left, left), (found[half:, half:], right, right)]
+        kernels.in_threads(add, [(found[:half, half:], left, right), *corners])
+    return found
+
+
+def _totals(rows: Rows, sizes: Ints, total: Callable[[Ints], Floats]) -> Iterator[Floats]:
+    # The sums over consecutive parts of sorted rows.
+    ends = np.cumsum(sizes).tolist()
+    for start, end in zip([0, *ends], ends, strict=False):
+        found = branch(rows.picked(np.arange(start, end)), total, depth_of(end - start))
+        assert found is not None
+        yield found
