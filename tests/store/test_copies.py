@@ -142,7 +142,7 @@ def test_no_copy_does_harm(tmp_path, kind):
 def test_a_table_whose_pages_repeat_ends(tmp_path, table):
     taught("plain").save(tmp_path / "m")
     repeat_pages(tmp_path / "m", table)
-    if table != "log":
+    if table not in ("log", "frame"):  # records of the frame are found by their names
         with pytest.raises(MissingDataError, match="is not a minout model, or it was truncated"):
             Learner.load(tmp_path / "m")
     assert not store.audit(tmp_path / "m").ok
@@ -182,7 +182,9 @@ def test_a_record_that_is_lost_or_old_is_noticed(tmp_path):
             "UPDATE examples SET label = 'c1' WHERE label = 'c0'",
             "UPDATE rows SET row = zeroblob(24) WHERE key = 2",
             "DELETE FROM frame WHERE name = 'notes'",
-            "UPDATE meta SET value = value - 1 WHERE key = 'total'",
+            "UPDATE meta SET total = total - 1",
+            "UPDATE examples SET misfit = 1 - misfit WHERE key = 4",
+            "UPDATE examples SET pending = 1 - pending WHERE key = 4",
         )
     ):
         path = tmp_path / f"copy{number}"

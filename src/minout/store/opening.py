@@ -13,7 +13,15 @@ from urllib.parse import quote
 
 from minout.core import MalformedError
 from minout.errors import MinoutError, MissingDataError, UnwritableError, system_reason
-from minout.store.tables import APPLICATION, FORMAT, SCHEMA, TELLS, DamagedRecord
+from minout.store.tables import (
+    APPLICATION,
+    FORMAT,
+    SCHEMA,
+    TELLS,
+    DamagedRecord,
+    Meta,
+    sealed,
+)
 
 PATIENCE = 10.0  # how long SQLite waits for a short lock of another connection, in seconds
 STEPS, LEAST_STEPS, STEPS_PER_BYTE = 10_000, 1_000_000, 10
@@ -62,6 +70,7 @@ def _connected(path: Path, mode: str, *settings: str) -> sqlite3.Connection:
             check_schema(connection, path)
         if mode == "rwc":
             _share(connection, path)
+            connection.execute("PRAGMA busy_timeout=0")  # see `File.begin`
     except BaseException:
         connection.close()
         raise
@@ -95,8 +104,8 @@ def create_tables(connection: sqlite3.Connection) -> None:
     connection.execute(f"PRAGMA user_version={FORMAT}")
     for statement in SCHEMA.values():
         connection.execute(statement)
-    first = {"about": TELLS, "version": 0, "total": 0, "examples": 0, "separators": 0, "since": 0}
-    connection.executemany("INSERT INTO meta VALUES (?, ?)", first.items())
+    first = (TELLS, *Meta(), sealed(*Meta()))
+    connection.execute(f"INSERT INTO meta VALUES (?{', ?' * len(first[1:])})", first)
 
 
 def is_empty(connection: sqlite3.Connection) -> bool:
