@@ -2,7 +2,7 @@
 
 A copy with other bytes is noticed, or its answers are the same. A forged one, whose checksums are
 right, may also be another model: then every call ends with a result or a sentence. No copy takes
-long, or much memory, or ends the process.
+long, or much memory, or ends the process. `MINOUT_COPIES` is how many copies are made.
 """
 
 import re
@@ -17,14 +17,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from long import LONG
+from long import how_many
 from minout import Learner, store
 from minout.errors import MinoutError, MissingDataError
 from oracle.child import in_child
 from store.forging import DAMAGES, forge, one_of, repeat_pages
 from store.models import SETTINGS, answers, questions, taught
 
-COUNT = 400 if LONG else 40
+COUNT = -(-how_many("MINOUT_COPIES", 360, 3_600) // len(SETTINGS))
 SECONDS, LIMIT = 60, 200_000_000
 """A copy that takes longer hangs; it may take so many bytes."""
 SENTENCE = re.compile(r"[A-Z/`x][^\n]{1,600}[.]")

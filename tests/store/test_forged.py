@@ -89,8 +89,8 @@ def _replaced(name, function):
 
 
 ARRAYS = {
-    "metric, nan": ("metric", "metric", _put("K", np.nan)),
-    "metric, precision": ("metric", "metric", _put("precision", np.inf)),
+    "metric, nan": ("metric", "metric", _put("K.lower", np.nan)),
+    "metric, precision": ("metric", "metric", _put("precision.lower", np.inf)),
     "metric, sums": ("metric", "sums", _put("rows", np.inf)),
     "metric, more classes": ("metric", "sums", _replaced("counts", lambda _: np.ones(9))),
     "metric, prior": ("metric", 0, _put("prior.w", np.nan)),

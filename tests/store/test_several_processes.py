@@ -15,13 +15,14 @@ import time
 import numpy as np
 import pytest
 
-from long import LONG
+from long import how_many
 from minout import Learner, store
 from minout.errors import InvalidInputError, MissingDataError, UnwritableError
 from oracle.child import in_child
 from oracle.operations import KINDS, drawn, perform
 from store.models import PINNED, answers, differing, rows_and_labels, taught
 
+KILLS = -(-how_many("MINOUT_KILLS", 36, 240) // 6)  # there are six tests
 FORK = multiprocessing.get_context("fork")
 
 
@@ -251,7 +252,7 @@ def test_killed_at_any_moment_a_file_holds_what_was_acknowledged(tmp_path, kind,
     file, drawing = tmp_path / "m.minout", np.random.default_rng(1)
     Learner.open(file, **settings).close()
     done = 0
-    for _ in range(40 if LONG else 6):
+    for _ in range(KILLS):
         twin = Learner.load(file)
         states, operations = [(twin.ids, twin.corrected)], []
         for number in range(12):
@@ -266,7 +267,7 @@ def test_killed_at_any_moment_a_file_holds_what_was_acknowledged(tmp_path, kind,
         assert store.audit(file).ok
         found.close()
         done += count
-    assert done > 10
+    assert done > KILLS
 
 
 def test_a_lock_of_another_program_is_named(tmp_path, monkeypatch):

@@ -113,9 +113,9 @@ def shared(state: State, part: str) -> Arrays:
         sums = (moments.shift, moments.counts, moments.sums, moments.squares)
         arrays = dict(zip(("shift", "counts", "rows", "squares"), sums, strict=True))
     elif part == "metric":
-        arrays = {"origin": geometry.origin, **_square("K", geometry.K)}
+        arrays = {"origin": geometry.origin, **_half("K", geometry.K)}
         if geometry.precision is not None:
-            arrays |= _square("precision", geometry.precision)
+            arrays |= _half("precision", geometry.precision)
     elif part == "hats":
         expansion = state.examples.expansion._asdict()
         if len(expansion["of"]):
@@ -340,9 +340,9 @@ def _frame(
         arrays = parts["sums"]
         sums = (arrays["shift"], arrays["counts"], arrays["rows"], arrays["squares"])
     if "metric" in parts:
-        K = _squared("K", parts["metric"], d)
+        K = _whole("K", parts["metric"], d)
         assert K is not None
-        precision = _squared("precision", parts["metric"], d)
+        precision = _whole("precision", parts["metric"], d)
         geometry = Geometry(parts["metric"]["origin"], K, precision)
     if geometry is not known.geometry:
         images = Images(geometry, np.dtype(np.float64) if has_far else examples.dtype)
@@ -401,14 +401,15 @@ def _far(arrays: Arrays, width: int) -> FarPairs:
     return far
 
 
-def _square(name: str, A: Floats) -> Arrays:
-    # A matrix as a named array: of a symmetric one, the lower half is enough.
-    if A.ndim == 2 and np.array_equal(A, A.T):
-        return {f"{name}.lower": np.concatenate([A[i, : i + 1] for i in range(len(A))])}
-    return {name: A}
+def _half(name: str, A: Floats) -> Arrays:
+    # A metric as a named array: a diagonal, or the lower half. The other half is the same but for
+    # rounding.
+    if A.ndim == 1:
+        return {name: A}
+    return {f"{name}.lower": np.concatenate([A[i, : i + 1] for i in range(len(A))])}
 
 
-def _squared(name: str, arrays: Arrays, n: int) -> Floats | None:
+def _whole(name: str, arrays: Arrays, n: int) -> Floats | None:
     half = arrays.get(f"{name}.lower")
     if half is None:
         return arrays.get(name)

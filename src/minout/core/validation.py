@@ -213,9 +213,9 @@ def check_shared(
         _array(parts["sums"], "rows", REAL, (len(counts), d))
     if "metric" in parts:
         _array(parts["metric"], "origin", REAL, (d,))
-        _square(parts["metric"], "K", d)
+        _metric(parts["metric"], "K", d)
         if {"precision", "precision.lower"} & set(parts["metric"]):
-            _square(parts["metric"], "precision", d)
+            _metric(parts["metric"], "precision", d)
     if parts.get("far"):
         _far(parts["far"], classes, d)
     return d
@@ -363,13 +363,10 @@ def _array(
     return array
 
 
-def _square(arrays: Arrays, name: str, d: int) -> None:
-    # A matrix (d, d), its lower half, or the diagonal (d,) of a metric.
-    if f"{name}.lower" in arrays:
-        _array(arrays, f"{name}.lower", REAL, (d * (d + 1) // 2,))
-        return
-    expect(name in arrays, name)
-    _array(arrays, name, REAL, (d,) if arrays[name].ndim == 1 else (d, d))
+def _metric(arrays: Arrays, name: str, d: int) -> None:
+    # The lower half of a matrix (d, d), or its diagonal (d,).
+    lower = f"{name}.lower" in arrays
+    _array(arrays, f"{name}.lower" if lower else name, REAL, (d * (d + 1) // 2 if lower else d,))
 
 
 def _within(numbers: NDArray[Any], end: int, name: str) -> None:

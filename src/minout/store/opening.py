@@ -7,7 +7,7 @@ letter, before anything else is asked.
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
@@ -28,6 +28,8 @@ STEPS, LEAST_STEPS, STEPS_PER_BYTE = 10_000, 1_000_000, 10
 """How many steps SQLite takes between two questions whether it may go on, and how many it may take
 for a file of no bytes and for each byte; a record takes at most some hundred steps."""
 UNWRITABLE = ("SQLITE_FULL", "SQLITE_READONLY", "SQLITE_BUSY", "SQLITE_IOERR_WRITE")
+FILES = 4  # the file, its log, their index, and one that is written beside it
+UNSHARED = ("SQLITE_PROTOCOL", "SQLITE_IOERR_LOCK", "SQLITE_IOERR_SHM")
 NO_ACCESS = ("SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_BUSY", "SQLITE_AUTH")
 
 
@@ -79,7 +81,13 @@ def _connected(path: Path, mode: str, *settings: str) -> sqlite3.Connection:
 
 def _share(connection: sqlite3.Connection, path: Path) -> None:
     # With a write-ahead log readers and a writer do not wait for each other.
-    if connection.execute("PRAGMA journal_mode=WAL").fetchone() != ("wal",):
+    try:
+        found = connection.execute("PRAGMA journal_mode=WAL").fetchone()
+    except sqlite3.OperationalError as error:
+        if not is_error(error, *UNSHARED):
+            raise
+        found = None
+    if found != ("wal",):
         raise UnwritableError(
             f"{path} is on a file system on which SQLite cannot share a file between processes; "
             "copy it to a local disk."
@@ -87,7 +95,6 @@ def _share(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _create(connection: sqlite3.Connection) -> None:
-    connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("BEGIN IMMEDIATE")
     try:
         if is_empty(connection):  # otherwise another process was faster
@@ -197,7 +204,9 @@ def _reason(path: Path, error: sqlite3.Error) -> str:
         if path.exists() and not os.access(path, os.R_OK | os.W_OK):
             return "permission denied"
         try:
-            Path(os.devnull).open().close()
+            with ExitStack() as opened:
+                for _ in range(FILES):
+                    opened.enter_context(Path(os.devnull).open())
         except OSError as cause:  # too many open files
             return system_reason(cause)
     return "another process is using it" if is_error(error, "SQLITE_BUSY") else str(error)
