@@ -109,6 +109,7 @@ class File:
         """End the transaction without writing, and release the file."""
         if self._connected is not None and not self.is_closed and os.getpid() == self._process:
             self.abandon()
+            self.is_closed = True  # before it is: Ctrl-C may come between
             self._connected.close()
         self.is_closed = True
 

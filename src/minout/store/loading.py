@@ -18,6 +18,7 @@ from minout import core, kernels
 from minout._typing import Id, Ints, Label
 from minout.codecs import ExactCodec
 from minout.core import Columns, ExampleRecords, NotAnUpdateError, SeparatorRecord, State, Update
+from minout.errors import MissingDataError
 from minout.features import FeatureMap
 from minout.inputs import Schema
 from minout.store.descriptions import check_codec, expect_rows_of, found_features
@@ -174,7 +175,10 @@ def read_meta(connection: sqlite3.Connection) -> Meta:
 
 def read_whole(reading: Reading, path: Path, expected: Expected) -> Loaded:
     """Return the state that all records describe; raise DamagedRecord or MalformedError if none."""
-    meta, texts, shared = reading.meta(), *_parts(reading)
+    meta = reading.meta()
+    if not meta.version:
+        raise MissingDataError(f"{path} has no model yet: whoever made it was interrupted.")
+    texts, shared = _parts(reading)
     about = _completed(texts["about"], meta)
     features = found_features(path, texts["features"], expected.features)
     check_codec(path, about, expected.codec)
