@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from minout._typing import Ints
+from minout._typing import Ints, Label
 from minout.core.state import State
 from minout.core.step import forget, relabel, teach
 
@@ -24,18 +24,21 @@ def caught_up(state: State, before: State, latest: State) -> State:
     old, new = was.places(), now.places()
     _, left, right = np.intersect1d(was.keys[old], now.keys[new], True, return_indices=True)
     gone, late = np.delete(old, left), np.delete(new, right)
+    old, new = old[left], new[right]
+    names = {label: n for n, label in enumerate({*before.labels, *latest.labels})}
+    labels, earlier = (_labels(each, at, names) for each, at in ((latest, new), (before, old)))
+    changed = new[(labels != earlier) | (now.weights[new] != was.weights[old])]
     settings, schema = state.settings, latest.schema
     state = state.replaced(settings=replace(settings, keep="all"))  # `latest` is in the window
     if len(gone):
         state = forget(state, _places(state, before, gone)).state
-    for a, b in zip(old[left].tolist(), new[right].tolist(), strict=True):
-        label, weight = latest.label_at(b), float(now.weights[b])
-        if (label, weight) != (before.label_at(a), was.weights[a]):
-            state = relabel(state, _places(state, latest, [b])[0], label, weight).state
-    for b in late.tolist():
-        weight, time, _ = now.about(b)
-        state = state.replaced(examples=state.examples.numbered_from(int(now.keys[b])))
-        step = teach(state, now.given[b], latest.label_at(b), now.ids[b], weight=weight, time=time)
+    for n in changed.tolist():
+        place = _places(state, latest, [n])[0]
+        state = relabel(state, place, latest.label_at(n), float(now.weights[n])).state
+    for n in late.tolist():
+        weight, time, _ = now.about(n)
+        state = state.replaced(examples=state.examples.numbered_from(int(now.keys[n])))
+        step = teach(state, now.given[n], latest.label_at(n), now.ids[n], weight=weight, time=time)
         state = step.state
     return state.replaced(
         settings=settings,
@@ -44,6 +47,12 @@ def caught_up(state: State, before: State, latest: State) -> State:
         next_id=latest.next_id,
         schema=schema,
     )
+
+
+def _labels(state: State, places: Ints, numbers: dict[Label, int]) -> Ints:
+    # The numbers of the labels at some places.
+    by_region = np.array([numbers[label] for label in state.regions.labels], dtype=np.int64)
+    return by_region[state.examples.regions[places]]
 
 
 def _places(state: State, other: State, places: Ints | list[int]) -> Ints:
