@@ -154,6 +154,11 @@ class Reading:
         query = "SELECT key, misfit, pending FROM examples WHERE misfit OR pending ORDER BY key"
         return self._connection.execute(query).fetchmany(self.limit // LEAST_BYTES)
 
+    def newer(self) -> int:
+        """Return how many examples have changed since the known state."""
+        query = "SELECT count(*) FROM examples WHERE version > ?"
+        return int(self._connection.execute(query, (self.since,)).fetchone()[0])
+
     def gone(self, kind: str) -> list[int]:
         """Return the keys of records of a table that were deleted since the known state."""
         query = "SELECT key FROM deleted WHERE kind = ? AND version > ?"
@@ -202,7 +207,8 @@ def read_newer(reading: Reading, known: Loaded) -> Loaded:
     Raises NotAnUpdateError if all records must be read.
     """
     meta = reading.meta()
-    if reading.since < meta.since or meta.version < reading.since:
+    is_known = meta.since <= reading.since <= meta.version
+    if not is_known or 2 * reading.newer() > meta.examples + FEW:
         raise NotAnUpdateError
     texts, shared = _parts(reading)
     old, notes, _ = known
