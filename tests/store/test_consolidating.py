@@ -29,6 +29,15 @@ def changes(other):
     other.correct(stored[-5], other.example(stored[-5])[1], weight=3.0)
 
 
+def swaps(other):
+    """Exchange two labels that have as many examples as the window keeps."""
+    a, b = ([n for n in other.ids if other.example(n)[1] == y] for y in "ab")
+    other.forget(b[-1])
+    other.correct(a[-1], "b")
+    other.correct(b[0], "a")  # it was taught before the other one
+    other.teach(ROWS[7] + 0.1, "b", id="late")
+
+
 def forgets_all(other):
     other.forget(other.ids)
     other.teach(ROWS[1], "z", id="only")
@@ -63,6 +72,7 @@ def known(learner):
 
 CASES = [
     *((kind, changes) for kind in KINDS),
+    ("per label", swaps),
     ("all", forgets_all),
     ("all", nothing),
     ("all", widens),

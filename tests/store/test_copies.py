@@ -183,6 +183,7 @@ def test_a_record_that_is_lost_or_old_is_noticed(tmp_path):
             "UPDATE rows SET row = zeroblob(24) WHERE key = 2",
             "DELETE FROM frame WHERE name = 'notes'",
             "UPDATE meta SET total = total - 1",
+            "UPDATE meta SET next_id = next_id + 1",
             "UPDATE examples SET misfit = 1 - misfit WHERE key = 4",
             "UPDATE examples SET pending = 1 - pending WHERE key = 4",
         )

@@ -76,7 +76,8 @@ def audit(path: str | Path, *, progress: Progress = lambda _: None) -> Health:
         state, _ = load(Path(path), UnknownMap())
     except MissingDataError as error:
         found.read_records()
-        return Health((*found.problems, f"The model cannot be loaded: {error}"), None)
+        problems = found.problems or [f"The model cannot be loaded: {error}"]
+        return Health(tuple(problems), None)
     return Health(tuple(found.problems), core.audit(state) if state.count else None)
 
 
