@@ -280,3 +280,16 @@ def test_a_lock_of_another_program_is_named(tmp_path, monkeypatch):
         learner.settle() or learner.forget(learner.ids[0])
     other.close()
     learner.forget(learner.ids[0])
+
+
+def test_the_key_of_an_example_that_was_forgotten_is_never_used_again(tmp_path):
+    file = tmp_path / "m.minout"
+    one = taught("plain", learner=Learner.open(file, **PINNED, expand=None))
+    other, reader = Learner.open(file), Learner.open(file, read_only=True)
+    one.teach([1.0, 2.0, 3.0], "c1", id="short-lived")
+    reader.reload()
+    one.forget("short-lived")
+    other.teach([1.0, 2.0, 3.0], "c1", id="next")  # it has seen neither
+    assert reader.reload()
+    assert differing(reader, other) == []
+    assert "next" in reader.ids

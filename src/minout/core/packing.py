@@ -219,6 +219,7 @@ def updated(known: State, about: Any, update: Update) -> State:
         had.pop(each, None)
     had |= corrected
     examples = _updated_examples(examples.without(gone) if len(gone) else examples, update)
+    examples = examples.numbered_from(about["next_key"])  # the last ones may be gone already
     if 2 * examples.count < examples.end - LEAST:
         raise NotAnUpdateError  # most are gone: reading numbers them anew
     if "hats" in update.shared:
