@@ -258,8 +258,10 @@ class Methods(ABC):
         Everything that depends on their order is computed again, including the settings that are
         "auto", and every separator is solved to high precision. The columns of a table are sorted
         by name, and categories that no example has are dropped. Afterwards the model depends on the
-        set of stored examples only. Others can change the model meanwhile; then it is computed
-        again, the third time while they wait.
+        set of stored examples only. Others can change the model meanwhile: what they taught,
+        corrected or forgot is repeated on top of the result, which then is as after such calls,
+        until the next `consolidate`. If there were new columns or settings, all is computed again,
+        the third time while they wait.
 
         Returns
         -------

@@ -10,20 +10,21 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
-from minout import store
+from minout import core, store
 from minout.codecs import Codec, OwnCodec, codec_of
 from minout.core import Settings, State, StepReport
 from minout.errors import InvalidInputError
 from minout.features import FeatureMap, UnknownMap, named
 from minout.inputs import checked_kinds
-from minout.steps import Change
+from minout.steps import Change, separable
 from minout.store import Durability
 from minout.views import Views
 
 P = ParamSpec("P")
 R = TypeVar("R")
 K = TypeVar("K", bound="Kept")
-TRIES = 2  # so often a long change is computed without the lock, then with it
+TRIES = 2
+"""So often a long change is computed, or caught up with, without the lock; then with it."""
 
 
 def in_turn(method: Callable[Concatenate[K, P], R]) -> Callable[Concatenate[K, P], R]:
@@ -91,7 +92,10 @@ class Kept(Views):
         for _ in range(TRIES if is_long and not self._is_in_turn else 0):
             before = self._newest()  # which others may change meanwhile
             change = step(before)
-            if self._change_if(before, change):
+            for _ in range(TRIES):
+                latest = self._newest()
+                change, before = _on_top(change, before, latest), latest
+            if self._change_from(before, change):
                 return change.result
         return self._change_now(step)
 
@@ -108,12 +112,12 @@ class Kept(Views):
         return self._accept(step(self._state))
 
     @in_turn
-    def _change_if(self, before: State, change: Change[Any]) -> bool:
-        # Accept a change that was computed from a state if that is still the newest.
-        is_newest = self._state is before
-        if is_newest:
+    def _change_from(self, before: State, change: Change[Any]) -> bool:
+        # Accept a change of a state, on top of what others did since, unless that cannot be.
+        change = _on_top(change, before, self._state)
+        if change.state is not None:
             self._accept(change)
-        return is_newest
+        return change.state is not None
 
     def _accept(self, change: Change[R]) -> R:
         # Continue with the state that a step returned; call it in `turn`.
@@ -452,6 +456,17 @@ class Kept(Views):
                 f"The model in {file} was made with column_kinds={has or None!r}, not "
                 f"{wanted!r}; pass the same, or leave it out."
             )
+
+
+def _on_top(change: Change[Any], before: State, latest: State) -> Change[Any]:
+    # A change of one state as a change of a later one; without a state if that cannot be.
+    state = change.state
+    if state is None or latest is before:
+        return change
+    encoders = {id(each.schema.encoder) for each in (state, before, latest)}
+    if len(encoders) > 1 or not core.can_catch_up(before, latest):
+        return change._replace(state=None)
+    return change._replace(state=separable(lambda: core.caught_up(state, before, latest)))
 
 
 def _renew_locks() -> None:

@@ -63,7 +63,6 @@ def test_the_log_has_a_line_for_each_entry(run, rows_of, model):
 def test_an_audit_of_a_sound_model_says_so(run, run_json, model):
     told = run_json("audit", model)
     assert (told["ok"], told["examples"], told["problems"]) == (True, 6, [])
-    assert told["records"] > 6
     assert "ok:  " in run("audit", model)
 
 

@@ -31,6 +31,10 @@ def saved(learner):
     if learner.width is not None:
         view = learner.inspect()._asdict()
         del view["images"], view["places"]  # a cache, and numbers that nobody sees
+        view["sums"] = view["sums"]._replace(scatter=None, scattered=0)  # a cache, too
+        for name in ("K", "precision"):  # of a symmetric matrix the lower half is stored
+            if view[name] is not None and view[name].ndim == 2:
+                view[name] = np.tril(view[name])
         view["members"] = {name: frozenset(each) for name, each in view["members"].items()}
     facts = {
         "settings": learner.settings,

@@ -7,8 +7,16 @@ from contextlib import closing
 
 import numpy as np
 
-from minout.store.arrays import decode_arrays, encode_arrays
-from minout.store.tables import EXAMPLE, MODULUS, PART, SEPARATOR, sealed
+from minout.store.tables import (
+    COLUMNS,
+    MODULUS,
+    PACKED,
+    Meta,
+    decode_arrays,
+    encode_arrays,
+    sealed,
+    sealed_examples,
+)
 
 PAGE = 4_096  # SQLite's own
 
@@ -32,7 +40,6 @@ ODD = [
     [[1]],
 ]
 """Values that take the place of others."""
-COLUMNS = {"examples": EXAMPLE, "separators": SEPARATOR, "frame": PART}
 
 
 # Damage: bytes are lost, changed, moved or added; checksums do not follow
@@ -112,7 +119,7 @@ def another_value(connection, rng):
 
 def has_rowid(table):
     """Return whether the records of a table are numbered."""
-    return table in ("examples", "separators", "rows", "log")
+    return table not in ("deleted",)
 
 
 def other_json(connection, rng):
@@ -187,7 +194,7 @@ def large_claims(connection, rng):
     """Say that there is much more than the file can hold."""
     ((text,),) = connection.execute("SELECT value FROM frame WHERE name = 'about'")
     about, many = json.loads(text), int(one_of([10**5, 10**7, 2**40, 2**61], rng))
-    what = one_of(["width", "labels", "widths", "hats", "next_key"], rng)
+    what = one_of(["width", "labels", "widths", "hats", "taught"], rng)
     if what == "labels":
         about["labels"] = [f"c{n}" for n in range(min(many, 20_000))]
         about["schedule"]["prior_at"] = [5] * len(about["labels"])
@@ -195,6 +202,8 @@ def large_claims(connection, rng):
         about |= {"width": many, "widths": [many, many]}
     elif what == "hats":
         about["choice"]["hats"] = about["settings"]["expand"] = many
+    elif what == "taught":
+        connection.execute("UPDATE meta SET taught = ?, next_key = ?", (many, many))
     else:
         about[what] = many
     connection.execute("UPDATE frame SET value = ? WHERE name = 'about'", (json.dumps(about),))
@@ -232,14 +241,24 @@ def reseal(connection):
     total = 0
     for table, columns in COLUMNS.items():
         for record in connection.execute(f"SELECT {', '.join(columns)} FROM {table}").fetchall():
-            seal = sealed(*record)
+            seal = sealed_example(record) if table == "examples" else sealed(*record)
             total += seal
             query = f"UPDATE {table} SET seal = ? WHERE {columns[0]} = ?"
             connection.execute(query, (seal, record[0]))
     for key in ("examples", "separators"):
-        query = f"UPDATE meta SET value = (SELECT count(*) FROM {key}) WHERE key = ?"
-        connection.execute(query, (key,))
-    connection.execute("UPDATE meta SET value = ? WHERE key = 'total'", (total % MODULUS,))
+        connection.execute(f"UPDATE meta SET {key} = (SELECT count(*) FROM {key})")
+    connection.execute("UPDATE meta SET total = ?", (total % MODULUS,))
+    for rowid, *numbers in connection.execute(f"SELECT rowid, {', '.join(Meta._fields)} FROM meta"):
+        connection.execute("UPDATE meta SET seal = ? WHERE rowid = ?", (sealed(*numbers), rowid))
+
+
+def sealed_example(record):
+    """Return the seal of one example; 0 if what is packed has another length."""
+    key, id, label, weight, time, packed, corrected = record
+    if len(packed) != PACKED.itemsize:
+        return 0
+    numbers = (np.array([weight]), np.array([time]), np.frombuffer(packed, PACKED))
+    return int(sealed_examples(np.array([key]), [id], [label], *numbers, [corrected])[0])
 
 
 def repeat_pages(path, table):

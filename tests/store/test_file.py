@@ -1,8 +1,6 @@
 """One file: sentences for what can be wrong with it, views, audit, repair, copies, traces."""
 
-import os
 import re
-import resource
 import shutil
 import sqlite3
 from pathlib import Path
@@ -13,7 +11,6 @@ import pytest
 from minout import Learner, store
 from minout.errors import InvalidInputError, MissingDataError, UnwritableError
 from minout.features import Identity
-from oracle.child import in_child
 from store.models import CODEC, SETTINGS, answers, differing, questions, rows_and_labels, taught
 
 SECRET = "zq-secret"
@@ -63,45 +60,6 @@ def test_each_thing_that_can_be_wrong_has_its_sentence(tmp_path):
     with pytest.raises(InvalidInputError, match="`durability` must be"):
         Learner.open(tmp_path / "m", durability="batch")
     assert not (tmp_path / "m").exists()
-
-
-def test_a_file_system_without_shared_memory_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr("minout.store.opening._share", lambda *_: _raise(_refused(*_)))
-    with pytest.raises(UnwritableError, match="cannot share a file between processes"):
-        Learner.open(tmp_path / "m")
-
-
-def _refused(_, path):
-    return UnwritableError(f"{path}: SQLite cannot share a file between processes.")
-
-
-def _raise(error):
-    raise error
-
-
-def test_too_many_open_files_are_reported_by_that_name(tmp_path):
-    taught("plain").save(tmp_path / "m")
-
-    def work():
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (40, hard))
-        held = []
-        try:
-            while True:
-                held.append(os.open("/dev/null", os.O_RDONLY))
-        except OSError:
-            pass
-        code = 3
-        try:
-            Learner.open(tmp_path / "m")
-        except UnwritableError as error:
-            code = 0 if "Too many open files" in str(error) else 2
-        for each in held:
-            os.close(each)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-        return code
-
-    assert in_child(work) == 0
 
 
 @pytest.mark.parametrize("kind", ["plain", "codes"])

@@ -10,6 +10,7 @@ from minout import Learner, kernels, store
 from minout.core import packing
 from minout.errors import MissingDataError
 from minout.features import HashedText
+from minout.store.tables import COUNTERS, PACKED
 from store.forging import edited_arrays, edited_json, reseal
 from store.models import SETTINGS, taught
 
@@ -45,11 +46,7 @@ FACTS = {
     "choice.sharpness": [0.0, -1.0, float("inf"), float("nan"), HUGE, True],
     "settings.C": [0.0, -1.0, float("inf"), float("nan"), HUGE, True, "x"],
     "settings.whiten": [1, "x", None],
-    "next_id": [-1, HUGE, True],
-    "next_key": [-1, 0, HUGE, True],
-    "taught": [-1, 3, HUGE],
     "seen": [-1, 10**6, HUGE, True],
-    "scattered": [-1, 10**6, HUGE, True],
     "labels": [[], ["c0", "c1"], ["c0", "c0", "c1"], ["c0", "c1", 7], ["c0", "c1", ["c2"]]],
     "schedule.refresh_at": [1, [1], [-1, 1], [1, HUGE], [True, 1]],
     "schedule.chosen_at": [[1, 1], [HUGE, 1, 1], [1, HUGE, 1], [1, True, 1], [1, 1, -1]],
@@ -72,6 +69,17 @@ def test_a_fact_that_no_model_has_is_refused(files, tmp_path, name):
         assert refused(tmp_path / "m")
 
 
+@pytest.mark.parametrize("name", COUNTERS)
+def test_a_number_that_no_model_has_is_refused(files, tmp_path, name):
+    for value in (-1, 2**62) if name == "next_id" else (-1, 3, 2**62):
+        (tmp_path / "m").write_bytes(files["hats"])
+        with closing(sqlite3.connect(tmp_path / "m")) as connection:
+            connection.execute(f"UPDATE meta SET {name} = ?", (value,))
+            reseal(connection)
+            connection.commit()
+        assert refused(tmp_path / "m")
+
+
 def _put(name, value):
     return lambda arrays: arrays[name].reshape(-1).__setitem__(0, value)
 
@@ -81,8 +89,8 @@ def _replaced(name, function):
 
 
 ARRAYS = {
-    "metric, nan": ("metric", "metric", _put("K", np.nan)),
-    "metric, precision": ("metric", "metric", _put("precision", np.inf)),
+    "metric, nan": ("metric", "metric", _put("K.lower", np.nan)),
+    "metric, precision": ("metric", "metric", _put("precision.lower", np.inf)),
     "metric, sums": ("metric", "sums", _put("rows", np.inf)),
     "metric, more classes": ("metric", "sums", _replaced("counts", lambda _: np.ones(9))),
     "metric, scores": ("metric", "scores", _put("V", np.nan)),
@@ -141,10 +149,12 @@ def test_numbers_that_contradict_each_other_are_refused(files, tmp_path, name):
 )
 def test_rows_that_cannot_be_taught_are_refused(files, tmp_path, kind, row):
     (tmp_path / "m").write_bytes(files[kind])
-    digest = kernels.digests(row[None]).tobytes()
     with closing(sqlite3.connect(tmp_path / "m")) as connection:
+        ((value,),) = connection.execute("SELECT packed FROM examples WHERE key = 0")
+        packed = np.frombuffer(value, PACKED).copy()
+        packed["digest"] = kernels.digests(row[None])[0]
         connection.execute("UPDATE rows SET row = ? WHERE key = 0", (row.tobytes(),))
-        connection.execute("UPDATE examples SET digest = ? WHERE key = 0", (digest,))
+        connection.execute("UPDATE examples SET packed = ? WHERE key = 0", (packed.tobytes(),))
         reseal(connection)
         connection.commit()
     assert refused(tmp_path / "m")

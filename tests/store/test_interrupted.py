@@ -1,6 +1,8 @@
 """Ctrl-C, a full disk, a failing statement: a call was made or not, and all can go on."""
 
+import gc
 import os
+import random
 import resource
 import shutil
 import signal
@@ -12,9 +14,9 @@ from unittest import mock
 import pytest
 
 import minout
-from long import LONG
+from long import LONG, how_many
 from minout import Learner, store
-from minout.errors import MinoutError, UnwritableError
+from minout.errors import MinoutError, MissingDataError, UnwritableError
 from oracle.child import in_child
 from oracle.interruptions import lines_of, was_interrupted
 from oracle.margin import IN_MEMORY
@@ -23,6 +25,8 @@ from store.models import PINNED, differing, rows_and_labels
 HOME = str(Path(minout.__file__).parent / "store")
 ROWS, LABELS = rows_and_labels(3, 30)
 MOST = 400 if LONG else 30
+INTERRUPTS = -(-how_many("MINOUT_INTERRUPTS", 69, 500) // 23)
+"""How often each of the 23 methods is interrupted."""
 CALLS = {
     "teach": lambda learner: learner.teach(ROWS[20], LABELS[20], id=20, at=20.0),
     "correct": lambda learner: learner.correct(1, "new"),
@@ -87,6 +91,66 @@ def test_interrupted_at_any_line_of_the_store_a_call_was_made_or_not(first, call
             each.close()
         file.unlink()
     assert len(made) >= min(len(lines), 10)
+
+
+PACKAGE = str(Path(minout.__file__).parent)
+METHODS = {
+    **CALLS,
+    "teach many": lambda learner: learner.teach_many(ROWS[9:14], LABELS[9:14]),
+    "correct many": lambda learner: learner.correct_many([0, 1], ["c1", "new"]),
+    "update": lambda learner: learner.update(4, ROWS[15]),
+    "forget class": lambda learner: learner.forget_class("c0"),
+    "set keep": lambda learner: learner.set_keep(5),
+    "widen": lambda learner: learner.widen(1),
+    "settle": lambda learner: learner.settle(),
+    "compact": lambda learner: learner.compact(),
+    "reload": lambda learner: learner.reload(),
+    "close": lambda learner: learner.close(),
+    "save": lambda learner: learner.save(learner._file.path.with_name("saved")),
+    "load": lambda learner: Learner.load(learner._file.path),
+    "open": lambda learner: Learner.open(learner._file.path).close(),
+    "store in": lambda learner: Learner.load(learner._file.path).store_in(
+        learner._file.path.with_name("kept")
+    ),
+    "audit": lambda learner: learner.audit(),
+    "what if": lambda learner: learner.what_if(ROWS[15], "c1"),
+    "explain": lambda learner: learner.explain(ROWS[15]),
+    "predict": lambda learner: learner.predict(ROWS[15:]),
+}
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # unclosed files
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.parametrize("name", METHODS)
+def test_interrupted_anywhere_a_method_was_called_or_not(first, name):
+    call, rng, interrupted = METHODS[name], random.Random(name), 0
+    before, twin, ran = facts(Learner.load(first)), Learner.open(copied(first, "twin")), []
+    assert not was_interrupted(-1, PACKAGE, lambda: call(twin), ran)
+    after = facts(twin)
+    for number in range(INTERRUPTS):
+        for each in ("saved", "kept"):
+            first.with_name(each).unlink(missing_ok=True)
+        file = copied(first, number)
+        learner = Learner.open(file)
+        line = rng.randrange(1, len(ran) + 1)
+        interrupted += was_interrupted(line, PACKAGE, lambda learner=learner: call(learner))
+        assert facts(learner) in (before, after), line
+        assert facts(Learner.load(file)) in (before, after), line
+        gc.collect()  # what was interrupted may still have the file open
+        with Learner.open(file) as other:
+            assert facts(other) in (before, after), line
+            other.teach(other.example(other.ids[0])[0], "c1", id="on")
+        if name != "close":
+            learner.reload()
+            assert differing(learner, other) == [], line
+        assert store.audit(file).ok
+        for each in ("saved", "kept"):
+            made = first.with_name(each)
+            if made.exists() and store.holds_model(made):
+                with Learner.open(made) as found:  # it may have been made, and be empty
+                    assert not len(found) or facts(found) == before
+        learner.close()
+    assert interrupted > INTERRUPTS / 2
 
 
 class Disk:
@@ -213,3 +277,12 @@ def test_a_file_in_a_folder_that_may_not_be_written_to_can_be_read(tmp_path):
             return 3
 
         assert in_child(work) == 0
+
+
+def test_a_file_that_was_made_and_not_written_to_is_named_and_can_be_used(tmp_path):
+    store.File(tmp_path / "m")._open()
+    with pytest.raises(MissingDataError, match="has no model yet"):
+        Learner.load(tmp_path / "m")
+    with Learner.open(tmp_path / "m") as learner:
+        learner.teach([1.0], "a", id=1)
+    assert Learner.load(tmp_path / "m").ids == [1]

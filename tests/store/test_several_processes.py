@@ -15,13 +15,14 @@ import time
 import numpy as np
 import pytest
 
-from long import LONG
+from long import how_many
 from minout import Learner, store
 from minout.errors import InvalidInputError, MissingDataError, UnwritableError
 from oracle.child import in_child
 from oracle.operations import KINDS, drawn, perform
 from store.models import PINNED, answers, differing, rows_and_labels, taught
 
+KILLS = -(-how_many("MINOUT_KILLS", 36, 240) // 6)  # there are six tests
 FORK = multiprocessing.get_context("fork")
 
 
@@ -251,7 +252,7 @@ def test_killed_at_any_moment_a_file_holds_what_was_acknowledged(tmp_path, kind,
     file, drawing = tmp_path / "m.minout", np.random.default_rng(1)
     Learner.open(file, **settings).close()
     done = 0
-    for _ in range(40 if LONG else 6):
+    for _ in range(KILLS):
         twin = Learner.load(file)
         states, operations = [(twin.ids, twin.corrected)], []
         for number in range(12):
@@ -266,7 +267,7 @@ def test_killed_at_any_moment_a_file_holds_what_was_acknowledged(tmp_path, kind,
         assert store.audit(file).ok
         found.close()
         done += count
-    assert done > 10
+    assert done > KILLS
 
 
 def test_a_lock_of_another_program_is_named(tmp_path, monkeypatch):
@@ -279,3 +280,16 @@ def test_a_lock_of_another_program_is_named(tmp_path, monkeypatch):
         learner.settle() or learner.forget(learner.ids[0])
     other.close()
     learner.forget(learner.ids[0])
+
+
+def test_the_key_of_an_example_that_was_forgotten_is_never_used_again(tmp_path):
+    file = tmp_path / "m.minout"
+    one = taught("plain", learner=Learner.open(file, **PINNED, expand=None))
+    other, reader = Learner.open(file), Learner.open(file, read_only=True)
+    one.teach([1.0, 2.0, 3.0], "c1", id="short-lived")
+    reader.reload()
+    one.forget("short-lived")
+    other.teach([1.0, 2.0, 3.0], "c1", id="next")  # it has seen neither
+    assert reader.reload()
+    assert differing(reader, other) == []
+    assert "next" in reader.ids

@@ -165,7 +165,7 @@ def audit(
         health = store.audit(model, progress=update)
     found = {} if health.audit is None else health.audit._asdict()
     problems = [*health.problems, *found.pop("differences", ())]
-    facts: Row = {"ok": health.ok, "records": health.records, **found, "problems": problems}
+    facts: Row = {"ok": health.ok, **found, "problems": problems}
     show(facts, as_json=as_json)
     if not health.ok:
         print_note(f"`minout audit {model} --repair FILE` saves the examples that are intact.")

@@ -4,6 +4,7 @@ It does not deal with files, locks or scikit-learn.
 """
 
 from minout.core.audit import Audit, audit
+from minout.core.catch_up import can_catch_up, caught_up
 from minout.core.choice import Choice
 from minout.core.conflicts import Conflict, conflicts
 from minout.core.consolidate import consolidate, rebuilt

@@ -177,6 +177,12 @@ class Examples:
         twin.violations[places] = counts
         return twin
 
+    def numbered_from(self, key: int) -> "Examples":
+        """Return the same places; the next row gets this key."""
+        twin = self._shallow()
+        twin.next_key = key
+        return twin
+
     def place_of(self, example_id: Id) -> int | None:
         """Return the place of a stored example; None if there is none with this id."""
         for place in reversed(self.places_of_ids.get(example_id, ())):

@@ -6,7 +6,6 @@ read is checked (`core/validation.py`) before a state is made of it.
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -47,14 +46,13 @@ Arrays = dict[str, NDArray[Any]]
 HATS = ("of", "left", "middle", "right", "height")
 MISSING = {"fill": "fill", "of": "missing", "mark": "mark"}
 """Fields of an expansion: those of hat functions, and those of missing values by their names."""
-SETTINGS = [each.name for each in fields(Settings)]
-SHARED = ("sums", "scatter", "metric", "hats", "scores", "memory")
+SHARED = ("sums", "metric", "hats", "scores", "memory")
 """The parts of a state that all separators, or all rows, share; see `shared`."""
 LEAST = 64  # up to so many places of forgotten examples are left as they are
 
 
 class ExampleRecords(NamedTuple):
-    """Some examples in the order of their keys, with their earlier labels.
+    """Some examples in the order of their keys, and the earlier labels of those that have some.
 
     `rows` are those of the examples that are new: the last ones.
     """
@@ -62,7 +60,7 @@ class ExampleRecords(NamedTuple):
     ids: list[Id]
     columns: Columns
     rows: NDArray[Any]
-    corrected: Sequence[tuple[Label, ...]]
+    corrected: dict[Id, tuple[Label, ...]]
 
 
 class Update(NamedTuple):
@@ -89,7 +87,7 @@ def summary(state: State) -> dict[str, Any]:
     if codec is not None:
         memory = {"memory": {**described(codec)[0], "dtype": examples.dtype.name}}
     return {
-        "settings": {name: getattr(state.settings, name) for name in SETTINGS},
+        "settings": {name: getattr(state.settings, name) for name in Settings.__dataclass_fields__},
         "widths": list(state.widths),
         "width": examples.given.shape[1],
         "dtype": examples.given.dtype.name,
@@ -100,7 +98,6 @@ def summary(state: State) -> dict[str, Any]:
         "choice": frame.choice._asdict(),
         "schedule": frame.schedule._asdict(),
         "seen": moments.seen,
-        "scattered": moments.scattered,
         "exact_sums": moments.exact,
         "stale_sums": moments.stale,
         "consolidated": state.consolidated,
@@ -115,12 +112,10 @@ def shared(state: State, part: str) -> Arrays:
     if part == "sums":
         sums = (moments.shift, moments.counts, moments.sums, moments.squares)
         arrays = dict(zip(("shift", "counts", "rows", "squares"), sums, strict=True))
-    elif part == "scatter" and moments.scatter is not None:
-        arrays = _square("scatter", moments.scatter)
     elif part == "metric":
-        arrays = {"origin": geometry.origin, **_square("K", geometry.K)}
+        arrays = {"origin": geometry.origin, **_half("K", geometry.K)}
         if geometry.precision is not None:
-            arrays |= _square("precision", geometry.precision)
+            arrays |= _half("precision", geometry.precision)
     elif part == "hats":
         expansion = state.examples.expansion._asdict()
         if len(expansion["of"]):
@@ -142,7 +137,6 @@ def shared_objects(state: State) -> dict[str, tuple[Any, ...]]:
     moments, geometry = state.frame.moments, state.frame.geometry
     return {
         "sums": (moments.shift, moments.counts, moments.sums, moments.squares),
-        "scatter": (moments.scatter,),
         "metric": (geometry.origin, geometry.K, geometry.precision),
         "hats": tuple(state.examples.expansion),
         "scores": tuple(state.separators.scores),
@@ -181,17 +175,16 @@ def restored(about: Any, update: Update, codec: ExactCodec | None = None) -> Sta
     ids, columns, rows, corrected = update.examples
     d = check_shared(about, update.shared, codec)
     check_examples(about, update.examples, codec)
-    expect(len(set(ids)) == len(ids), "ids")
     expect(len(np.unique(columns.serials)) == len(ids), "serial")
     expect(about["next_key"] > int(columns.keys.max(initial=-1)), "key")
     dtype = about["memory"]["dtype"] if codec is not None else about["dtype"]
-    examples = _with_next_key(Examples.of(rows, ids, columns, codec, dtype), about["next_key"])
+    examples = Examples.of(rows, ids, columns, codec, dtype).numbered_from(about["next_key"])
+    expect(len(examples.places_of_ids) == len(ids), "ids")
     examples = examples.expanded_by(_expansion(update.shared["hats"]))
     expect(examples.width == d, "width")
     regions = _regions(about["labels"], examples)
     known = State(Settings(**about["settings"]), examples.width, examples.dtype, codec)
-    had = {each: labels for each, labels in zip(ids, corrected, strict=True) if labels}
-    known = known.replaced(examples=examples, regions=regions, corrected=had)
+    known = known.replaced(examples=examples, regions=regions, corrected=corrected)
     return _finished(known, about, update)
 
 
@@ -213,8 +206,9 @@ def updated(known: State, about: Any, update: Update) -> State:
     had = dict(known.corrected)
     for each in (*known.names(gone), *ids):
         had.pop(each, None)
-    had |= {each: labels for each, labels in zip(ids, corrected, strict=True) if labels}
+    had |= corrected
     examples = _updated_examples(examples.without(gone) if len(gone) else examples, update)
+    examples = examples.numbered_from(about["next_key"])  # the last ones may be gone already
     if 2 * examples.count < examples.end - LEAST:
         raise NotAnUpdateError  # most are gone: reading numbers them anew
     if "hats" in update.shared:
@@ -242,7 +236,7 @@ def _updated_examples(examples: Examples, update: Update) -> Examples:
     for n in range(first, len(ids)):
         expect(examples.place_of(ids[n]) is None, "ids")
         about = About(float(columns.weights[n]), float(columns.times[n]), int(columns.serials[n]))
-        examples = _with_next_key(examples, int(columns.keys[n]))
+        examples = examples.numbered_from(int(columns.keys[n]))
         examples = examples.appended(rows[n - first], int(columns.regions[n]), ids[n], about)
     return examples
 
@@ -298,14 +292,6 @@ def _complete(separators: Separators, frame: Frame, examples: Examples) -> None:
         frame.images.of(examples.table, places)
 
 
-def _with_next_key(examples: Examples, key: int) -> Examples:
-    if examples.next_key == key:
-        return examples
-    twin = copy.copy(examples)
-    twin.next_key = key
-    return twin
-
-
 def _with_violations(examples: Examples, old: list[Ints], new: list[Ints]) -> Examples:
     fewer, more = np.concatenate([NO_PLACES, *old]), np.concatenate([NO_PLACES, *new])
     if not len(fewer) and not len(more):
@@ -349,21 +335,18 @@ def _frame(known: Frame, about: Any, parts: Mapping[str, Arrays], examples: Exam
     if "sums" in parts:
         arrays = parts["sums"]
         sums = (arrays["shift"], arrays["counts"], arrays["rows"], arrays["squares"])
-    scatter = moments.scatter
-    if "scatter" in parts:
-        scatter = _squared("scatter", parts["scatter"], d)
     if "metric" in parts:
-        K = _squared("K", parts["metric"], d)
+        K = _whole("K", parts["metric"], d)
         assert K is not None
-        precision = _squared("precision", parts["metric"], d)
+        precision = _whole("precision", parts["metric"], d)
         geometry = Geometry(parts["metric"]["origin"], K, precision)
     if geometry is not known.geometry:
         images = Images(geometry)
     at = about["schedule"]
     schedule = Schedule(*(_tupled(at[name]) for name in Schedule._fields))
-    moments = RunningMoments(
-        *sums, scatter, about["seen"], about["scattered"], about["exact_sums"], about["stale_sums"]
-    )
+    # The scatter is not stored: the next refresh computes it from the rows.
+    is_exact, is_stale = about["exact_sums"], about["stale_sums"]
+    moments = RunningMoments(*sums, seen=about["seen"], exact=is_exact, stale=is_stale)
     return Frame(Choice(**about["choice"]), geometry, moments, schedule, images.fork())
 
 
@@ -388,14 +371,15 @@ def _separators(
     return found
 
 
-def _square(name: str, A: Floats) -> Arrays:
-    # A matrix as a named array: of a symmetric one, the lower half is enough.
-    if A.ndim == 2 and np.array_equal(A, A.T):
-        return {f"{name}.lower": np.concatenate([A[i, : i + 1] for i in range(len(A))])}
-    return {name: A}
+def _half(name: str, A: Floats) -> Arrays:
+    # A metric as a named array: a diagonal, or the lower half. The other half is the same but for
+    # rounding.
+    if A.ndim == 1:
+        return {name: A}
+    return {f"{name}.lower": np.concatenate([A[i, : i + 1] for i in range(len(A))])}
 
 
-def _squared(name: str, arrays: Arrays, n: int) -> Floats | None:
+def _whole(name: str, arrays: Arrays, n: int) -> Floats | None:
     half = arrays.get(f"{name}.lower")
     if half is None:
         return arrays.get(name)

@@ -33,7 +33,6 @@ LARGEST = {np.dtype(np.float64): 1e100, np.dtype(np.float32): 1e15}
 """The largest absolute value of a number in a row."""
 NAMES: dict[str, frozenset[str]] = {
     "sums": frozenset({"shift", "counts", "rows", "squares"}),
-    "scatter": frozenset({"scatter", "scatter.lower"}),
     "metric": frozenset({"origin", "K", "K.lower", "precision", "precision.lower"}),
     "hats": frozenset(
         {"of", "left", "middle", "right", "height", "missing.fill", "missing.of", "missing.mark"}
@@ -86,13 +85,13 @@ def check_about(about: Any) -> None:
     expect(max(Counter(labels).values(), default=1) <= about["choice"]["regions"], "labels")
     expect(set(schedule) == set(Schedule._fields), "schedule")
     counts = [schedule["choose_at"]]
-    counts += [about.get(name) for name in ("next_id", "next_key", "seen", "scattered", "taught")]
+    counts += [about.get(name) for name in ("next_id", "next_key", "seen", "taught")]
     for name, length in (("refresh_at", 2), ("chosen_at", 3), ("prior_at", len(labels))):
         numbers = schedule[name]
         expect(isinstance(numbers, list) and len(numbers) == length, "schedule")
         counts += numbers
     expect(all(map(_is_count, counts)), "counts")
-    expect(about["scattered"] <= about["seen"] <= about["taught"], "seen")
+    expect(about["seen"] <= about["taught"], "seen")
     expect(about.get("dtype") in ("float32", "float64", "uint8"), "dtype")
     expect(_is_count(about.get("width")) and len(about["widths"]) == 2, "width")
 
@@ -143,10 +142,9 @@ def coded_with(about: Any, arrays: Arrays, own: ExactCodec | None) -> ExactCodec
 
 def check_examples(about: Any, examples: Any, codec: ExactCodec | None) -> None:
     """Raise MalformedError unless a model can have these examples (`packing.ExampleRecords`)."""
-    ids, columns, rows, corrected = examples
-    expect(all(_is_name(each) for each in ids), "ids")
+    _, columns, rows, corrected = examples
     kind = {type(each) for each in about["labels"]}
-    for labels in filter(None, corrected):
+    for labels in corrected.values():
         expect(all(map(_is_label, labels)) and {*map(type, labels)} | kind == kind, "corrected")
     expect(bool((np.diff(columns.keys) > 0).all() and (columns.keys >= 0).all()), "key")
     expect(bool((columns.keys < about["next_key"]).all()), "key")
@@ -210,13 +208,11 @@ def check_shared(
         for name in ("shift", "squares"):
             _array(parts["sums"], name, REAL, (d,))
         _array(parts["sums"], "rows", REAL, (len(counts), d))
-    if parts.get("scatter"):
-        _square(parts["scatter"], "scatter", d)
     if "metric" in parts:
         _array(parts["metric"], "origin", REAL, (d,))
-        _square(parts["metric"], "K", d)
+        _metric(parts["metric"], "K", d)
         if {"precision", "precision.lower"} & set(parts["metric"]):
-            _square(parts["metric"], "precision", d)
+            _metric(parts["metric"], "precision", d)
     if "scores" in parts:
         expect(bool(parts["scores"]) == (about["choice"]["lda_prior"] and classes > 0), "scores")
     if parts.get("scores"):
@@ -355,14 +351,10 @@ def _array(
     return array
 
 
-def _square(arrays: Arrays, name: str, d: int) -> None:
-    # A matrix (d, d), its lower half, or the diagonal (d,) of a metric.
-    if f"{name}.lower" in arrays:
-        _array(arrays, f"{name}.lower", REAL, (d * (d + 1) // 2,))
-        return
-    expect(name in arrays, name)
-    is_diagonal = arrays[name].ndim == 1 and name != "scatter"
-    _array(arrays, name, REAL, (d,) if is_diagonal else (d, d))
+def _metric(arrays: Arrays, name: str, d: int) -> None:
+    # The lower half of a matrix (d, d), or its diagonal (d,).
+    lower = f"{name}.lower" in arrays
+    _array(arrays, f"{name}.lower" if lower else name, REAL, (d * (d + 1) // 2 if lower else d,))
 
 
 def _within(numbers: NDArray[Any], end: int, name: str) -> None:

@@ -48,9 +48,9 @@ def atomic_write(
         ) from error
     finally:
         try:
-            temporary.unlink(missing_ok=True)
+            _remove(temporary)
         finally:  # again, in case an interruption came before it
-            temporary.unlink(missing_ok=True)
+            _remove(temporary)
 
 
 def _target(path: Path, what: str) -> Path:
@@ -72,6 +72,11 @@ def _target(path: Path, what: str) -> Path:
     if not stat.S_ISREG(mode):
         raise UnwritableError(f"{refused}: it is not a regular file; name another one.")
     return target
+
+
+def _remove(path: Path) -> None:
+    if path.exists():  # a disk that is read-only refuses to remove what is not there
+        path.unlink(missing_ok=True)
 
 
 def _open_private(name: str, flags: int) -> int:

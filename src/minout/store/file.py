@@ -109,6 +109,7 @@ class File:
         """End the transaction without writing, and release the file."""
         if self._connected is not None and not self.is_closed and os.getpid() == self._process:
             self.abandon()
+            self.is_closed = True  # before it is: Ctrl-C may come between
             self._connected.close()
         self.is_closed = True
 
@@ -164,18 +165,14 @@ class File:
 
     def _take_lock(self) -> None:
         since, connection = time.monotonic(), self._connection
-        connection.execute("PRAGMA busy_timeout=0")  # so that Ctrl-C works meanwhile
-        try:
-            while True:
-                try:
-                    connection.execute("BEGIN IMMEDIATE")
-                    return
-                except sqlite3.OperationalError as error:
-                    if not is_error(error, "SQLITE_BUSY"):
-                        raise
-                self._wait(time.monotonic() - since)
-        finally:
-            connection.execute(f"PRAGMA busy_timeout={int(1000 * PATIENCE)}")
+        while True:  # SQLite itself does not wait, so that Ctrl-C works
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                return
+            except sqlite3.OperationalError as error:
+                if not is_error(error, "SQLITE_BUSY"):
+                    raise
+            self._wait(time.monotonic() - since)
 
     def _wait(self, waited: float) -> None:
         if waited > WAIT:
@@ -223,7 +220,7 @@ class File:
         with translated(self.path):
             if self.read_only:
                 self._follow()
-            return int(Reading(self._connection).meta()["version"])
+            return Reading(self._connection).meta().version
 
     def has_news(self, known: State | None = None) -> bool:
         """Return whether the newest state is another one than that which the caller knows."""
@@ -304,9 +301,11 @@ class File:
             try:
                 unname_other_labels(connection)
                 connection.execute("COMMIT")
+                connection.execute(f"PRAGMA busy_timeout={int(1000 * PATIENCE)}")
                 connection.execute("VACUUM")
                 busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
             finally:
+                connection.execute("PRAGMA busy_timeout=0")
                 self.abandon()
         return not busy
 

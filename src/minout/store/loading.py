@@ -7,7 +7,7 @@ the file before memory is taken; the engine checks that the records describe a s
 import json
 import math
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,30 +15,42 @@ import numpy as np
 from numpy.typing import NDArray
 
 from minout import core, kernels
-from minout._typing import Label
+from minout._typing import Id, Ints, Label
 from minout.codecs import ExactCodec
 from minout.core import Columns, ExampleRecords, NotAnUpdateError, SeparatorRecord, State, Update
+from minout.errors import MissingDataError
 from minout.features import FeatureMap
 from minout.inputs import Schema
-from minout.store.arrays import Arrays, decode_arrays
 from minout.store.descriptions import check_codec, expect_rows_of, found_features
 from minout.store.tables import (
-    EXAMPLE,
+    COLUMNS,
+    COUNTERS,
     MODULUS,
-    PART,
-    SEPARATOR,
+    PACKED,
+    Arrays,
     DamagedRecord,
+    Meta,
+    decode_arrays,
     decoded,
     expect,
     sealed,
+    sealed_examples,
 )
 
 LEAST_BYTES = 16  # a lower bound of the bytes that an example takes in the file
 FEW = 1_000  # how many records are read at a time
-INDEXED = ("examples", "separators")
 TEXTS = ("about", "schema", "features", "notes")  # the parts of the frame that are JSON
-COLUMNS = {"region": int, "weight": float, "time": float, "serial": int, "digest": bytes}
-DTYPES = {int: "int64", float: "float64", bytes: "S16"}
+KINDS: tuple[set[type], ...] = (
+    {int},
+    {int, str},
+    {int, str},
+    {float},
+    {float},
+    {bytes},
+    {str, type(None)},
+    {int},
+)
+"""The types of the columns of an example, and of its seal."""
 
 
 class Expected(NamedTuple):
@@ -67,52 +79,85 @@ class Reading:
         self._room = limit
         self.total = 0
 
-    def meta(self) -> dict[str, Any]:
+    def meta(self) -> Meta:
         """Return the numbers of the state: its version, the sum of seals, and counts."""
-        found = dict(self._connection.execute("SELECT key, value FROM meta").fetchmany(20))
-        for name in ("version", "total", "examples", "separators", "since"):
-            value = found.get(name)
-            expect(type(value) is int and 0 <= value < MODULUS, "meta")
-        return found
+        return read_meta(self._connection)
 
-    def records(self, table: str, columns: Sequence[str]) -> list[tuple[Any, ...]]:
+    def records(self, table: str) -> list[tuple[Any, ...]]:
         """Return the newer records of a table, in the order of their keys, without their seals."""
-        newer = ""
-        if self.since:
-            newer = f"WHERE version > {self.since:d}"
-            if table in INDEXED:  # SQLite would read the whole table, in its order
-                newer = f"INDEXED BY {table}_by_version {newer}"
-        query = f"SELECT {', '.join(columns)}, seal FROM {table} {newer} ORDER BY {columns[0]}"
         found: list[tuple[Any, ...]] = []
-        cursor = self._connection.execute(query)
-        while block := cursor.fetchmany(FEW):
+        for block in self._blocks(table):
             for *values, seal in block:
                 expect(sealed(*values) == seal, table)
                 self.total += seal
+                # In a forged file, several records may share one text.
+                self._take(LEAST_BYTES, *(each for each in values if type(each) in (str, bytes)))
                 found.append(tuple(values))
-            # In a forged file, several records may share one text.
-            texts = (each for record in block for each in record if type(each) in (str, bytes))
-            self._room -= LEAST_BYTES * len(block) + sum(map(len, texts))
-            expect(self._room >= 0, table)
         return found
 
-    def rows(self, keys: NDArray[Any], width: int, dtype: str) -> NDArray[Any]:
+    def _blocks(self, table: str) -> Iterator[list[Any]]:
+        columns, newer = COLUMNS[table], ""
+        if self.since:
+            newer = f"WHERE version > {self.since:d}"
+            if table != "frame":  # SQLite would read the whole table, in its order
+                newer = f"INDEXED BY {table}_by_version {newer}"
+        query = f"SELECT {', '.join(columns)}, seal FROM {table} {newer} ORDER BY {columns[0]}"
+        cursor = self._connection.execute(query)
+        while block := cursor.fetchmany(FEW):
+            yield block
+
+    def _take(self, least: int, *texts: Any) -> None:
+        self._room -= least + sum(map(len, texts))
+        expect(self._room >= 0, "size")
+
+    def examples(self, labels: Sequence[Label]) -> ExampleRecords:
+        """Return the newer examples without rows; the label of each must be that of its region."""
+        ids: list[Id] = []
+        had: dict[Id, tuple[Label, ...]] = {}
+        columns = [tuple(np.empty(0, each) for each in (np.int64, float, float, PACKED))]
+        for block in self._blocks("examples"):
+            values = [*zip(*block, strict=True)]
+            keys, weights, times, packed, seals = checked_examples(values)
+            names, regions, texts = values[1], packed["region"], values[6]
+            expect(bool(((regions >= 0) & (regions < len(labels))).all()), "region")
+            expect([labels[c] for c in regions.tolist()] == [*values[2]], "label")
+            self._take(LEAST_BYTES * len(block), *(each for each in names if type(each) is str))
+            self.total += int(seals.sum())
+            ids.extend(names)
+            if {*texts} != {None}:
+                named = zip(names, texts, strict=True)
+                had |= {id: earlier_labels(text) for id, text in named if text is not None}
+            columns.append((keys, weights, times, packed))
+        keys, weights, times, packed = map(np.concatenate, zip(*columns, strict=True))
+        region, serial, digest = (np.ascontiguousarray(packed[name]) for name in PACKED.names or ())
+        numbers = Columns(region, digest, weights, times, serial, keys)
+        return ExampleRecords(ids, numbers, np.empty(0), had)
+
+    def rows(self, keys: Ints, width: int, dtype: str) -> NDArray[Any]:
         """Return the rows of some examples, the last ones of all."""
         size = width * np.dtype(dtype).itemsize
         expect(len(keys) * size <= self.limit, "rows")
         out, start = np.zeros((len(keys), width), dtype=dtype), 0
-        query = "SELECT key, row FROM rows WHERE key >= ? ORDER BY key"
+        query = "SELECT row FROM rows WHERE key >= ? ORDER BY key"  # digests tell which is whose
         cursor = self._connection.execute(query, (int(keys[0]),)) if len(keys) else None
         while cursor is not None and (block := cursor.fetchmany(FEW)):
-            found, values = zip(*block, strict=True)
-            end = start + len(found)
-            expect(list(found) == keys[start:end].tolist(), "rows")
-            expect({*map(type, values)} == {bytes}, "rows")
-            expect({*map(len, values)} == {size}, "rows")
+            values, end = [value for (value,) in block], start + len(block)
+            expect({*map(type, values)} == {bytes} and {*map(len, values)} == {size}, "rows")
+            expect(end <= len(keys), "rows")
             out[start:end] = np.frombuffer(b"".join(values), dtype).reshape(-1, width)
             start = end
         expect(start == len(keys), "rows")
         return out
+
+    def flagged(self) -> list[tuple[int, int, int]]:
+        """Return key, misfit and pending of the examples that are one or the other."""
+        query = "SELECT key, misfit, pending FROM examples WHERE misfit OR pending ORDER BY key"
+        return self._connection.execute(query).fetchmany(self.limit // LEAST_BYTES)
+
+    def newer(self) -> int:
+        """Return how many examples have changed since the known state."""
+        query = "SELECT count(*) FROM examples WHERE version > ?"
+        return int(self._connection.execute(query, (self.since,)).fetchone()[0])
 
     def gone(self, kind: str) -> list[int]:
         """Return the keys of records of a table that were deleted since the known state."""
@@ -122,24 +167,38 @@ class Reading:
         return [key for (key,) in found]
 
 
+def read_meta(connection: sqlite3.Connection) -> Meta:
+    """Return the numbers of the newest state."""
+    query = f"SELECT {', '.join(Meta._fields)}, seal FROM meta"
+    records = connection.execute(query).fetchmany(2)
+    expect(len(records) == 1, "meta")
+    *found, seal = records[0]
+    expect(all(type(each) is int and 0 <= each < MODULUS for each in found), "meta")
+    expect(sealed(*found) == seal, "meta")
+    return Meta(*found)
+
+
 def read_whole(reading: Reading, path: Path, expected: Expected) -> Loaded:
     """Return the state that all records describe; raise DamagedRecord or MalformedError if none."""
-    meta, texts, shared = reading.meta(), *_parts(reading)
-    about = texts["about"]
+    meta = reading.meta()
+    if not meta.version:
+        raise MissingDataError(f"{path} has no model yet: whoever made it was interrupted.")
+    texts, shared = _parts(reading)
+    about = _completed(texts["about"], meta)
     features = found_features(path, texts["features"], expected.features)
     check_codec(path, about, expected.codec)
     expect(set(shared) == set(core.SHARED), "frame")
     core.check_about(about)
     examples = _examples(reading, about, 0)
     separators = _separators(reading, about["labels"])
-    counts = len(examples.ids), len(separators)
-    expect(counts == (meta["examples"], meta["separators"]), "total")
-    expect(reading.total % MODULUS == meta["total"], "total")
+    expect((len(examples.ids), len(separators)) == (meta.examples, meta.separators), "total")
+    expect(reading.total % MODULUS == meta.total, "total")
     update = Update(examples, np.empty(0, np.int64), separators, (), shared)
     state = core.restored(about, update, expected.codec)
+    expect(_flags(state) == reading.flagged(), "misfit")
     expect_rows_of(features, state)
     schema = Schema.from_notes(texts["schema"], features, state.widths.given)
-    return Loaded(state.replaced(schema=schema), json.dumps(texts["notes"]), meta["version"])
+    return Loaded(state.replaced(schema=schema), json.dumps(texts["notes"]), meta.version)
 
 
 def read_newer(reading: Reading, known: Loaded) -> Loaded:
@@ -148,11 +207,13 @@ def read_newer(reading: Reading, known: Loaded) -> Loaded:
     Raises NotAnUpdateError if all records must be read.
     """
     meta = reading.meta()
-    if reading.since < meta["since"] or meta["version"] < reading.since:
+    is_known = meta.since <= reading.since <= meta.version
+    if not is_known or 2 * reading.newer() > meta.examples + FEW:
         raise NotAnUpdateError
     texts, shared = _parts(reading)
-    about, (old, notes, _) = texts.get("about", {}), known
-    schema = old.schema
+    old, notes, _ = known
+    schema, about = old.schema, texts.get("about") or json.loads(json.dumps(core.summary(old)))
+    about = _completed(about, meta)
     core.check_about(about)
     examples = _examples(reading, about, old.examples.next_key)
     separators = _separators(reading, about["labels"])
@@ -160,19 +221,24 @@ def read_newer(reading: Reading, known: Loaded) -> Loaded:
     dropped = [pair for pair in reading.gone("separators") if pair not in separators]
     state = core.updated(old, about, Update(examples, gone, separators, dropped, shared))
     counts = state.count, len(state.separators.records)
-    expect(counts == (meta["examples"], meta["separators"]), "total")
+    expect(counts == (meta.examples, meta.separators), "total")
     if "schema" in texts:
         schema = Schema.from_notes(texts["schema"], schema.features, state.widths.given)
     if "notes" in texts:
         notes = json.dumps(texts["notes"])
-    return Loaded(state.replaced(schema=schema), notes, meta["version"])
+    return Loaded(state.replaced(schema=schema), notes, meta.version)
+
+
+def _completed(about: Any, meta: Meta) -> Any:
+    expect(isinstance(about, dict), "about")
+    return about | {name: getattr(meta, name) for name in COUNTERS}
 
 
 def _parts(reading: Reading) -> tuple[dict[str, Any], dict[str, Arrays]]:
     # What the frame has as JSON, and as arrays.
     texts: dict[str, Any] = {}
     shared: dict[str, Arrays] = {}
-    for name, value in reading.records("frame", PART):
+    for name, value in reading.records("frame"):
         if name in TEXTS and type(value) is str:
             texts[name] = decoded(value)
         elif name in core.SHARED and type(value) is bytes:
@@ -185,34 +251,41 @@ def _parts(reading: Reading) -> tuple[dict[str, Any], dict[str, Arrays]]:
 
 def _examples(reading: Reading, about: dict[str, Any], next_key: int) -> ExampleRecords:
     # The newer examples, and the rows of those with keys from `next_key` on.
-    columns = example_columns(reading.records("examples", EXAMPLE), about["labels"])
-    keys = columns.pop("key")
-    new = keys[int(np.searchsorted(keys, next_key)) :]
-    rows = reading.rows(new, about["width"], about["dtype"])
-    digests = columns["digest"]
-    expect(np.array_equal(kernels.digests(rows), digests[len(keys) - len(new) :]), "digest")
-    numbers = Columns(
-        columns["region"], digests, columns["weight"], columns["time"], columns["serial"], keys
-    )
-    return ExampleRecords(columns["id"], numbers, rows, columns["corrected"])
+    found = reading.examples(about["labels"])
+    keys, digests = found.columns.keys, found.columns.digests
+    first = int(np.searchsorted(keys, next_key))
+    rows = reading.rows(keys[first:], about["width"], about["dtype"])
+    expect(np.array_equal(kernels.digests(rows), digests[first:]), "digest")
+    return found._replace(rows=rows)
 
 
-def example_columns(records: Sequence[tuple[Any, ...]], labels: Sequence[Label]) -> dict[str, Any]:
-    """Return records of examples as columns; the label of each must be that of its region."""
-    values = zip(*records, strict=True) if records else ((),) * len(EXAMPLE)
-    found: dict[str, Any] = dict(zip(EXAMPLE, map(list, values), strict=True))
-    for name, kind in {"key": int, **COLUMNS}.items():
-        expect({*map(type, found[name])} <= {kind}, name)
-        expect(kind is not bytes or {*map(len, found[name])} <= {16}, name)
-        found[name] = np.array(found[name], dtype=DTYPES[kind])
-    regions = found["region"]
-    expect(not len(regions) or 0 <= regions.min() <= regions.max() < len(labels), "region")
-    expect([labels[c] for c in regions.tolist()] == found["label"], "label")
-    found["corrected"] = [() if each is None else _labels(each) for each in found["corrected"]]
-    return found
+def checked_examples(values: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
+    """Check columns of examples, as they are stored, and their seals.
+
+    Return keys, weights, times, what is packed, and seals.
+    """
+    for column, kinds in zip(values, KINDS, strict=True):
+        expect({*map(type, column)} <= kinds, "examples")
+    keys, ids, labels, weights, times, blobs, texts, seals = values
+    expect({*map(len, blobs)} == {PACKED.itemsize}, "packed")
+    packed = np.frombuffer(b"".join(blobs), PACKED)
+    numbers = np.array(keys), np.array(weights), np.array(times), packed, np.array(seals)
+    wanted = sealed_examples(numbers[0], ids, labels, *numbers[1:4], texts)
+    expect(np.array_equal(numbers[4], wanted), "examples")
+    return numbers
 
 
-def _labels(text: Any) -> tuple[Label, ...]:
+def _flags(state: State) -> list[tuple[int, int, int]]:
+    # Key, misfit and pending of the examples that are one or the other.
+    misfits, pending = state.misfits(), state.pending()
+    places = np.union1d(misfits, pending)
+    keys = state.examples.keys[places].tolist()
+    flags = (np.isin(places, each).astype(int).tolist() for each in (misfits, pending))
+    return list(zip(keys, *flags, strict=True))
+
+
+def earlier_labels(text: Any) -> tuple[Label, ...]:
+    """Return the labels that an example had before; raise DamagedRecord if they are none."""
     labels = decoded(text)
     expect(isinstance(labels, list) and labels != [], "corrected")
     return tuple(labels)
@@ -220,7 +293,7 @@ def _labels(text: Any) -> tuple[Label, ...]:
 
 def _separators(reading: Reading, labels: Sequence[Label]) -> dict[int, SeparatorRecord]:
     found = {}
-    for pair, label_a, label_b, b, w, _, arrays in reading.records("separators", SEPARATOR):
+    for pair, label_a, label_b, b, w, _, arrays in reading.records("separators"):
         most = len(labels) * (len(labels) - 1) // 2
         expect(type(pair) is int and 0 <= pair < most, "separators")
         low, high = core.regions_of(pair)

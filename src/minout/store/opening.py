@@ -7,19 +7,29 @@ letter, before anything else is asked.
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
 from minout.core import MalformedError
 from minout.errors import MinoutError, MissingDataError, UnwritableError, system_reason
-from minout.store.tables import APPLICATION, FORMAT, SCHEMA, TELLS, DamagedRecord
+from minout.store.tables import (
+    APPLICATION,
+    FORMAT,
+    SCHEMA,
+    TELLS,
+    DamagedRecord,
+    Meta,
+    sealed,
+)
 
 PATIENCE = 10.0  # how long SQLite waits for a short lock of another connection, in seconds
 STEPS, LEAST_STEPS, STEPS_PER_BYTE = 10_000, 1_000_000, 10
 """How many steps SQLite takes between two questions whether it may go on, and how many it may take
 for a file of no bytes and for each byte; a record takes at most some hundred steps."""
 UNWRITABLE = ("SQLITE_FULL", "SQLITE_READONLY", "SQLITE_BUSY", "SQLITE_IOERR_WRITE")
+FILES = 4  # the file, its log, their index, and one that is written beside it
+UNSHARED = ("SQLITE_PROTOCOL", "SQLITE_IOERR_LOCK", "SQLITE_IOERR_SHM")
 NO_ACCESS = ("SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_BUSY", "SQLITE_AUTH")
 
 
@@ -62,6 +72,7 @@ def _connected(path: Path, mode: str, *settings: str) -> sqlite3.Connection:
             check_schema(connection, path)
         if mode == "rwc":
             _share(connection, path)
+            connection.execute("PRAGMA busy_timeout=0")  # see `File.begin`
     except BaseException:
         connection.close()
         raise
@@ -70,7 +81,13 @@ def _connected(path: Path, mode: str, *settings: str) -> sqlite3.Connection:
 
 def _share(connection: sqlite3.Connection, path: Path) -> None:
     # With a write-ahead log readers and a writer do not wait for each other.
-    if connection.execute("PRAGMA journal_mode=WAL").fetchone() != ("wal",):
+    try:
+        found = connection.execute("PRAGMA journal_mode=WAL").fetchone()
+    except sqlite3.OperationalError as error:
+        if not is_error(error, *UNSHARED):
+            raise
+        found = None
+    if found != ("wal",):
         raise UnwritableError(
             f"{path} is on a file system on which SQLite cannot share a file between processes; "
             "copy it to a local disk."
@@ -78,7 +95,6 @@ def _share(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _create(connection: sqlite3.Connection) -> None:
-    connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("BEGIN IMMEDIATE")
     try:
         if is_empty(connection):  # otherwise another process was faster
@@ -95,8 +111,8 @@ def create_tables(connection: sqlite3.Connection) -> None:
     connection.execute(f"PRAGMA user_version={FORMAT}")
     for statement in SCHEMA.values():
         connection.execute(statement)
-    first = {"about": TELLS, "version": 0, "total": 0, "examples": 0, "separators": 0, "since": 0}
-    connection.executemany("INSERT INTO meta VALUES (?, ?)", first.items())
+    first = (TELLS, *Meta(), sealed(*Meta()))
+    connection.execute(f"INSERT INTO meta VALUES (?{', ?' * len(first[1:])})", first)
 
 
 def is_empty(connection: sqlite3.Connection) -> bool:
@@ -188,7 +204,9 @@ def _reason(path: Path, error: sqlite3.Error) -> str:
         if path.exists() and not os.access(path, os.R_OK | os.W_OK):
             return "permission denied"
         try:
-            Path(os.devnull).open().close()
+            with ExitStack() as opened:
+                for _ in range(FILES):
+                    opened.enter_context(Path(os.devnull).open())
         except OSError as cause:  # too many open files
             return system_reason(cause)
     return "another process is using it" if is_error(error, "SQLITE_BUSY") else str(error)

@@ -121,12 +121,9 @@ def copy(path: Path, to: Path, progress: Progress = lambda _: None) -> None:
         progress(1.0 - left / max(pages, 1))
 
     def fill(temporary: Any) -> None:
-        with closing(_database(temporary.name)) as target:
-            try:
-                source.backup(target, show)
-                target.execute("PRAGMA journal_mode=DELETE")
-            except sqlite3.Error as error:
-                raise UnwritableError(f"{to} could not be written: {error}.") from error
+        with translated(to, writes=True), closing(_database(temporary.name)) as target:
+            source.backup(target, show)
+            target.execute("PRAGMA journal_mode=DELETE")
 
     with closing(File(path, read_only=True)) as source:
         atomic_write(to, fill, "The copy")

@@ -1,32 +1,51 @@
-"""The tables of a model's file, the views that people read, and the checksum of a record.
+"""The tables of a model's file, the views that people read, checksums, and arrays as bytes.
 
 The checksum of a record is its *seal*. `meta` has the sum of all seals and the number of records,
 so that a record that is missing, or left from an earlier state, is noticed. `version` counts the
 commits; a record has the version of the commit that wrote it last, and `deleted` lists records
 that are gone, so that a reader finds what changed since it last read.
+
+Arrays are stored without pickle: a header of JSON, its length in front, and the arrays one after
+the other. The header lists name, dtype and shape of each.
 """
 
 import json
+import math
 import zlib
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from minout._typing import Floats, Ints, Words
 
 APPLICATION = 0x6D696E6F  # "mino"
-FORMAT = 2
+FORMAT = 3
 MODULUS = 2**62  # the sum of all seals is modulo this
 TELLS = "A model of minout, the exact online classifier; docs/format.md explains its tables."
 
 SCHEMA = {
-    "meta": "CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID",
+    "meta": """CREATE TABLE meta (
+  about TEXT NOT NULL,
+  version INTEGER NOT NULL,   -- counts commits
+  total INTEGER NOT NULL,     -- the sum of all seals
+  examples INTEGER NOT NULL,
+  separators INTEGER NOT NULL,
+  since INTEGER NOT NULL,     -- `deleted` has what was deleted after this version
+  next_key INTEGER NOT NULL,
+  next_id INTEGER NOT NULL,   -- the next automatic id
+  taught INTEGER NOT NULL,    -- the next number in the order of teaching
+  seal INTEGER NOT NULL
+) STRICT""",
     "examples": """CREATE TABLE examples (
   key INTEGER PRIMARY KEY,    -- never used again for another example
   version INTEGER NOT NULL,
   id ANY NOT NULL,
   label ANY NOT NULL,
-  region INTEGER NOT NULL,
   weight REAL NOT NULL,
   time REAL NOT NULL,         -- when it was taught: seconds since 1970
-  serial INTEGER NOT NULL,    -- the order of teaching
-  digest BLOB NOT NULL,       -- a hash of the numbers in the row
+  packed BLOB NOT NULL,       -- its region, its number in the order of teaching, a hash of its row
   misfit INTEGER NOT NULL,    -- 1: on the wrong side of a separator
   pending INTEGER NOT NULL,   -- 1: waits until a separator is computed again
   corrected TEXT,             -- the labels that it had before, as JSON
@@ -51,7 +70,7 @@ SCHEMA = {
   version INTEGER NOT NULL,
   value ANY NOT NULL,         -- JSON as text, or arrays
   seal INTEGER NOT NULL
-) STRICT, WITHOUT ROWID""",
+) STRICT""",
     "deleted": """CREATE TABLE deleted (
   kind TEXT NOT NULL,         -- the name of the table
   key INTEGER NOT NULL,
@@ -71,21 +90,43 @@ SCHEMA = {
   FROM examples GROUP BY label""",
     "misfits": """CREATE VIEW misfits AS
   SELECT id, label, datetime(time, 'unixepoch') AS taught, weight, corrected
-  FROM examples WHERE misfit ORDER BY serial""",
+  FROM examples WHERE misfit ORDER BY key""",
     "moves": """CREATE VIEW moves AS
   SELECT number, datetime(time, 'unixepoch') AS at, action, log.id AS id,
     json_extract(pair.value, '$[0]') AS label_a, json_extract(pair.value, '$[1]') AS label_b
   FROM log, json_each(details, '$.moved') AS pair ORDER BY number""",
 }
-SEALED = ("examples", "separators", "frame")  # the tables whose records have seals
 
-EXAMPLE = (
-    *("key", "id", "label", "region", "weight", "time", "serial", "digest"),
-    *("misfit", "pending", "corrected"),
-)
-"""The columns of an example that its seal covers, in this order."""
-SEPARATOR = ("pair", "label_a", "label_b", "b", "w", "support", "arrays")
-PART = ("name", "value")
+COLUMNS = {
+    "examples": ("key", "id", "label", "weight", "time", "packed", "corrected"),
+    "separators": ("pair", "label_a", "label_b", "b", "w", "support", "arrays"),
+    "frame": ("name", "value"),
+}
+"""The columns that the seal of a record covers; the first one is the key."""
+COUNTERS = ("next_key", "next_id", "taught")
+"""What changes whenever an example is taught: it is in `meta`, so that a commit is small."""
+PACKED = np.dtype([("region", "<i8"), ("serial", "<i8"), ("digest", "S16")])
+FACTORS: Words = np.random.default_rng(0).integers(2**63, size=16, dtype=np.uint64) * 2 + 1
+"""Odd numbers by which the values of an example are multiplied in its seal."""
+
+Arrays = dict[str, NDArray[Any]]
+DTYPES = frozenset({"<f8", "<f4", "<i8", "<u8", "|i1", "|u1", "|b1"})
+LENGTH = 8  # the number of bytes of the header's length
+MOST_AXES = 4
+LONGEST_HEADER = 10_000
+
+
+class Meta(NamedTuple):
+    """The numbers of a state: see `SCHEMA`."""
+
+    version: int = 0
+    total: int = 0
+    examples: int = 0
+    separators: int = 0
+    since: int = 0
+    next_key: int = 0
+    next_id: int = 0
+    taught: int = 0
 
 
 class DamagedRecord(ValueError):  # noqa: N818, it is never shown to a user
@@ -108,11 +149,72 @@ def decoded(text: Any) -> Any:
 
 def sealed(*values: Any) -> int:
     """Return the checksum of a record's values: CRC-32 of what Python prints, and of all bytes."""
-    if bytes not in map(type, values):
-        return zlib.crc32(repr(values).encode("utf-8", "surrogatepass"))
     plain = tuple(each for each in values if type(each) is not bytes)
     seal = zlib.crc32(repr(plain).encode("utf-8", "surrogatepass"))
     for each in values:
         if type(each) is bytes:
             seal = zlib.crc32(each, seal)
     return seal
+
+
+def sealed_examples(
+    keys: Ints,
+    ids: Sequence[Any],
+    labels: Sequence[Any],
+    weights: Floats,
+    times: Floats,
+    packed: NDArray[Any],
+    corrected: Sequence[Any],
+) -> Ints:
+    """Return the checksums of some examples: the upper half of a sum of products, modulo 2**64."""
+    numbers = [each.view(np.uint64) for each in (keys, weights, times)]
+    texts = [_words(each) for each in (ids, labels, corrected)]
+    rest = packed.view(np.uint64).reshape(len(keys), -1)
+    words = np.column_stack([*numbers, *texts, rest])
+    words ^= words >> np.uint64(31)
+    total = (words * FACTORS[: words.shape[1]]).sum(axis=1, dtype=np.uint64)
+    return np.asarray((total >> np.uint64(32)).astype(np.int64))
+
+
+def _words(values: Sequence[Any]) -> Words:
+    # A number for each id, label or text.
+    words = {each: zlib.crc32(str(each).encode(), type(each) is str) for each in set(values)}
+    return np.fromiter(map(words.__getitem__, values), np.uint64, len(values))
+
+
+def encode_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """Return named arrays as bytes."""
+    parts = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    header = [[name, array.dtype.str, list(array.shape)] for name, array in parts.items()]
+    text = json.dumps(header).encode()
+    bodies = [array.tobytes() for array in parts.values()]
+    return b"".join([len(text).to_bytes(LENGTH, "little"), text, *bodies])
+
+
+def decode_arrays(value: bytes) -> Arrays:
+    """Return the arrays of a record, as copies; raise DamagedRecord if the bytes are malformed.
+
+    Sizes are compared with the number of bytes before any memory is taken.
+    """
+    try:
+        return _decoded(value)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise DamagedRecord("arrays") from error
+
+
+def _decoded(value: bytes) -> Arrays:
+    end = LENGTH + int.from_bytes(value[:LENGTH], "little")
+    expect(end <= min(len(value), LENGTH + LONGEST_HEADER), "length")
+    found: Arrays = {}
+    for name, dtype, shape in json.loads(value[LENGTH:end]):
+        is_shape = type(shape) is list and 1 <= len(shape) <= MOST_AXES
+        expect(is_shape and all(type(n) is int and n >= 0 for n in shape), "shape")
+        expect(type(name) is str and name not in found and dtype in DTYPES, "name")
+        kind, count = np.dtype(dtype), math.prod(shape)
+        start, end = end, end + count * kind.itemsize
+        expect(end <= len(value), name)
+        flat = np.frombuffer(value, kind, count, start)
+        expect(kind.kind != "b" or bool((flat.view(np.uint8) <= 1).all()), name)
+        found[name] = flat.reshape(shape).copy()  # too many numbers without a byte: ValueError
+    expect(end == len(value), "length")
+    return found

@@ -5,6 +5,7 @@ example.
 """
 
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,23 +19,13 @@ from minout.core.examples import LARGEST_WEIGHT, LEAST_WEIGHT
 from minout.errors import MinoutError, MissingDataError, NotConverged, UnwritableError
 from minout.features import FeatureMap, Identity, UnknownMap, takes_rows
 from minout.inputs import LARGEST, Schema
-from minout.store.arrays import decode_arrays
 from minout.store.descriptions import found_features
 from minout.store.file import File
 from minout.store.history import Entry, ascending, checked_entry
-from minout.store.loading import example_columns
+from minout.store.loading import checked_examples, earlier_labels
 from minout.store.opening import bounded_work, connect_to_read, log_size
 from minout.store.saved import Progress, load, save
-from minout.store.tables import (
-    EXAMPLE,
-    MODULUS,
-    PART,
-    SEALED,
-    SEPARATOR,
-    DamagedRecord,
-    decoded,
-    sealed,
-)
+from minout.store.tables import COLUMNS, COUNTERS, DamagedRecord, decode_arrays, decoded, sealed
 
 DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError, DamagedRecord)
 """The errors on damaged files; the second one if the message of the first is not UTF-8."""
@@ -48,13 +39,10 @@ DTYPES = {8: "float64", 4: "float32", 1: "uint8"}
 class Health(NamedTuple):
     """The result of `audit`: what is wrong with the file, one sentence each, and in the model.
 
-    `records` and `rows` count those that were compared with their checksums. `audit` is None if the
-    model could not be loaded, or is empty.
+    `audit` is None if the model could not be loaded, or is empty.
     """
 
     problems: tuple[str, ...]
-    records: int
-    rows: int
     audit: Audit | None
 
     @property
@@ -83,16 +71,14 @@ def audit(path: str | Path, *, progress: Progress = lambda _: None) -> Health:
     Nothing is changed, and other processes may change the model meanwhile. `progress` is called
     with the fraction that has been read.
     """
-    found, audited = _Intact(Path(path), progress), None
-    rows = len(found.examples)
-    found.examples.clear()  # before as much memory is taken again
-    if not found.problems:
-        try:
-            state, _ = load(Path(path), UnknownMap())
-            audited = core.audit(state) if state.count else None
-        except MissingDataError as error:
-            found.problems.append(f"The model cannot be loaded: {error}")
-    return Health(tuple(found.problems), found.records, rows, audited)
+    found = _Intact(Path(path), progress)
+    try:
+        state, _ = load(Path(path), UnknownMap())
+    except MissingDataError as error:
+        found.read_records()
+        problems = found.problems or [f"The model cannot be loaded: {error}"]
+        return Health(tuple(problems), None)
+    return Health(tuple(found.problems), core.audit(state) if state.count else None)
 
 
 def repair(path: str | Path, to: str | Path, *, progress: Progress = lambda _: None) -> Repair:
@@ -104,6 +90,7 @@ def repair(path: str | Path, to: str | Path, *, progress: Progress = lambda _: N
     if Path(to).exists():
         raise UnwritableError(f"There is already a {to}; name a new file.")
     found = _Intact(Path(path), progress)
+    found.read_records()
     used = {each["id"]: each for each in found.examples if _alike(each, found.examples[0])}
     if not used:
         raise MissingDataError(f"Nothing in {path} can be rescued.")
@@ -133,22 +120,29 @@ def read_log(path: str | Path, after: int = 0) -> list[Entry]:
 
 
 class _Intact:
-    """What is intact in a file: examples, parts of the frame, and the log."""
+    """What is intact in a file: the log; `read_records` adds examples and parts of the frame."""
 
     def __init__(self, path: Path, progress: Progress) -> None:
         self.problems: list[str] = []
-        self.records, self.lost = 0, 0
+        self.lost = 0
         self.examples: list[Example] = []
         self.lost_ids: list[Id] = []
         self.parts: dict[str, Any] = {}
         self.log: list[Entry] = []
         self.path, self._progress = path, progress
-        self._connection, _ = connect_to_read(path)
-        self._size = path.stat().st_size + log_size(path)
+        self._read(self._check_file, self._read_log)
+
+    def read_records(self) -> None:
+        """Read the records one by one."""
+        self._read(self._read_others, self._read_examples)
+
+    def _read(self, *steps: Callable[[], None]) -> None:
+        self._connection, _ = connect_to_read(self.path)
+        self._size = self.path.stat().st_size + log_size(self.path)
         with closing(self._connection):
             self._connection.text_factory = lambda text: text.decode("utf-8", "replace")
             self._connection.execute("BEGIN")
-            for step in (self._check_file, self._read, self._read_examples, self._read_log):
+            for step in steps:
                 with bounded_work(self._connection, 10 * self._size):
                     try:
                         step()
@@ -160,24 +154,16 @@ class _Intact:
         for (text,) in self._connection.execute("PRAGMA integrity_check(10)").fetchall():
             if text != "ok":
                 self.problems.append(f"SQLite says: {' '.join(text.split())}.")
-        totals = (f"SELECT sum(seal) FROM {table}" for table in SEALED)
-        total = sum(self._connection.execute(query).fetchone()[0] or 0 for query in totals)
-        known = self._connection.execute("SELECT value FROM meta WHERE key = 'total'").fetchall()
-        if known != [(total % MODULUS,)]:
-            self.problems.append(
-                "The sum of all checksums is not the stored one: a record is missing, or is an old "
-                "one."
-            )
 
-    def _read(self) -> None:
-        for table, columns in (("frame", PART), ("separators", SEPARATOR)):
+    def _read_others(self) -> None:
+        for table in ("frame", "separators"):
             wrong = 0
-            for key in self._keys(table, columns[0]):
-                self.records += 1
-                found = self._record(table, columns, key)
-                wrong += found is None
-                if table == "frame" and found is not None:
-                    self.parts[found["name"]] = found["value"]
+            for key in self._keys(table, COLUMNS[table][0]):
+                *values, seal = self._record(table, key) or (None,)
+                is_intact = bool(values) and sealed(*values) == seal
+                wrong += not is_intact
+                if table == "frame" and is_intact:
+                    self.parts[values[0]] = values[1]
             if wrong:
                 self.problems.append(f"Table {table!r}: {wrong} records are damaged.")
 
@@ -191,16 +177,13 @@ class _Intact:
                     break
         return found
 
-    def _record(self, table: str, columns: tuple[str, ...], key: Any) -> dict[str, Any] | None:
-        # A record with a key; None if it is missing or damaged.
+    def _record(self, table: str, key: Any) -> tuple[Any, ...] | None:
+        # A record with a key, and its seal; None if it cannot be read.
+        columns = COLUMNS[table]
         query = f"SELECT {', '.join(columns)}, seal FROM {table} WHERE {columns[0]} = ?"
-        try:
-            found = self._connection.execute(query, (key,)).fetchmany(1)
-        except DAMAGE:
-            return None
-        if not found or sealed(*found[0][:-1]) != found[0][-1]:
-            return None
-        return dict(zip(columns, found[0], strict=False))
+        with suppress(*DAMAGE):
+            return next(iter(self._connection.execute(query, (key,)).fetchmany(1)), None)
+        return None
 
     def _read_examples(self) -> None:
         known = "examples INDEXED BY examples_by_version"
@@ -209,13 +192,15 @@ class _Intact:
         if not keys >= rows:
             self.problems.append("There are rows without an example.")
         for n, key in enumerate(sorted(keys | rows)):
-            example = self._example(key)
+            record = self._record("examples", key)
+            example = None if record is None else self._example(record)
             if example is not None:
                 self.examples.append(example)
             else:
-                self._lose(key)
+                self.lost += 1
+                if record is not None and type(record[1]) in (int, str):
+                    self.lost_ids += [record[1]] if "\ufffd" not in str(record[1]) else []
             self._progress((n + 1) / len(keys | rows))
-        self.records += len(keys)
         self.examples.sort(key=lambda each: each["serial"])
         dtypes = [each["row"].dtype for each in self.examples if each["row"].any()]
         for each in self.examples:  # zeros have the same digest in all dtypes
@@ -226,32 +211,22 @@ class _Intact:
             ids = ", ".join(map(repr, self.lost_ids[:10])) or "their ids cannot be read"
             self.problems.append(f"Examples that are damaged or missing: {self.lost} ({ids}).")
 
-    def _example(self, key: Any) -> Example | None:
-        record = self._record("examples", EXAMPLE, key)
-        if record is None:
-            return None
+    def _example(self, record: tuple[Any, ...]) -> Example | None:
         try:
+            *_, packed, _ = checked_examples([(each,) for each in record])
+            corrected = () if record[6] is None else earlier_labels(record[6])
             query = "SELECT row FROM rows WHERE key = ?"
-            ((row,),) = self._connection.execute(query, (key,)).fetchmany(1)
-            values = tuple(record.values())
-            columns = example_columns([(*values[:3], 0, *values[4:])], [record["label"]])
+            ((row,),) = self._connection.execute(query, record[:1]).fetchmany(1)
         except (*DAMAGE, ValueError):
             return None
-        record["corrected"] = columns["corrected"][0]
+        found = dict(zip(COLUMNS["examples"], record, strict=False))
+        found |= {"serial": int(packed["serial"][0]), "digest": packed["digest"][0]}
         for size, dtype in DTYPES.items():
             if type(row) is bytes and row and len(row) % size == 0:
                 numbers = np.frombuffer(row, dtype)
-                if kernels.digests(numbers[None].copy())[0] == columns["digest"][0]:
-                    return {**record, "row": numbers}
+                if kernels.digests(numbers[None].copy())[0] == found["digest"]:
+                    return {**found, "corrected": corrected, "row": numbers}
         return None
-
-    def _lose(self, key: Any) -> None:
-        self.lost += 1
-        with suppress(*DAMAGE):
-            query = "SELECT id FROM examples WHERE key = ?"
-            for (name,) in self._connection.execute(query, (key,)).fetchmany(1):
-                if type(name) in (int, str) and "\ufffd" not in str(name):
-                    self.lost_ids.append(name)
 
     def _read_log(self) -> None:
         wrong, query = 0, "SELECT number, time, action, id, details FROM log ORDER BY number"
@@ -288,7 +263,7 @@ def _rebuilt(used: list[Example], found: _Intact, lost: list[str]) -> State:
     rows, codec = np.array([each["row"] for each in used]), None
     width, dtype = rows.shape[1], rows.dtype.name
     if dtype == "uint8":
-        core.check_about(about)
+        core.check_about(about | dict.fromkeys(COUNTERS, about.get("seen")))
         codec = core.coded_with(about, decode_arrays(found.parts.get("memory", b"")), None)
         width, dtype = codec.width or 0 if codec else 0, about["memory"]["dtype"]
     settings, schema = _known(found, about, width, dtype, lost)
@@ -299,13 +274,12 @@ def _rebuilt(used: list[Example], found: _Intact, lost: list[str]) -> State:
     ids, labels = ([each[n] for each in used] for n in ("id", "label"))
     examples = Examples.of(rows, ids, columns, codec, dtype)
     state = core.rebuilt(settings, examples, labels, Widths(schema.width, width))
-    following = about.get("next_id")
     numbers = [0, *(each + 1 for each in ids if isinstance(each, int))]
     had = {each["id"]: each["corrected"] for each in used}
     return state.replaced(
         schema=schema,
         corrected={id: labels for id, labels in had.items() if labels},
-        next_id=following if type(following) is int else max(numbers),
+        next_id=max(numbers),
     )
 
 

@@ -11,10 +11,20 @@ import numpy as np
 from minout import core
 from minout._typing import Bools, Id, Ints
 from minout.core import State
-from minout.store.arrays import encode_arrays
 from minout.store.descriptions import describe_features
 from minout.store.history import Entry, add_entries, unname_other_labels
-from minout.store.tables import EXAMPLE, MODULUS, PART, SEPARATOR, expect, sealed
+from minout.store.loading import read_meta
+from minout.store.tables import (
+    COLUMNS,
+    COUNTERS,
+    MODULUS,
+    PACKED,
+    Meta,
+    encode_arrays,
+    expect,
+    sealed,
+    sealed_examples,
+)
 
 PRUNE_EVERY, KEPT = 256, 1_000
 """Every so many commits, what was deleted more than so many commits ago is no longer listed."""
@@ -66,13 +76,19 @@ def changes(old: State | None, new: State, parts: Sequence[Record]) -> Changes:
         dropped,
         [*parts, *_parts(old, new)],
         loses_label,
-        {"examples": examples.count, "separators": len(new.separators.records)},
+        {
+            "examples": examples.count,
+            "separators": len(new.separators.records),
+            "next_key": examples.next_key,
+            "next_id": new.next_id,
+            "taught": new.taught,
+        },
     )
 
 
 def _has_only_grown(old: State, new: State) -> bool:
     # Whether examples were added that moved nothing: the usual case, and cheap to find out.
-    names = ("given", "stored", "digests", *COLUMNS)
+    names = ("given", "stored", "digests", *NUMBERS)
     return (
         all(getattr(old.examples, name) is getattr(new.examples, name) for name in names)
         and (old.separators, old.regions.labels) == (new.separators, new.regions.labels)
@@ -140,30 +156,27 @@ def _new_rows(had: Any, new: State, changed: Ints, before: Ints) -> Ints:
 
 
 def _example_records(new: State, places: Ints) -> list[Record]:
+    if not len(places):
+        return []
     examples, names = new.examples, new.regions.labels
-    pending = set(new.pending().tolist()) if len(places) else set()
-    found = []
-    columns = (getattr(examples, name)[places].tolist() for name in COLUMNS)
-    digests = examples.digests[places]
-    for place, id, key, region, weight, time, serial, digest, whole in zip(
-        places.tolist(),
-        new.names(places),
-        *columns,
-        digests.tolist(),
-        digests.view("V16").tolist(),
-        strict=True,
-    ):
-        had = new.corrected.get(id)
-        corrected = None if had is None else json.dumps(list(had))
-        label, is_misfit = names[region], int(digest in new.listed)
-        flags = is_misfit, int(place in pending)
-        # SQLite stores -0.0 as 0.0, which has another checksum.
-        values = (key, id, label, region, weight, time + 0.0, serial, whole, *flags, corrected)
-        found.append((*values, sealed(*values)))
-    return found
+    packed = np.empty(len(places), PACKED)
+    packed["region"], packed["serial"] = examples.regions[places], examples.serials[places]
+    packed["digest"] = examples.digests[places]
+    keys, weights = examples.keys[places], examples.weights[places]
+    times = examples.times[places] + 0.0  # SQLite stores -0.0 as 0.0, which has another checksum
+    ids, labels = new.names(places), [names[c] for c in examples.regions[places].tolist()]
+    had = [new.corrected.get(id) for id in ids] if new.corrected else [None] * len(ids)
+    texts = [None if each is None else json.dumps(each) for each in had]
+    seals = sealed_examples(keys, ids, labels, weights, times, packed, texts)
+    misfit = [each in new.listed for each in packed["digest"].tolist()]  # as equal rows are
+    pending = set(new.pending().tolist())
+    flags = misfit, [each in pending for each in places.tolist()]
+    blobs = [each.tobytes() for each in packed]
+    numbers = keys.tolist(), ids, labels, weights.tolist(), times.tolist(), blobs
+    return [*zip(*numbers, texts, *flags, seals.tolist(), strict=True)]
 
 
-COLUMNS = ("keys", "regions", "weights", "times", "serials")
+NUMBERS = ("keys", "regions", "weights", "times", "serials")
 
 
 def _changed_pairs(old: State | None, new: State) -> tuple[list[int], list[int]]:
@@ -196,9 +209,10 @@ def _separator(new: State, pair: int) -> Record:
 
 
 def _parts(old: State | None, new: State) -> list[Record]:
-    about, now = json.dumps(core.summary(new)), core.shared_objects(new)
-    before = {} if old is None else core.shared_objects(old)
-    found = [part_record("about", about)]
+    now, before = core.shared_objects(new), {} if old is None else core.shared_objects(old)
+    found, about = [], _lasting(new)
+    if old is None or about != _lasting(old):
+        found.append(part_record("about", json.dumps(about)))
     if old is None or new.schema is not old.schema:
         features = describe_features(new.schema.features)
         found.append(part_record("schema", json.dumps(new.schema.to_notes())))
@@ -208,6 +222,10 @@ def _parts(old: State | None, new: State) -> list[Record]:
         if old is None or len(was) != len(objects) or any(map(is_not, was, objects)):
             found.append(part_record(name, encode_arrays(core.shared(new, name))))
     return found
+
+
+def _lasting(state: State) -> dict[str, Any]:
+    return {name: each for name, each in core.summary(state).items() if name not in COUNTERS}
 
 
 def part_record(name: str, value: str | bytes) -> Record:
@@ -220,51 +238,55 @@ def part_record(name: str, value: str | bytes) -> Record:
 
 def write(connection: sqlite3.Connection, found: Changes, log: Sequence[Entry]) -> int:
     """Write records in the open transaction; return the number of the new state."""
-    meta = dict(connection.execute("SELECT key, value FROM meta"))
-    version, total = meta["version"] + 1, meta["total"]
+    was = read_meta(connection)
+    version, total, since = was.version + 1, was.total, was.since
     expect(version < MODULUS, "version")  # only a forged file has so many states
     forgotten = [key for key, _ in found.forgotten]
-    total += _replace(connection, "examples", EXAMPLE, found.examples, forgotten, version)
-    total += _replace(connection, "separators", SEPARATOR, found.separators, found.dropped, version)
-    total += _replace(connection, "frame", PART, found.parts, (), version)
-    connection.executemany("DELETE FROM rows WHERE key = ?", [(key,) for key in forgotten])
+    total += _replace(connection, "examples", found.examples, forgotten, version)
+    total += _replace(connection, "separators", found.separators, found.dropped, version)
+    total += _replace(connection, "frame", found.parts, (), version)
+    if forgotten:
+        connection.executemany("DELETE FROM rows WHERE key = ?", [(key,) for key in forgotten])
+        ids = [(id,) for _, id in found.forgotten]
+        connection.executemany("UPDATE log SET id = NULL WHERE id = ?", ids)
     connection.executemany("INSERT OR REPLACE INTO rows VALUES (?, ?)", found.rows)
-    forgotten_ids = [(id,) for _, id in found.forgotten]
-    connection.executemany("UPDATE log SET id = NULL WHERE id = ?", forgotten_ids)
     if found.loses_label:
         unname_other_labels(connection)
     add_entries(connection, log)
-    now = {"version": version, "total": total % MODULUS, **found.counts}
     if version % PRUNE_EVERY == 0:
-        now["since"] = max(version - KEPT, 0)
-        connection.execute("DELETE FROM deleted WHERE version <= ?", (now["since"],))
-    update = "UPDATE meta SET value = ? WHERE key = ?"
-    connection.executemany(update, [(value, key) for key, value in now.items()])
-    return int(version)
+        since = max(version - KEPT, 0)
+        connection.execute("DELETE FROM deleted WHERE version <= ?", (since,))
+    now = Meta(version=version, total=total % MODULUS, since=since, **found.counts)
+    names = ", ".join(f"{each} = ?" for each in (*Meta._fields, "seal"))
+    connection.execute(f"UPDATE meta SET {names}", (*now, sealed(*now)))
+    return version
 
 
 def _replace(
     connection: sqlite3.Connection,
     table: str,
-    columns: Sequence[str],
     records: Sequence[Record],
     dropped: Sequence[int],
     version: int,
 ) -> int:
     # Write and delete records; return by how much the sum of all seals grows.
-    if not (records or dropped):
+    if not records and not dropped:
         return 0
+    key, *others = COLUMNS[table]
+    others += ["misfit", "pending"] if table == "examples" else []
+    others += ["seal", "version"]
+    some = f"WHERE {key} IN (SELECT value FROM json_each(?))"
     keys = json.dumps([*(record[0] for record in records), *dropped])
-    query = (
-        f"DELETE FROM {table} WHERE {columns[0]} IN (SELECT value FROM json_each(?)) RETURNING seal"
-    )
-    gone = sum(seal for (seal,) in connection.execute(query, (keys,)).fetchall())
-    names = ", ".join((*columns, "seal", "version"))
-    marks = ", ".join("?" * (len(columns) + 2))
+    query = f"SELECT sum(seal) FROM {table} {some}"
+    gone = connection.execute(query, (keys,)).fetchone()[0] or 0
+    # An update in place writes only the pages of a large value that change.
     connection.executemany(
-        f"INSERT INTO {table} ({names}) VALUES ({marks})",
+        f"INSERT INTO {table} ({key}, {', '.join(others)}) VALUES (?{', ?' * len(others)}) "
+        f"ON CONFLICT DO UPDATE SET {', '.join(f'{each} = excluded.{each}' for each in others)}",
         [(*record, version) for record in records],
     )
-    listed = [(table, key, version) for key in dropped]
-    connection.executemany("INSERT OR REPLACE INTO deleted VALUES (?, ?, ?)", listed)
+    if dropped:
+        connection.execute(f"DELETE FROM {table} {some}", (json.dumps(dropped),))
+        listed = [(table, each, version) for each in dropped]
+        connection.executemany("INSERT OR REPLACE INTO deleted VALUES (?, ?, ?)", listed)
     return int(sum(record[-1] for record in records) - gone)
