@@ -8,7 +8,7 @@ from benchmarks.measuring import Options, print_tables
 
 NAMES = (
     *("stream", "exact", "tables", "messy", "text", "few", "many", "overlap"),
-    *("labels", "expected", "drift", "window", "memory", "store", "commands", "paper"),
+    *("labels", "expected", "drift", "window", "memory", "core", "store", "commands", "paper"),
 )
 
 
