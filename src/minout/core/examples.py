@@ -22,7 +22,6 @@ from minout.maths import NO_EXPANSION, Expansion
 BLOCK = 1_024  # so many rows are expanded at a time
 LEAST_WEIGHT, LARGEST_WEIGHT = 1e-9, 1e9
 """Weights beyond these are refused: double precision could not tell the others apart."""
-WORDS = {size: np.dtype(f"u{size}") for size in (1, 4, 8)}
 FOURFOLD_BELOW = 2_000_000_000  # arrays of fewer bytes grow fourfold, larger ones twofold
 
 
