@@ -32,8 +32,8 @@ def run(options: Options) -> Iterator[Table]:
             "A reader process and a writer process on one file",
             ("", "alone, per second", "beside the other", "ratio"),
             _beside(str(path), seconds),
-            "By the median call. The reader predicts one row, and reloads once in 1,000; the writer "
-            "teaches one row per call.",
+            "By the median call. The reader predicts one row, and reloads once in 1,000 times; the "
+            "writer teaches one row per call.",
         )
     yield Table(
         "Streams, default settings",
