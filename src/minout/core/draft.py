@@ -331,8 +331,11 @@ class Draft:
 
     def job_of(self, pair: int) -> Job:
         """Return the work of settling a separator from its pool and its pending examples."""
-        old = self.separator(pair)
-        job, pending = self.job(pair, old.pool.fork()), old.pending
+        record, pool = self._record(pair), Pool(self.scores.prior(pair))
+        if record is None:
+            return self.job(pair, pool)
+        pool, pending = record.pool.with_prior(pool.prior).fork(), record.pending
+        job = self.job(pair, pool)
         if len(pending):
             of_low = self.examples.regions[pending] == job.low
             job.pool.join(pending, np.where(of_low, 1.0, -1.0))

@@ -139,11 +139,12 @@ class ClassScores(NamedTuple):
 
     def prior(self, pair: int) -> Prior:
         """Return the prior of a pair, near or far."""
+        scale = float(self.scale[pair])
+        if not scale:
+            return Prior(np.zeros(self.V.shape[1]), 0.0)
         low, high = regions_of(pair)
-        scale, half = self.scale[pair], (self.squares[low] - self.squares[high]) / 2.0
-        if not self.near[pair]:
-            halves = self.halves
-            half = halves[low] - halves[high]
+        squares = self.squares if self.near[pair] else 2.0 * self.halves
+        half = (squares[low] - squares[high]) / 2.0
         return Prior((self.V[low] - self.V[high]) * scale, float(-half * scale))
 
     def only(self, kept: list[int]) -> "ClassScores":
