@@ -42,7 +42,8 @@ class Methods(ABC):
     def _change(self, step: Callable[[State], Change[R]], *, is_long: bool = False) -> R:
         """Make the change that a step returns, and return its result.
 
-        A long one is computed while others may change the model, and again if they did.
+        A long one is computed while others may change the model. Their changes are repeated on its
+        result; where that is not possible, it is computed again.
         """
 
     @abstractmethod
@@ -257,15 +258,16 @@ class Methods(ABC):
 
         Everything that depends on their order is computed again, including the settings that are
         "auto", and every separator is solved to high precision. The columns of a table are sorted
-        by name, and categories that no example has are dropped. Afterwards the model depends on the
-        set of stored examples only. Others can change the model meanwhile: what they taught,
-        corrected or forgot is repeated on top of the result, which then is as after such calls,
-        until the next `consolidate`. If there were new columns or settings, all is computed again,
-        the third time while they wait.
+        by name, and features that no stored row has are dropped. Afterwards the model depends on
+        the set of stored examples only, unless others changed it meanwhile: what they taught,
+        corrected or forgot is repeated on the result, and `is_consolidated` is False. If they
+        changed settings, columns or categories, all is computed again, the third time while they
+        wait.
 
         Returns
         -------
         Consolidation
+            Its certificate does not include changes that were repeated.
         """
         return self._change(steps.consolidate, is_long=True)
 

@@ -253,7 +253,7 @@ class Views(Methods):
 
     @property
     def is_consolidated(self) -> bool:
-        """Whether nothing has changed since the last `consolidate()`."""
+        """Whether the model depends on the set of stored examples only; see `consolidate`."""
         return self._state.consolidated
 
     @property

@@ -51,7 +51,8 @@ class WhatIf(NamedTuple):
         For each neuron that would move or be added, the stored examples for which the score of its
         label, clipped at 0, could change by that alone (the paper's S1 ∪ S2). A neuron is a
         separator as one of its two labels uses it; the key has that label first, then the other.
-        If labels have several regions, all neurons of one label against the other are together.
+        If labels have several regions, all neurons of one label against the other are together. Of
+        a new label, only the neurons of the other labels against it are named.
     interfered : tuple of id
         All stored examples for which a clipped score could change. If several neurons of a label
         move together, these are more than those of each alone.
@@ -59,8 +60,8 @@ class WhatIf(NamedTuple):
         The separators that would not move yet, although the margin of the example in them is low:
         the example would wait in them.
     refresh : bool
-        Whether a refresh is due. It moves every separator, so every stored example could be
-        disturbed; `neurons` has only those of the example's own region.
+        Whether a refresh is due. Then all separators move, and `interfered` has all examples that
+        stay; `neurons` is not complete.
     forgotten : tuple of id
         The examples that would fall out of the window (`keep`).
     is_out : bool
