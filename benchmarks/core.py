@@ -92,18 +92,14 @@ def _text(seconds: float) -> str:
 
 def _beside(path: str, seconds: float) -> list[tuple[str, ...]]:
     jobs = {"reader": _read, "writer": _write}
-    alone = {name: _rates([job], path, seconds)[0] for name, job in jobs.items()}
-    both = dict(zip(jobs, _rates([*jobs.values()], path, seconds), strict=True))
+    with get_context("spawn").Pool(2) as pool:
+        alone = {name: pool.apply(job, (path, seconds)) for name, job in jobs.items()}
+        started = {name: pool.apply_async(job, (path, seconds)) for name, job in jobs.items()}
+        both = {name: each.get() for name, each in started.items()}
     return [
         (name, f"{alone[name]:,.0f}", f"{both[name]:,.0f}", f"{both[name] / alone[name]:.2f}")
         for name in jobs
     ]
-
-
-def _rates(jobs: list[Callable[[str, float], float]], path: str, seconds: float) -> list[float]:
-    with get_context("spawn").Pool(len(jobs)) as pool:
-        found = [pool.apply_async(job, (path, seconds)) for job in jobs]
-        return [each.get() for each in found]
 
 
 def _read(path: str, seconds: float) -> float:
@@ -133,12 +129,12 @@ def _rate(call: Callable[[], Any], seconds: float) -> float:
 
 
 def _streams(options: Options, rng: Any) -> Iterator[tuple[str, str, Array, Ints, Any]]:
-    each = 2 if options.small else 40
+    each, sizes = (2, ((5, 4),)) if options.small else (40, ((150, 384), (300, 64)))
     if not options.small:
         pictures = scattering(images(options, 400))
         order = np.argsort(pictures.labels, kind="stable")
         yield "images, scattering", "by label", pictures.rows[order], pictures.labels[order], "all"
-    for classes, width in ((150, 384), (300, 64)):
+    for classes, width in sizes:
         X, y = blobs(classes, width, 8.0, classes * each, rng)
         order = np.argsort(y, kind="stable")
         yield f"{classes} classes", "by label", X[order], y[order], "all"
