@@ -13,7 +13,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 from minout import core, store
 from minout.codecs import Codec, OwnCodec, codec_of
 from minout.core import Settings, State, StepReport
-from minout.errors import InvalidInputError
+from minout.errors import InvalidInputError, MissingDataError
 from minout.features import FeatureMap, UnknownMap, named
 from minout.inputs import checked_kinds
 from minout.steps import Change, separable
@@ -257,6 +257,11 @@ class Kept(Views):
         )
         opened = store.File(Path(file), durability=durability, read_only=read_only, on_wait=on_wait)
         try:
+            if opened.is_new and read_only:
+                raise MissingDataError(
+                    f"{file} holds no model. If it is a copy, the file {opened.path.name}-wal "
+                    "belongs to it: copy a model with `minout copy`."
+                )
             if opened.is_new:
                 opened.create(new._state, new._encoded_notes())
             else:
@@ -289,7 +294,9 @@ class Kept(Views):
             opened = store.File(Path(file), durability=durability)
             try:
                 if not opened.is_new:
-                    raise InvalidInputError(f"{file} exists already; name another file.")
+                    raise InvalidInputError(
+                        f"{file} exists already; open it, or name another file."
+                    )
                 opened.create(self._state, self._encoded_notes())
             except BaseException:
                 opened.close()

@@ -220,3 +220,12 @@ def test_compacting_is_pending_while_another_connection_reads(tmp_path):
         assert not learner.compact()
     other.close()
     assert learner.compact()
+
+
+def test_a_copy_without_its_write_ahead_log_is_told_so(tmp_path):
+    writer = Learner.open(tmp_path / "m")
+    writer.teach([1.0], "a")
+    (tmp_path / "copy").write_bytes((tmp_path / "m").read_bytes())
+    with pytest.raises(MissingDataError, match="copy-wal belongs to it"):
+        Learner.open(tmp_path / "copy", read_only=True)
+    writer.close()
