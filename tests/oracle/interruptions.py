@@ -4,12 +4,15 @@ import linecache
 import os
 import sys
 
+UNINTERRUPTED = ("with ", "try:", "if is_outermost:", "self._committed, self._entries")
+
 
 def interrupt_at_line(number, home, *, also_at_with=True, ran=None):
     """Return a trace that raises KeyboardInterrupt when so many lines of some files have run.
 
     `home` is how the names of the files begin. Between a `with` or a `try` and its block Python
-    lets no interruption in, where a trace would. `ran` collects the numbers of the lines.
+    lets no interruption in, where a trace would, nor in the end of a turn, which calls nothing.
+    `ran` collects the numbers of the lines.
     """
     ran = [] if ran is None else ran
 
@@ -18,7 +21,7 @@ def interrupt_at_line(number, home, *, also_at_with=True, ran=None):
         if not name.startswith(home):
             return None
         line = linecache.getline(name, frame.f_lineno).lstrip()
-        if event == "line" and (also_at_with or not line.startswith(("with ", "try:"))):
+        if event == "line" and (also_at_with or not line.startswith(UNINTERRUPTED)):
             ran.append(frame.f_lineno)
             if len(ran) == number:
                 raise KeyboardInterrupt

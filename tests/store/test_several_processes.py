@@ -293,3 +293,28 @@ def test_the_key_of_an_example_that_was_forgotten_is_never_used_again(tmp_path):
     assert reader.reload()
     assert differing(reader, other) == []
     assert "next" in reader.ids
+
+
+def test_a_label_that_came_and_went_between_two_turns_of_another_is_no_matter(tmp_path):
+    first = Learner.open(tmp_path / "m")
+    first.teach_many([[0.0, 0.0], [1.0, 1.0]], ["a", "b"])
+    second = Learner.open(tmp_path / "m")
+    second.teach([5.0, 5.0], "c", id="x")
+    second.forget("x")
+    assert first.reload()
+    assert first.ids == second.ids
+    first.teach([2.0, 2.0], "b", id="on")
+    assert second.reload()
+    assert second.ids[-1] == "on"
+
+
+@pytest.mark.parametrize("how", ["consolidate", "compact"])
+def test_an_empty_model_with_missing_values_can_be_opened_again(tmp_path, how):
+    with Learner.open(tmp_path / "m", missing="mean") as learner:
+        learner.teach_many([[1.0], [float("nan")]], ["p", "q"])
+        learner.forget(learner.ids)
+        getattr(learner, how)()
+    with Learner.open(tmp_path / "m") as again:
+        assert again.ids == []
+        again.teach([3.0], "p")
+        assert again.audit().ok

@@ -154,6 +154,7 @@ def _without_model(old: State) -> tuple[State, Ints]:
     order = np.lexsort((examples.weights[:end], regions, examples.digests[:end]))
     if old.settings.missing == "mean":
         examples = examples.expanded_by(maths.filling(width))
+    if old.settings.missing == "mean" and len(places):
         no_hats = new.frame._replace(choice=new.frame.choice._replace(hats=0))
         fills = expansion_of(no_hats, new.settings, examples, order)
         examples = examples.expanded_by(fills)

@@ -61,7 +61,7 @@ class WhatIf(NamedTuple):
         the example would wait in them.
     refresh : bool
         Whether a refresh is due. Then all separators move, and `interfered` has all examples that
-        stay; `neurons` is not complete.
+        stay; `neurons` is not complete. A refresh that cannot be solved is put off by `teach`.
     forgotten : tuple of id
         The examples that would fall out of the window (`keep`).
     is_out : bool

@@ -254,7 +254,8 @@ def _finished(known: State, about: Any, update: Update) -> State:
         base, changed = Separators(scores), dict(base.records)
     lists = check_separators(update.separators, examples, owner, scores.near)
     changed |= _separators(update.separators, lists, examples)
-    changed |= {pair: with_prior(None, pair, scores) for pair in update.gone_pairs}
+    gone = [pair for pair in update.gone_pairs if pair < len(scores.scale)]
+    changed |= {pair: with_prior(None, pair, scores) for pair in gone}
     frame = _frame(known.frame, about, update.shared, examples)
     separators = base.replaced(changed, scores)
     _complete(separators, frame, examples)

@@ -109,7 +109,7 @@ def metric(moments: Moments, distinct: int, *, columns: bool, blocks: Blocks = (
     K /= scale
     precision *= scale / D
     precision /= D[:, None]
-    return Geometry(origin, K, precision)
+    return Geometry(origin, _mirrored(K), _mirrored(precision))
 
 
 def metric_of_few(
@@ -146,7 +146,7 @@ def metric_of_few(
     K = (D[:, None] * (np.eye(d) - (K + K.T) / 2) * D) / ridge
     centred = Z - mean
     scale = _or_one(float((each * (centred @ K) * centred).sum() / n))
-    return Geometry(origin, K / scale, None)
+    return Geometry(origin, _mirrored(K / scale), None)
 
 
 def images(geometry: Geometry, X: Floats) -> Floats:
@@ -173,7 +173,11 @@ def _inverse(precision: Floats) -> Floats:
     # Of a positive definite matrix, by its Cholesky factor; LAPACK fills one half.
     factor, _ = dpotrf(precision, lower=1)
     inverse, _ = dpotri(factor, lower=1, overwrite_c=1)
-    whole: Floats = inverse.T  # lower in columns is upper in rows
+    return _mirrored(inverse.T)  # lower in columns is upper in rows
+
+
+def _mirrored(whole: Floats) -> Floats:
+    # Set the lower half of a matrix to the upper one, in place: rounding may differ.
     for start in range(0, len(whole), 64):
         end = start + 64
         whole[end:, start:end] = whole[start:end, end:].T
