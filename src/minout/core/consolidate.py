@@ -7,6 +7,7 @@ import numpy as np
 
 from minout import kernels, maths
 from minout._typing import Id, Ints, Label
+from minout.core.calibration import calibrated
 from minout.core.draft import Draft
 from minout.core.examples import Examples
 from minout.core.frame import FIRST_PRIORS, Frame, chosen, divided, expansion_of, measured
@@ -52,6 +53,7 @@ def consolidate(old: State) -> tuple[State, Consolidation]:
             if refined is new:
                 break
             new, certificate = _solve(refined, order, pools)
+        new = calibrated(new)
     elif len(new.regions):
         draft = Draft(new)
         draft.rescore()

@@ -1,17 +1,20 @@
-"""Estimate the accuracy on new rows: the share of stored examples that are right when left out.
-
-See `left_out.py` for the margins without an example.
-"""
+"""Estimate the accuracy on new rows: the share of stored examples that are right when left out."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from minout import kernels
 from minout._typing import Bools, Floats, Label
-from minout.core.left_out import doubt, left_out_margins, left_out_scores
+from minout.core.left_out import alone, left_out_scores, lowest
 from minout.core.state import State
 from minout.metrics import wilson_interval
+
+MOST = 5_000
+"""At most so many examples are left out; more would not make the interval much narrower."""
+FEWEST = 10
+"""With fewer different examples nothing is said."""
+MOST_ALONE = 0.1
+"""Nothing is said if more than this share of the labels have only one example."""
 
 
 class ClassAccuracy(NamedTuple):
@@ -65,43 +68,46 @@ class ExpectedAccuracy(NamedTuple):
     examples: int
 
 
-@kernels.one_blas_thread()
 def expected_accuracy(state: State) -> ExpectedAccuracy:
     """Return the expected accuracy on new rows; there must be an example."""
-    places, weights, regions = state.examples.places(), state.examples.weights, state.regions
-    reason = doubt(state)
+    examples, regions, reason = state.examples, state.regions, doubt(state)
     if reason:
-        return ExpectedAccuracy(np.nan, np.nan, np.nan, {}, False, reason, len(places))
-    is_right = _right_if_left_out(state)
-    of_class = {label: regions.places_of(label) for label in sorted(regions.names)}
-    accuracy, low, high, examples = _accuracy(is_right[places], weights[places])
+        return ExpectedAccuracy(np.nan, np.nan, np.nan, {}, False, reason, state.count)
+    places = lowest(state, MOST)
+    given = regions.order.owner[examples.regions[places]]
+    is_right = left_out_scores(state, places).argmax(axis=1) == given
+    is_right &= ~np.isin(given, alone(state))
+    weights = examples.weights[places]
+    accuracy, low, high, _ = _accuracy(is_right, weights)
     per_class = {
-        label: _accuracy(is_right[each], weights[each]) for label, each in of_class.items()
+        label: _accuracy(is_right[given == c], weights[given == c], regions.size(label))
+        for c, label in enumerate(sorted(regions.names))
     }
-    return ExpectedAccuracy(accuracy, low, high, per_class, True, "", examples)
+    return ExpectedAccuracy(accuracy, low, high, per_class, True, "", state.count)
 
 
-def _accuracy(is_right: Bools, weights: Floats) -> ClassAccuracy:
+def doubt(state: State) -> str:
+    """Return why nothing can be said of new rows; "" if something can."""
+    labels, examples = len(state.labels), state.examples
+    if labels < 2:
+        return "There is one label only: nothing is told apart."
+    different = len(np.unique(examples.digests[examples.places()]))
+    if different < FEWEST:
+        return f"There are {different} different examples; an estimate needs {FEWEST}."
+    single = len(alone(state))
+    if single > MOST_ALONE * labels:
+        return (
+            f"{single:,} of {labels:,} labels have only one example: nothing is left of them "
+            "when it is left out."
+        )
+    return ""
+
+
+def _accuracy(is_right: Bools, weights: Floats, examples: int = 0) -> ClassAccuracy:
     # Examples of different weights say as much as (Σω)²/Σω² examples of one weight (Kish).
+    if not len(is_right):
+        return ClassAccuracy(np.nan, 0.0, 1.0, examples)
     total = float(weights.sum())
     right, each = float(weights[is_right].sum()), total / float(np.square(weights).sum())
     interval = wilson_interval(right * each, total * each)
-    return ClassAccuracy(right / total, *interval, len(is_right))
-
-
-def _right_if_left_out(state: State) -> Bools:
-    # By place. If all margins of an example are positive without it, it is right; otherwise the
-    # scores decide, of equal ones the first. The only example of a label takes the label with it.
-    left_out, regions = left_out_margins(state), state.regions
-    doubtful = state.examples.violations[: state.examples.end] > 0
-    doubtful[left_out.places[left_out.margins <= 0.0]] = True
-    for members in regions.members:
-        if members.count == 1:
-            doubtful[members.places] = True
-    is_right, places = ~doubtful, np.flatnonzero(doubtful)
-    winners = left_out_scores(state, places, left_out).argmax(axis=1)
-    is_right[places] = winners == regions.order.owner[state.examples.regions[places]]
-    for label in regions.names:
-        if regions.size(label) == 1:
-            is_right[regions.places_of(label)] = False
-    return is_right
+    return ClassAccuracy(right / total, *interval, examples)

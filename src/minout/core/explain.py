@@ -139,7 +139,7 @@ def explain(state: State, x: Floats) -> Explanation:
     pair = pair_number(winner, other)
     pool, (w, b) = state.separators[pair].pool, state.weights(pair)
     used = np.flatnonzero(pool.alpha > 0.0)
-    origin, K, _ = state.frame.geometry
+    origin, K = state.frame.geometry[:2]
     z = x - origin
     image = z * K if K.ndim == 1 else K @ z
     rows = state.examples.table[pool.places[used]] - origin

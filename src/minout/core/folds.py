@@ -116,21 +116,26 @@ class Results:
     def __init__(self, parts: list[_HeldOut], table: Table) -> None:
         n, share, self.weights = len(table.labels), 1.0 / table.divisions, table.weights
         self.margins, self.probable = np.full(n, -1.0), np.zeros(n)
-        self.sharpness = _sharpness(parts) if parts else 1.0
+        scored = [(each.scores, each.own, each.weights) for each in parts]
+        self.sharpness = sharpness(scored) if scored else 1.0
         for rows, scores, own, _ in parts:
             each = np.arange(len(own))
             self.margins[rows] += share * (scores[each, own] + 1.0)
             self.probable[rows] += share * softmax(self.sharpness * scores)[each, own]
 
 
-def _sharpness(parts: list[_HeldOut]) -> float:
-    # Each label counts as wrong with a small probability, as one in this many might be. Without
-    # this, the optimum would be infinite where all are right.
-    doubt = 1.0 / (2.0 + sum(len(part.own) for part in parts))
+def sharpness(parts: list[tuple[Floats, Ints, Floats]]) -> float:
+    """Return the sharpness that maximises the likelihood of labels that were held out.
+
+    Each part has scores (n, labels), the column of the label of each row, and weights (n,). Each
+    label counts as wrong with a small probability, as one in this many might be: without this, the
+    optimum would be infinite where all are right.
+    """
+    doubt = 1.0 / (2.0 + sum(len(own) for _, own, _ in parts))
 
     def unlikely(log_sharpness: float) -> float:
         total = 0.0
-        for _, scores, own, weights in parts:
+        for scores, own, weights in parts:
             log_shares = np.log(np.maximum(softmax(np.exp(log_sharpness) * scores), 1e-300))
             right = log_shares[np.arange(len(own)), own]
             others = (log_shares.sum(axis=1) - right) / (scores.shape[1] - 1)

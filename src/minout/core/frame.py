@@ -40,13 +40,15 @@ class Schedule(NamedTuple):
     A refresh is due at a turnover (examples taught and forgotten so far), or when so many examples
     do not have the most frequent label. Settings were chosen last for so many examples, labels, and
     examples without the most frequent label; the next refresh chooses them if these have grown, or
-    from the turnover `choose_at` on. `prior_at` is by region: its examples at the next priors.
+    from the turnover `choose_at` on. `prior_at` is by region: its examples at the next priors. The
+    metric was made from the rows with serial numbers below `measured_at`.
     """
 
     refresh_at: tuple[int, int] = (2, 1)
     chosen_at: tuple[int, int, int] = (0, 0, 0)
     prior_at: tuple[int, ...] = ()
     choose_at: int = NEVER
+    measured_at: int = 0
 
     def refresh_due(self, settings: Settings, turnover: int, others: int) -> bool:
         """Return whether a refresh is due.
@@ -184,7 +186,7 @@ def divided(frame: Frame, rows: Rows, owner: Ints) -> tuple[list[int], list[Ints
 
 def _roots(geometry: Geometry) -> Callable[[Floats], Floats]:
     # A function that maps rows to coordinates in which distances are those of the metric.
-    origin, K, _ = geometry
+    origin, K = geometry[:2]
     if K.ndim == 1:
         root = np.sqrt(K)
         return lambda X: np.asarray((X - origin) * root)
@@ -218,8 +220,8 @@ def measured(frame: Frame, settings: Settings, rows: Rows, owner: Ints) -> Frame
             geometry = maths.metric(sums, n, columns=standardize, blocks=blocks)
     except np.linalg.LinAlgError as error:
         raise NotConverged("the metric cannot be computed") from error
-    images = Images(geometry)
-    return frame._replace(geometry=geometry, moments=moments, images=images)
+    images, schedule = Images(geometry), frame.schedule._replace(measured_at=moments.seen)
+    return Frame(choice, geometry, moments, schedule, images)
 
 
 def _allowed(shapes: tuple[Shape, ...], width: int) -> tuple[Shape, ...]:

@@ -82,7 +82,7 @@ def inspect(state: State) -> Inspection:
     names: list[Name] = [*regions.labels]
     if len(regions) > len(regions.names):
         names = [(label, regions.index(c)) for c, label in enumerate(regions.labels)]
-    (origin, K, precision), moments = frame.geometry, frame.moments
+    (origin, K, precision, _), moments = frame.geometry, frame.moments
     stored = state.examples.places()
     counts: Ints = state.examples.violations[stored]
     return Inspection(

@@ -7,7 +7,8 @@ import numpy as np
 
 from minout import kernels, maths
 from minout._typing import Floats, Id, Ints, Label
-from minout.core.left_out import doubt, left_out_margins, left_out_scores
+from minout.core.expected import doubt
+from minout.core.left_out import left_out_scores
 from minout.core.state import State
 
 LIKELY = 0.5  # from this probability on a label is likely to be wrong
@@ -116,7 +117,7 @@ class TrueLabels(NamedTuple):
 def left_out_probabilities(state: State) -> tuple[Ints, Floats]:
     """Return the places of all examples, ascending, and the label probabilities without them."""
     places = state.examples.places()
-    scores = left_out_scores(state, places, left_out_margins(state))
+    scores = left_out_scores(state, places)
     if scores.shape[1] == 1:
         return places, np.ones_like(scores)
     return places, maths.softmax(state.choice.sharpness * scores)
@@ -126,7 +127,7 @@ def left_out_probabilities(state: State) -> tuple[Ints, Floats]:
 def true_labels(state: State) -> TrueLabels:
     """Return what the noise model says of all labels; there must be an example."""
     places = state.examples.places()
-    scores = left_out_scores(state, places, left_out_margins(state))
+    scores = left_out_scores(state, places)
     names, given = sorted(state.regions.names), state.regions.order.owner
     labels = given[state.examples.regions[places]]
     if len(names) == 1:  # nothing speaks against it

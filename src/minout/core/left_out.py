@@ -1,162 +1,338 @@
-"""Margins and scores of stored examples at the separators made without them.
+"""Scores of stored examples, each without itself: it is left out of separators, metric and priors.
 
-The separators made without an example follow in closed form from those made with it
-(`maths/leave_one_out.py`), so nothing is solved again. Origin, metric, priors and settings stay
-those of all examples.
+The formulas are those of `maths/leave_one_out.py`; settings, regions and knots stay those of all
+examples. Equal rows leave together. With few examples per region one of each other region leaves,
+too: otherwise every label but the example's own would keep all of its examples, which is a
+disadvantage that a new row does not have.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from minout import kernels, maths
-from minout._typing import Floats, Ints
-from minout.core.pool import Pool, Problem
-from minout.core.regions import NO_PLACES, regions_of
+from minout._typing import Bools, Floats, Ints
+from minout.core.regions import NO_PLACES, pair_number
 from minout.core.state import State
+from minout.errors import NotConverged
 
-PAIRS = 64
-"""So many separators are one piece of work for a thread, or fewer: there are eight pieces."""
-BLOCK = 1_024  # the scores of so many rows are computed at a time
-ROWS_PER_FEATURE = 20
-"""With fewer, a metric or prior that was made with a row tells its label; see `doubt`."""
-
-
-def doubt(state: State) -> str:
-    """Return why estimates from left-out examples cannot be trusted; "" if they can.
-
-    Metric and priors are made with the example that is left out. With few examples for each
-    feature they fit it, and it seems easier to classify than a new row.
-    """
-    choice, examples, width = state.frame.choice, state.count, state.examples.width
-    if not (choice.whiten or choice.lda_prior) or examples >= ROWS_PER_FEATURE * width:
-        return ""
-    return (
-        f"With whiten or lda_prior an estimate needs {ROWS_PER_FEATURE} examples per feature, and "
-        f"there are {examples:,} examples of {width:,} features."
-    )
-
-
-class LeftOut(NamedTuple):
-    """Margins of support vectors at separators made without them, by place, ascending.
-
-    `others` are the regions that these separators separate them from.
-    """
-
-    places: Ints
-    others: Ints
-    margins: Floats
-
-    def only(self, which: Any) -> "LeftOut":
-        """Return some of the margins."""
-        return LeftOut(self.places[which], self.others[which], self.margins[which])
-
-
-NONE = LeftOut(NO_PLACES, NO_PLACES, np.empty(0))
-
-
-def left_out_margins(state: State) -> LeftOut:
-    """Return the margin of every support vector of every separator, without it."""
-    pairs = state.separators.stored()
-    size = min(PAIRS, len(pairs) // 8 + 1)
-    pieces = [pairs[i : i + size] for i in range(0, len(pairs), size)]
-    problem = state.problem()
-    pools = [state.separators.support_of(pair) for pair in pairs]
-    used = [pool.places[pool.alpha > 0.0] for pool in pools if pool.goes_by_alpha(problem)]
-    problem.images.of(problem.table, np.concatenate([NO_PLACES, *used]))
-
-    def of_pairs(piece: list[int]) -> list[LeftOut]:
-        return [_of_pair(state, problem, pair) for pair in piece]
-
-    found = [each for piece in kernels.in_threads(of_pairs, pieces) for each in piece]
-    return _joined([NONE, *found])
-
-
-def _joined(found: list[LeftOut]) -> LeftOut:
-    places, others, margins = (np.concatenate(each) for each in zip(*found, strict=True))
-    order = np.argsort(places, kind="stable")
-    return LeftOut(places[order], others[order], margins[order])
-
-
-def _of_pair(state: State, problem: Problem, pair: int) -> LeftOut:
-    # The separator does not depend on examples with α = 0 or outside of the pool, such as pending
-    # ones: they keep their margins.
-    (low, high), pool = regions_of(pair), state.separators.support_of(pair)
-    used = np.flatnonzero(pool.alpha > 0.0)
-    if not len(used):
-        return NONE
-    others = np.where(pool.signs[used] > 0.0, high, low)
-    return LeftOut(pool.places[used], others, _margins(problem, pool, used))
-
-
-def _margins(problem: Problem, pool: Pool, used: Ints) -> Floats:
-    places, alpha, lam = pool.places[used], pool.alpha[used], problem.lam
-    origin, _, precision = problem.geometry
-    Z, weights = problem.table[places] - origin, problem.weights[places]
-    if not pool.goes_by_alpha(problem):
-        assert precision is not None
-        return maths.margins_left_out_by_w(Z, precision, alpha, lam, weights)
-    images, which = problem.images.of(problem.table, places)  # all are known
-    return maths.margins_left_out(images[which] @ Z.T, alpha, lam, weights)
+BLOCK = 512  # so many examples are left out at a time
+FEW = 128
+"""With at most so many candidates a separator is solved again, and others leave with an example."""
+NEAR = 2.0
+"""Rows with a margin below this are candidates: they may become support vectors without others."""
+PAIR = 2_048  # candidates are searched in pairs of at most so many rows
+CACHED = 2**25  # images of all rows are kept if these have at most so many numbers
 
 
 @kernels.one_blas_thread()
-def left_out_scores(state: State, places: Ints, left_out: LeftOut) -> Floats:
-    """Return the scores of examples, at ascending places, for each label, without them.
+def left_out_scores(state: State, places: Ints) -> Floats:
+    """Return the scores of examples at some places for each label, each without itself.
 
-    `left_out` are the margins of all support vectors. The scores (n, labels) are in the order of
-    the labels. The only example of a label keeps its scores: without it there is no such label.
-    With a single label, all scores are infinite.
+    The scores (n, labels) are in the order of the labels. An example that is all of its label
+    keeps its scores: without it there is no such label. With a single label they are infinite.
     """
-    left_out = _joined([left_out, *_without_their_regions(state)])
+    common = _Common(state)
+    digests, own = state.examples.digests[places], state.examples.regions[places]
+    order = np.lexsort((digests, own))
+    parts = np.split(order, np.flatnonzero(np.diff(own[order])) + 1)
     scores = np.empty((len(places), len(state.regions.names)))
-    for start in range(0, len(places), BLOCK):
-        rows = slice(start, start + BLOCK)
-        scores[rows] = _scores(state, places[rows], left_out)
+
+    def compute(part: Ints) -> None:
+        region = _Region(common, int(own[part[0]]))
+        for start in range(0, len(part), BLOCK):
+            rows = part[start : start + BLOCK]
+            scores[rows] = state.label_scores(region.scores(places[rows]))
+
+    kernels.in_threads(compute, [part for part in parts if len(part)])
     return scores
 
 
-def _without_their_regions(state: State) -> list[LeftOut]:
-    # The only example of a region takes the region with it, if its label has others; the only one
-    # of its label keeps what it has.
-    found, regions, owner = [], state.regions, state.regions.order.owner
-    for c, members in enumerate(regions.members):
-        if members.count == 1 and len(regions.of(regions.labels[c])) > 1:
-            others = np.flatnonzero(owner != owner[c])
-            places = np.full(len(others), members.places[0])
-            found.append(LeftOut(places, others, np.full(len(others), -np.inf)))
-    return found
+def lowest(state: State, most: int) -> Ints:
+    """Return the places of at most so many examples: those with the lowest digests, in order."""
+    places, examples = state.examples.places(), state.examples
+    keys = examples.weights[places], examples.regions[places], examples.digests[places]
+    return places[np.lexsort(keys)[:most]]
 
 
-def _scores(state: State, places: Ints, left_out: LeftOut) -> Floats:
-    # Without an example its margins are lower, so its own region's score is the lower of the two;
-    # a region on the other side may get a higher score if that margin decided it.
-    mine = left_out.only(np.isin(left_out.places, places))
-    row, own = np.searchsorted(places, mine.places), state.examples.regions[places]
-    X, regions = state.examples.table[places], state.regions
-    scores = state.region_scores(X)
-    alone = np.array([regions.size(regions.labels[c]) == 1 for c in own.tolist()], dtype=np.bool_)
-    kept = ~alone[row]
-    row, mine = row[kept], mine.only(kept)
-    np.minimum.at(scores, (row, own[row]), mine.margins)
-    for other in np.unique(mine.others).tolist():
-        of_other = mine.others == other
-        rows, margins = row[of_other], mine.margins[of_other]
-        theirs, entry = _margins_in(state, X[rows], other), (np.arange(len(rows)), own[rows])
-        theirs[entry] = np.maximum(theirs[entry], -margins)
-        np.maximum.at(scores[:, other], rows, theirs.min(axis=1))
-    return state.label_scores(scores)
+def alone(state: State) -> Ints:
+    """Return the numbers of the labels whose examples are all equal."""
+    places, owner = state.examples.places(), state.regions.order.owner
+    rows = state.examples.digests[places], owner[state.examples.regions[places]]
+    labels = np.unique(np.rec.fromarrays(rows))["f1"]
+    return np.flatnonzero(np.bincount(labels) == 1)
 
 
-def _margins_in(state: State, X: Floats, c: int) -> Floats:
-    # The margins that rows (n, d) would have in region c: (n, regions), inf within its label.
-    separators, owner = state.separators, state.regions.order.owner
-    if separators.has_far:
-        return np.array([state.margins(x, c) for x in X])
-    out, others = np.full((len(X), len(owner)), np.inf), np.flatnonzero(owner != owner[c])
-    low, high = np.minimum(others, c), np.maximum(others, c)
-    pairs, sides = high * (high - 1) // 2 + low, np.where(c == low, 1.0, -1.0)
-    rows = separators.at[pairs]
-    values = (X - state.frame.geometry.origin) @ separators.W[rows].T + separators.b[rows]
-    out[:, others] = sides * values
-    return out
+class _Common:
+    """What the regions of a state have in common; the rows are less the origin."""
+
+    def __init__(self, state: State) -> None:
+        self.state, self.problem = state, state.problem()
+        self.owner, self.scores = state.regions.order.owner, state.separators.scores
+        self.members = [each.places for each in state.regions.members]
+        stored, examples = state.examples.places(), state.examples
+        _, number = np.unique(examples.digests[stored], return_inverse=True)
+        self.groups = np.full(examples.end, -1, dtype=np.int64)
+        self.groups[stored] = number
+        sums = state.frame.moments.by_label(self.owner)
+        self.label_means, self.label_weights = sums.means() - self.origin, sums.counts
+        self.label_images = self.times_K(self.label_means)
+        self.images = None
+        if len(stored) * examples.width <= CACHED:
+            self.images = np.empty((examples.end, examples.width))
+            self.images[stored] = self.times_K(self.rows(stored))
+        else:
+            pools = [record.pool for record in state.separators.records.values()]
+            used = [pool.places[pool.alpha > 0.0] for pool in pools]
+            self.problem.images.of(self.problem.table, np.concatenate([NO_PLACES, *used]))
+        self.firsts = [self._firsts(c) for c in range(len(self.owner))]
+
+    @property
+    def origin(self) -> Floats:
+        return self.state.frame.geometry.origin
+
+    def rows(self, places: Ints) -> Floats:
+        """Return rows less the origin."""
+        return self.state.examples.table[places].astype(np.float64) - self.origin
+
+    def times_K(self, Z: Floats) -> Floats:
+        """Return the images of rows less the origin."""
+        K = self.state.frame.geometry.K
+        return Z * K if K.ndim == 1 else Z @ K
+
+    def images_of(self, places: Ints) -> Floats:
+        """Return the images of rows at some places."""
+        return self.times_K(self.rows(places)) if self.images is None else self.images[places]
+
+    def images_of_support(self, places: Ints) -> Floats:
+        """Return the images of support vectors."""
+        if self.images is not None:
+            return self.images[places]
+        pictures, which = self.problem.images.of(self.problem.table, places)
+        return pictures[which]
+
+    def _firsts(self, c: int) -> Ints:
+        # One place of each set of equal rows of a region, in the order of their digests.
+        places = self.members[c]
+        return places[np.unique(self.groups[places], return_index=True)[1]]
+
+    def weight_of_equals(self, places: Ints, among: Ints) -> Floats:
+        """Return for each place the weight of the rows at places `among` that equal it."""
+        weights = self.state.examples.weights[among]
+        total = np.bincount(self.groups[among], weights, int(self.groups.max()) + 1)
+        return np.asarray(total[self.groups[places]])
+
+
+class _Leaving(NamedTuple):
+    """Examples (n,) of one region that are left out: rows, their images, and what changes."""
+
+    places: Ints
+    Z: Floats
+    images: Floats
+    removed: maths.Removal
+
+    def only(self, which: Bools) -> "_Leaving":
+        """Return some of them."""
+        removed = maths.Removal(*(each[which] for each in self.removed))
+        return _Leaving(self.places[which], self.Z[which], self.images[which], removed)
+
+
+class _Side(NamedTuple):
+    """The separator of a region against another one, q, with its side positive.
+
+    `candidates` are as in the kernel, `places` theirs, with those of F first. It is solved again if
+    `is_small`. The shared points are the means of both regions and of the label: rows `points`
+    (3, d), images, and inner products.
+    """
+
+    q: int
+    places: Ints
+    candidates: kernels.Candidates
+    is_small: bool
+    points: Floats
+    images: Floats
+    inner: Floats
+
+
+class _Region:
+    """One region and its separators, to leave its examples out."""
+
+    def __init__(self, common: _Common, c: int) -> None:
+        self.common, self.c = common, c
+        owner, state = common.owner, common.state
+        self.label = int(owner[c])
+        self.others = np.flatnonzero(owner != self.label)
+        self.kept = np.delete(np.arange(len(owner)), c)
+        self.separators = state.separators.only(self.kept.tolist())
+        self._sides: dict[int, _Side] = {}
+
+    def scores(self, places: Ints) -> Floats:
+        """Return the scores of some of its examples for each region, without them."""
+        state, firsts = self.common.state, self.common.firsts[self.c]
+        if len(firsts) == 1 and len(state.regions.of(state.regions.labels[self.c])) == 1:
+            return state.region_scores(state.examples.table[places])
+        scores = self._scores_of_others(places)
+        if len(firsts) == 1:
+            return scores  # the region leaves with it
+        leaving = self._leaving(places)
+        values = np.column_stack([self._values(leaving, q) for q in self.others.tolist()])
+        scores[:, self.others] = np.minimum(scores[:, self.others], -values)
+        scores[:, self.c] = values.min(axis=1)
+        return scores
+
+    def _scores_of_others(self, places: Ints) -> Floats:
+        # The scores of the other regions as if this one were not there, and its own as -inf.
+        state, kept, separators = self.common.state, self.kept, self.separators
+        X, origin, owner = state.examples.table[places], self.common.origin, self.common.owner[kept]
+        out, scores = np.full((len(X), len(kept)), np.inf), np.full((len(X), len(kept) + 1), -np.inf)
+        if separators.has_far:
+            far = separators.for_kernels(state.frame.images, owner)
+            kernels.far_scores(far, X, origin, state.lengths(X), out)
+        else:
+            W, b, at = separators.W, separators.b, separators.at
+            kernels.scores(W, b, at, X, origin, owner, out)
+        scores[:, kept] = out
+        return scores
+
+    def _leaving(self, places: Ints) -> _Leaving:
+        common, frame = self.common, self.common.state.frame
+        Z, images, label = common.rows(places), common.images_of(places), self.label
+        mine = np.concatenate([common.members[r] for r in np.flatnonzero(common.owner == label)])
+        weights = common.weight_of_equals(places, mine)
+        U, picture = Z - common.label_means[label], images - common.label_images[label]
+        is_in = common.state.examples.serials[places] < frame.schedule.measured_at
+        share = np.where(is_in, frame.geometry.share, 0.0)
+        total, count = common.label_weights[label], common.scores.counts[self.c]
+        leverage = np.einsum("ij,ij->i", U, picture)
+        return _Leaving(
+            places, Z, images, maths.removal(weights, total, count, leverage, share)
+        )
+
+    def _values(self, leaving: _Leaving, q: int) -> Floats:
+        # The values of the separator against region q.
+        common, pair = self.common, pair_number(self.c, q)
+        side = self._sides.get(q) or self._side(q)
+        self._sides[q] = side
+        partners = self._partners(leaving.places, q) if side.is_small else None
+        scale = float(common.scores.scale[pair])
+        moves = leaving.removed.gain > 0.0 if not scale else np.ones(len(leaving.Z), dtype=bool)
+        used = common.groups[side.places[: len(side.candidates.inverse)]]
+        moves |= np.isin(common.groups[leaving.places], used)
+        if partners is not None:
+            moves |= np.isin(common.groups[partners], used) & (partners >= 0)
+        out = np.empty(len(moves))
+        if not moves.all():
+            w, b = common.state.weights(pair)
+            out[~moves] = (leaving.Z[~moves] @ w + b) * (1.0 if self.c < q else -1.0)
+        if moves.any():
+            some = None if partners is None else partners[moves]
+            out[moves] = self._left_out(side, leaving.only(moves), some)
+        return out
+
+    def _partners(self, places: Ints, q: int) -> Ints | None:
+        # The k-th row of region q leaves with the k-th row of this one; -1 stands for none.
+        groups, mine, theirs = self.common.groups, *(self.common.firsts[c] for c in (self.c, q))
+        if len(theirs) < 2 or max(len(mine), len(theirs)) > FEW:
+            return None
+        rank = np.searchsorted(groups[mine], groups[places])
+        return np.where(rank < len(theirs), theirs[np.minimum(rank, len(theirs) - 1)], -1)
+
+    def _side(self, q: int) -> _Side:
+        common, both = self.common, [self.c, q]
+        pool = common.state.separators.support_of(pair_number(self.c, q))
+        used = pool.alpha > 0.0
+        places, alpha = pool.places[used], pool.alpha[used]
+        more, is_small = self._more(q, places)
+        by_w = not (is_small or pool.goes_by_alpha(common.problem))
+        places = np.concatenate([places, more])
+        regions = common.state.examples.regions[places]
+        signs = np.where(regions == self.c, 1.0, -1.0)
+        weights = common.state.examples.weights[places]
+        products = inverse = np.empty((0, 0))
+        if not by_w:
+            Z, f = common.rows(places), len(alpha)
+            products = common.images_of_support(places) @ Z.T
+            lam = common.problem.lam / weights[:f]
+            inverse = maths.inverse(products[:f, :f] + 1.0, lam)
+        candidates = kernels.Candidates(
+            products if is_small else np.empty((0, 0)),
+            signs,
+            weights,
+            np.concatenate([alpha, np.zeros(len(more))]),
+            common.groups[places],
+            inverse,
+        )
+        points = np.vstack([common.scores.means[both], common.label_means[self.label]])
+        images = np.vstack([common.scores.V[both], common.label_images[self.label]])
+        return _Side(q, places, candidates, is_small, points, images, images @ points.T)
+
+    def _more(self, q: int, places: Ints) -> tuple[Ints, bool]:
+        # Rows outside of F that may come into it, and whether there are few candidates.
+        common = self.common
+        both = np.concatenate([common.members[c] for c in (min(self.c, q), max(self.c, q))])
+        if common.images is None or len(both) > PAIR or len(places) > FEW:
+            return NO_PLACES, False
+        w, b = common.state.weights(pair_number(self.c, q))
+        signs = np.where(common.state.examples.regions[both] == min(self.c, q), 1.0, -1.0)
+        near = both[signs * (common.rows(both) @ w + b) < NEAR]
+        more = near[~np.isin(near, places)]
+        is_small = len(more) + len(places) <= FEW
+        return (more, True) if is_small else (NO_PLACES, False)
+
+    def _left_out(self, side: _Side, leaving: _Leaving, partners: Ints | None) -> Floats:
+        common, candidates = self.common, side.candidates
+        prior, with_P = self._prior(side, leaving, partners)
+        f, Z = len(candidates.inverse), common.rows(side.places)
+        if not f and len(side.places):
+            return self._by_w(side, leaving, prior)
+        H, with_points = leaving.images @ Z.T, side.images @ Z.T
+        at = prior.coef[:, 2:] @ with_points + prior.coef[:, :1] * H + prior.b[:, None]
+        if partners is not None:
+            at += prior.coef[:, 1:2] * (common.images_of(partners) @ Z.T)
+        h, (qz, own) = H - with_points[2], with_P
+        groups = np.column_stack([common.groups[leaving.places], np.full(len(H), -1)])
+        if partners is not None:
+            groups[:, 1] = np.where(partners >= 0, common.groups[partners], -1)
+        solved = (candidates.signs[:f] - at[:, :f]) @ candidates.inverse
+        turned = h[:, :f] @ candidates.inverse
+        gain, out = leaving.removed.gain, np.empty(len(H))
+        gone = kernels.Leaving(groups, H, h, qz, gain, at, own, solved, turned)
+        if not kernels.values_left_out(candidates, gone, common.problem.lam, out):
+            raise NotConverged("a separator did not settle")
+        return out
+
+    def _prior(
+        self, side: _Side, leaving: _Leaving, partners: Ints | None
+    ) -> tuple[maths.PriorLeftOut, tuple[Floats, Floats]]:
+        # The priors without the examples; and q'z and the prior at the examples themselves.
+        common, removed, scores = self.common, leaving.removed, self.common.scores
+        points, n = side.points, len(leaving.Z)
+        gram, pi = np.empty((n, 5, 5)), np.zeros(n)
+        gram[:, 2:, 2:] = side.inner
+        gram[:, 0, 0] = np.einsum("nd,nd->n", leaving.images, leaving.Z)
+        gram[:, 0, 2:] = gram[:, 2:, 0] = leaving.images @ points.T
+        if partners is None:
+            gram[:, 1], gram[:, :, 1] = gram[:, 0], gram[:, :, 0]
+            gram[:, 1, 1] = gram[:, 0, 0]
+        else:
+            P, images = common.rows(partners), common.images_of(partners)
+            each = common.weight_of_equals(partners, common.members[side.q])
+            pi = np.where(partners >= 0, maths.moved(each, scores.counts[side.q]), 0.0)
+            gram[:, 1, 1] = np.einsum("nd,nd->n", images, P)
+            gram[:, 0, 1] = gram[:, 1, 0] = np.einsum("nd,nd->n", leaving.images, P)
+            gram[:, 1, 2:] = gram[:, 2:, 1] = images @ points.T
+        strength, noise = scores.strength(self.c, side.q)
+        prior = maths.prior_left_out(gram, removed, pi, strength, noise)
+        own = np.einsum("na,na->n", prior.coef, gram[:, :, 0]) + prior.b
+        return prior, (gram[:, 0, 0] - gram[:, 0, 4], own)
+
+    def _by_w(self, side: _Side, leaving: _Leaving, prior: maths.PriorLeftOut) -> Floats:
+        common, problem = self.common, self.common.problem
+        signs, weights, groups = side.candidates[1], side.candidates[2], side.candidates[4]
+        size = int(common.groups.max()) + 1
+        mine = common.groups[leaving.places]
+        own = [np.bincount(groups, each, size)[mine] for each in (weights, weights * signs)]
+        precision, rows = problem.geometry.precision, (common.rows(side.places), signs, weights)
+        assert precision is not None
+        args = (own[0], own[1]), precision, problem.lam, prior, side.points, leaving.removed
+        return maths.values_by_w(leaving.Z, rows, *args)

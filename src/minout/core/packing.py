@@ -116,6 +116,7 @@ def shared(state: State, part: str) -> Arrays:
         arrays = {"origin": geometry.origin, **_half("K", geometry.K)}
         if geometry.precision is not None:
             arrays |= _half("precision", geometry.precision)
+        arrays["share"] = np.array([geometry.share])
     elif part == "hats":
         expansion = state.examples.expansion._asdict()
         if len(expansion["of"]):
@@ -340,7 +341,8 @@ def _frame(known: Frame, about: Any, parts: Mapping[str, Arrays], examples: Exam
         K = _whole("K", parts["metric"], d)
         assert K is not None
         precision = _whole("precision", parts["metric"], d)
-        geometry = Geometry(parts["metric"]["origin"], K, precision)
+        share = float(parts["metric"]["share"][0])
+        geometry = Geometry(parts["metric"]["origin"], K, precision, share)
     if geometry is not known.geometry:
         images = Images(geometry)
     at = about["schedule"]

@@ -14,7 +14,13 @@ import numpy as np
 
 from minout import maths
 from minout._typing import Bools, Floats, Ints
-from minout.core.regions import pair_count, pair_numbers, regions_of, regions_of_all
+from minout.core.regions import (
+    pair_count,
+    pair_number,
+    pair_numbers,
+    regions_of,
+    regions_of_all,
+)
 from minout.errors import NotConverged
 from minout.maths import NOISE, Geometry, Prior
 
@@ -146,6 +152,17 @@ class ClassScores(NamedTuple):
         squares = self.squares if self.near[pair] else 2.0 * self.halves
         half = (squares[low] - squares[high]) / 2.0
         return Prior((self.V[low] - self.V[high]) * scale, float(-half * scale))
+
+    def strength(self, r: int, q: int) -> tuple[float, float]:
+        """Return the prior of a pair at the mean of r, where that of q has minus it, and its noise.
+
+        The noise is subtracted from half the difference of the squared lengths of the means.
+        """
+        pair, (a, b) = pair_number(r, q), self.means[[r, q]]
+        apart = float((self.V[r] - self.V[q]) @ (a - b))
+        each = 0.0 if self.near[pair] else self.within / 2.0
+        noise = each / self.counts[r] - each / self.counts[q] if each else 0.0
+        return float(self.scale[pair]) * apart / 2.0, float(noise)
 
     def only(self, kept: list[int]) -> "ClassScores":
         """Return those of some regions, numbered again from 0."""

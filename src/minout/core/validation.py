@@ -33,7 +33,7 @@ LARGEST = {np.dtype(np.float64): 1e100, np.dtype(np.float32): 1e15}
 """The largest absolute value of a number in a row."""
 NAMES: dict[str, frozenset[str]] = {
     "sums": frozenset({"shift", "counts", "rows", "squares"}),
-    "metric": frozenset({"origin", "K", "K.lower", "precision", "precision.lower"}),
+    "metric": frozenset({"origin", "K", "K.lower", "precision", "precision.lower", "share"}),
     "hats": frozenset(
         {"of", "left", "middle", "right", "height", "missing.fill", "missing.of", "missing.mark"}
     ),
@@ -84,7 +84,7 @@ def check_about(about: Any) -> None:
     _settings(about["settings"], about["choice"])
     expect(max(Counter(labels).values(), default=1) <= about["choice"]["regions"], "labels")
     expect(set(schedule) == set(Schedule._fields), "schedule")
-    counts = [schedule["choose_at"]]
+    counts = [schedule["choose_at"], schedule["measured_at"]]
     counts += [about.get(name) for name in ("next_id", "next_key", "seen", "taught")]
     for name, length in (("refresh_at", 2), ("chosen_at", 3), ("prior_at", len(labels))):
         numbers = schedule[name]
@@ -211,6 +211,7 @@ def check_shared(
     if "metric" in parts:
         _array(parts["metric"], "origin", REAL, (d,))
         _metric(parts["metric"], "K", d)
+        expect(bool((_array(parts["metric"], "share", REAL, (1,)) >= 0.0).all()), "share")
         if {"precision", "precision.lower"} & set(parts["metric"]):
             _metric(parts["metric"], "precision", d)
     if "scores" in parts:

@@ -37,11 +37,12 @@ def widened(state: State, count: int) -> State:
     expansion = examples.expansion
     if len(expansion.fill):
         expansion = expansion._replace(fill=insert(expansion.fill))
-    weight, (origin, K, precision) = _weight(frame.geometry), frame.geometry
+    weight, (origin, K, precision, share) = _weight(frame.geometry), frame.geometry
     geometry = Geometry(
         insert(origin),
         _bordered(K, at, count, weight),
         None if precision is None else _bordered(precision, at, count, 1.0 / weight),
+        share,
     )
     moments = frame.moments
     scatter = moments.scatter

@@ -10,6 +10,7 @@ from minout.kernels.far import (
     pair_values,
 )
 from minout.kernels.grams import combine, gram
+from minout.kernels.left_out import Candidates, Leaving, values_left_out
 from minout.kernels.margins import activations, region_margins, scores
 from minout.kernels.newton import Factor, drop_members, empty_factor, newton
 from minout.kernels.pairs import ClassPriors, Divided, Products, pair_scores

@@ -28,6 +28,14 @@ from minout.maths.geometry import (
 )
 from minout.maths.interference import interfered, partition
 from minout.maths.label_noise import LabelNoise, label_noise, softmax
-from minout.maths.leave_one_out import margins_left_out, margins_left_out_by_w
+from minout.maths.leave_one_out import (
+    PriorLeftOut,
+    Removal,
+    inverse,
+    moved,
+    prior_left_out,
+    removal,
+    values_by_w,
+)
 from minout.maths.projection import ENTRIES, SparseRows
 from minout.maths.separator import margins, separator

@@ -46,12 +46,14 @@ class Geometry(NamedTuple):
     """The origin (d,) and the metric: the inner product is x'K x.
 
     K (d, d), or (d,) for a diagonal, is scaled so that the mean of (x - origin)'K(x - origin) is 1.
-    precision, of the same shape, is its inverse; None where it was not needed.
+    precision, of the same shape, is its inverse; None where it was not needed. `share` is what K⁻¹
+    contains of the scatter within classes; 0 if that is not part of K.
     """
 
     origin: Floats
     K: Floats
     precision: Floats | None
+    share: float = 0.0
 
 
 class Prior(NamedTuple):
@@ -92,7 +94,8 @@ def metric(moments: Moments, distinct: int, *, columns: bool, blocks: Blocks = (
         weights = column_weights(squares - mean**2, squares, origin, blocks)
     within = (moments.sums / -moments.counts[:, None]).T @ moments.sums
     within += moments.scatter
-    within /= _degrees(moments, distinct)
+    freedom = _degrees(moments, distinct)
+    within /= freedom
     D, trace = np.sqrt(weights), float(weights @ within.diagonal())
     if not trace > TINY + NOISE * float(weights @ squares):
         return plain(moments, columns=columns, blocks=blocks)
@@ -109,7 +112,7 @@ def metric(moments: Moments, distinct: int, *, columns: bool, blocks: Blocks = (
     K /= scale
     precision *= scale / D
     precision /= D[:, None]
-    return Geometry(origin, _mirrored(K), _mirrored(precision))
+    return Geometry(origin, _mirrored(K), _mirrored(precision), scale / freedom)
 
 
 def metric_of_few(
@@ -146,7 +149,7 @@ def metric_of_few(
     K = (D[:, None] * (np.eye(d) - (K + K.T) / 2) * D) / ridge
     centred = Z - mean
     scale = _or_one(float((each * (centred @ K) * centred).sum() / n))
-    return Geometry(origin, _mirrored(K / scale), None)
+    return Geometry(origin, _mirrored(K / scale), None, scale / freedom)
 
 
 def images(geometry: Geometry, X: Floats) -> Floats:
