@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from minout import kernels, maths
+from minout import maths
 from minout._typing import Floats, Id, Ints, Label
 from minout.core.expected import doubt
-from minout.core.left_out import left_out_scores
+from minout.core.left_out import left_out_scores, lowest
 from minout.core.state import State
 
 LIKELY = 0.5  # from this probability on a label is likely to be wrong
@@ -93,7 +93,7 @@ class Suspect(NamedTuple):
 class TrueLabels(NamedTuple):
     """The probability of each label to be the true one, of all examples.
 
-    `places` (n,) ascend; `given` (n,) are the numbers of their labels in `names`, sorted.
+    `places` (n,) are in the order of their digests; `given` (n,) are the numbers of their labels in `names`, sorted.
     """
 
     places: Ints
@@ -123,10 +123,9 @@ def left_out_probabilities(state: State) -> tuple[Ints, Floats]:
     return places, maths.softmax(state.choice.sharpness * scores)
 
 
-@kernels.one_blas_thread()
 def true_labels(state: State) -> TrueLabels:
     """Return what the noise model says of all labels; there must be an example."""
-    places = state.examples.places()
+    places = lowest(state, state.count)
     scores = left_out_scores(state, places)
     names, given = sorted(state.regions.names), state.regions.order.owner
     labels = given[state.examples.regions[places]]
@@ -146,7 +145,8 @@ def label_probabilities(state: State) -> tuple[Ints, Floats]:
         places = state.examples.places()
         return places, np.full((len(places), len(state.labels)), np.nan)
     found = true_labels(state)
-    return found.places, found.noise.posterior
+    order = np.argsort(found.places)
+    return found.places[order], found.noise.posterior[order]
 
 
 def label_errors(state: State) -> LabelErrors:

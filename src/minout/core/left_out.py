@@ -80,7 +80,8 @@ class _Common:
         self.images = None
         if len(stored) * examples.width <= CACHED:
             self.images = np.empty((examples.end, examples.width))
-            self.images[stored] = self.times_K(self.rows(stored))
+            in_order = stored[np.argsort(number, kind="stable")]
+            self.images[in_order] = self.times_K(self.rows(in_order))
         else:
             pools = [record.pool for record in state.separators.records.values()]
             used = [pool.places[pool.alpha > 0.0] for pool in pools]
@@ -141,7 +142,7 @@ class _Side(NamedTuple):
     """The separator of a region against another one, q, with its side positive.
 
     `candidates` are as in the kernel, `places` theirs, with those of F first. It is solved again if
-    `is_small`. The shared points are the means of both regions and of the label: rows `points`
+    `is_small`; it is solved for w if `by_w`. The shared points are the means of both regions and of the label: rows `points`
     (3, d), images, and inner products.
     """
 
@@ -149,9 +150,15 @@ class _Side(NamedTuple):
     places: Ints
     candidates: kernels.Candidates
     is_small: bool
+    by_w: bool
     points: Floats
     images: Floats
     inner: Floats
+
+    @property
+    def size(self) -> int:
+        """The number of rows in F."""
+        return len(self.places) if self.by_w else len(self.candidates.inverse)
 
 
 class _Region:
@@ -216,7 +223,7 @@ class _Region:
         partners = self._partners(leaving.places, q) if side.is_small else None
         scale = float(common.scores.scale[pair])
         moves = leaving.removed.gain > 0.0 if not scale else np.ones(len(leaving.Z), dtype=bool)
-        used = common.groups[side.places[: len(side.candidates.inverse)]]
+        used = common.groups[side.places[: side.size]]
         moves |= np.isin(common.groups[leaving.places], used)
         if partners is not None:
             moves |= np.isin(common.groups[partners], used) & (partners >= 0)
@@ -264,7 +271,7 @@ class _Region:
         )
         points = np.vstack([common.scores.means[both], common.label_means[self.label]])
         images = np.vstack([common.scores.V[both], common.label_images[self.label]])
-        return _Side(q, places, candidates, is_small, points, images, images @ points.T)
+        return _Side(q, places, candidates, is_small, by_w, points, images, images @ points.T)
 
     def _more(self, q: int, places: Ints) -> tuple[Ints, bool]:
         # Rows outside of F that may come into it, and whether there are few candidates.
@@ -276,14 +283,15 @@ class _Region:
         signs = np.where(common.state.examples.regions[both] == min(self.c, q), 1.0, -1.0)
         near = both[signs * (common.rows(both) @ w + b) < NEAR]
         more = near[~np.isin(near, places)]
+        more = more[np.argsort(common.groups[more], kind="stable")]
         is_small = len(more) + len(places) <= FEW
         return (more, True) if is_small else (NO_PLACES, False)
 
     def _left_out(self, side: _Side, leaving: _Leaving, partners: Ints | None) -> Floats:
         common, candidates = self.common, side.candidates
         prior, with_P = self._prior(side, leaving, partners)
-        f, Z = len(candidates.inverse), common.rows(side.places)
-        if not f and len(side.places):
+        f, Z = side.size, common.rows(side.places)
+        if side.by_w:
             return self._by_w(side, leaving, prior)
         H, with_points = leaving.images @ Z.T, side.images @ Z.T
         at = prior.coef[:, 2:] @ with_points + prior.coef[:, :1] * H + prior.b[:, None]

@@ -100,6 +100,8 @@ def inverse(products: Floats, ridge: Floats) -> Floats:
     Where the diagonal is lost in rounding there is no Cholesky factor; but no eigenvalue is below
     the least of it.
     """
+    if not len(ridge):
+        return np.empty((0, 0))
     M = products + np.diag(ridge)
     factor, failed = dpotrf(M, lower=1)
     if not failed:
