@@ -8,7 +8,18 @@ from benchmarks.measuring import Options, print_tables
 
 NAMES = (
     *("stream", "exact", "tables", "messy", "text", "few", "many", "overlap"),
-    *("labels", "expected", "drift", "window", "memory", "core", "store", "commands", "paper"),
+    *(
+        "labels",
+        "expected",
+        "probabilities",
+        "drift",
+        "window",
+        "memory",
+        "core",
+        "store",
+        "commands",
+        "paper",
+    ),
 )
 
 

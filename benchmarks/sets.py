@@ -18,6 +18,7 @@ from benchmarks.data import Array, Split, embeddings, images, per_class, scatter
 from benchmarks.measuring import Options
 from benchmarks.messy import drawn_table
 from benchmarks.text import PACKAGES, SMALL_PACKAGES, docstrings, mails
+from minout import MinoutClassifier
 
 FEWEST = 5
 """Labels with fewer rows are left out."""
@@ -55,6 +56,11 @@ def chosen(use: str, *kinds: str) -> list[str]:
     return [name for name, one in SETS.items() if one.use == use and one.kind in (kinds or KINDS)]
 
 
+def classifier(X: Rows) -> MinoutClassifier:
+    """Return a model for rows like these, with default settings."""
+    return MinoutClassifier(features="text") if isinstance(X, list) else MinoutClassifier()
+
+
 def take(X: Rows, rows: Iterable[int]) -> Rows:
     """Return some rows by their numbers."""
     if isinstance(X, pd.DataFrame):
@@ -68,12 +74,9 @@ def drawn(data: Labelled, each: int, seed: int) -> Split:
     Of a label three quarters of its rows are learned at most. Both are in random order.
     """
     (X, y), rng = data, np.random.default_rng(seed)
-    learn = [
-        per_class(y[of], min(each, len(of) * 3 // 4), rng)
-        for of in (np.flatnonzero(y == label) for label in np.unique(y))
-    ]
-    members = [np.flatnonzero(y == label) for label in np.unique(y)]
-    rows = rng.permutation(np.concatenate([of[n] for of, n in zip(members, learn, strict=True)]))
+    members = [rng.permutation(np.flatnonzero(y == label)) for label in np.unique(y)]
+    learn = [of[: min(each, len(of) * 3 // 4)] for of in members]
+    rows = rng.permutation(np.concatenate(learn))
     rest = rng.permutation(np.setdiff1d(np.arange(len(y)), rows))[:TESTED]
     return Split(take(X, rows), y[rows], take(X, rest), y[rest])
 
@@ -231,6 +234,7 @@ SETS: dict[str, Set] = {
     "scattering": Set("images", REPORT, _images(scattering), fetched=False),
     "drawn vectors": Set("embeddings", REPORT, _drawn_vectors, fetched=False),
     "fortune vectors": Set("embeddings", REPORT, _vectors(_fortunes)),
+    "emoji vectors": Set("embeddings", REPORT, _vectors(_emoji)),
     "chat vectors": Set("embeddings", DEVELOPMENT, _vectors(_chat)),
     "mails": Set("text", REPORT, _mails),
     "packages": Set("text", REPORT, _packages),
