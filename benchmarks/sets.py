@@ -20,10 +20,8 @@ from benchmarks.messy import drawn_table
 from benchmarks.text import PACKAGES, SMALL_PACKAGES, docstrings, mails
 from minout import MinoutClassifier
 
-FEWEST = 5
-"""Labels with fewer rows are left out."""
-MOST = 200
-"""Rows of a label of sets that are much larger than 10,000."""
+FEWEST = 5  # labels with fewer rows are left out
+MOST = 200  # rows of a label, of sets that are much larger than 10,000
 TESTED = 3_000
 Rows = Any
 """An array (n, d), a list of n strings, or a data frame."""
@@ -45,8 +43,7 @@ def load(name: str, folder: Path | None = None) -> Labelled:
     if one.fetched and folder is None:
         raise SystemExit(f"{name} needs --data FOLDER, filled by `python -m benchmarks.fetch`.")
     X, y = one.read(folder or Path())
-    labels = np.asarray(y)
-    names, number, count = np.unique(labels, return_inverse=True, return_counts=True)
+    names, number, count = np.unique(y, return_inverse=True, return_counts=True)
     enough = np.flatnonzero(count[number] >= FEWEST)
     return take(X, enough), names[number[enough]]
 
@@ -84,8 +81,8 @@ def drawn(data: Labelled, each: int, seed: int) -> Split:
 def weights_to_test(split: Split) -> Array:
     """Return the weights (n,) of test rows with which labels have the shares of those learned.
 
-    They add up to 1. Where few rows of each label are learned, the shares are not those of the set,
-    and accuracy on it would be another number than the one that can be expected.
+    They add up to 1. Without them accuracy would be that of other shares than those learned, which
+    no estimate from the rows learned can know.
     """
     known, count = np.unique(split.labels, return_counts=True)
     tested = np.array([np.count_nonzero(split.test_labels == label) for label in known])
@@ -135,9 +132,8 @@ def _few(pairs: list[Any]) -> tuple[list[str], list[str]]:
 
 
 def _fortunes(folder: Path) -> Labelled:
-    files = sorted((folder / "fortunes/usr/share/games/fortunes").iterdir())
     texts: dict[str, str] = {}
-    for file in files:
+    for file in sorted((folder / "fortunes/usr/share/games/fortunes").iterdir()):
         if not file.suffix:
             found = file.read_text(encoding="utf-8", errors="replace").split("\n%\n")
             texts |= dict.fromkeys(found, file.name)
@@ -215,24 +211,20 @@ def _movies(folder: Path) -> Labelled:
     return frame.drop(columns="Major Genre"), frame["Major Genre"].tolist()
 
 
-def _drawn_vectors(_: Path) -> Labelled:
-    return embeddings(50, 200, 384, np.random.default_rng(0))
-
-
-def _drawn_table(_: Path) -> Labelled:
-    return drawn_table(1_000, np.random.default_rng(0))
+def _drawn(of: Callable[..., Labelled], *size: int) -> Callable[[Path], Labelled]:
+    return lambda _: of(*size, np.random.default_rng(0))
 
 
 KINDS = ("numbers", "images", "embeddings", "text", "mixed")
 DEVELOPMENT, REPORT = "development", "report"
-FORCE, HOME = "force_type_action", "homeownership"
+POLICE, BREACHES = "openintro/mn_police_use_of_force", "Ecdat/HHSCyberSecurityBreaches"
 SETS: dict[str, Set] = {
     "digits": Set("numbers", REPORT, _stored("digits"), fetched=False),
     "breast cancer": Set("numbers", REPORT, _stored("breast_cancer"), fetched=False),
     "wine": Set("numbers", DEVELOPMENT, _stored("wine"), fetched=False),
     "pixels": Set("images", REPORT, _images(lambda data: data), fetched=False),
     "scattering": Set("images", REPORT, _images(scattering), fetched=False),
-    "drawn vectors": Set("embeddings", REPORT, _drawn_vectors, fetched=False),
+    "drawn vectors": Set("embeddings", REPORT, _drawn(embeddings, 50, 200, 384), fetched=False),
     "fortune vectors": Set("embeddings", REPORT, _vectors(_fortunes)),
     "emoji vectors": Set("embeddings", REPORT, _vectors(_emoji)),
     "chat vectors": Set("embeddings", DEVELOPMENT, _vectors(_chat)),
@@ -249,16 +241,12 @@ SETS: dict[str, Set] = {
     "chat": Set("text", DEVELOPMENT, _chat),
     "tweets": Set("text", DEVELOPMENT, _texts("dslabs/trump_tweets", "text", "source", 10_000)),
     "movies": Set("mixed", REPORT, _movies),
-    "force": Set(
-        "mixed", REPORT, _mixed("openintro/mn_police_use_of_force", "force_type", [FORCE])
-    ),
-    "breaches": Set(
-        "mixed", REPORT, _mixed("Ecdat/HHSCyberSecurityBreaches", "Covered.Entity.Type")
-    ),
-    "loans": Set("mixed", REPORT, _mixed("openintro/loans_full_schema", HOME)),
+    "force": Set("mixed", REPORT, _mixed(POLICE, "force_type", ["force_type_action"])),
+    "breaches": Set("mixed", REPORT, _mixed(BREACHES, "Covered.Entity.Type")),
+    "loans": Set("mixed", REPORT, _mixed("openintro/loans_full_schema", "homeownership")),
     "passengers": Set("mixed", REPORT, _mixed("Stat2Data/Titanic", "Survived", ["SexCode"])),
     "strikes": Set("mixed", DEVELOPMENT, _mixed("openintro/birds", "phase_of_flt")),
     "storms": Set("mixed", DEVELOPMENT, _mixed("dplyr/storms", "status")),
     "hawks": Set("mixed", DEVELOPMENT, _mixed("Stat2Data/Hawks", "Species")),
-    "drawn table": Set("mixed", DEVELOPMENT, _drawn_table, fetched=False),
+    "drawn table": Set("mixed", DEVELOPMENT, _drawn(drawn_table, 1_000), fetched=False),
 }
