@@ -41,8 +41,8 @@ def run(options: Options) -> Iterator[Table]:
         shape = f"{len(first.labels):,}, {len(np.unique(first.labels))}"
         rows.append((f"{name}, {each}", shape, *_words(cells[-1])))
     runs = [each for cell in cells for each in cell]
-    errors = [_error(cell) for cell in cells if _given(cell)] or [float("nan")]
-    worst = f"{fmean(errors):.1f} (worst {max(errors):.1f})"
+    errors = [_error(cell) for cell in cells if _given(cell)]
+    worst = f"{fmean(errors):.1f} (worst {max(errors):.1f})" if errors else "–"
     yield Table(
         "Expected and held-out accuracy",
         (
