@@ -22,7 +22,7 @@ SETS = (
     *("digits", "breast cancer", "emoji vectors", "reviews", "activities"),
     *("movies", "passengers", "loans"),
 )
-ROWS = 2_000
+ROWS = 1_000
 
 
 class Found(NamedTuple):
