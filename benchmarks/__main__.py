@@ -8,7 +8,18 @@ from benchmarks.measuring import Options, print_tables
 
 NAMES = (
     *("stream", "exact", "tables", "messy", "text", "few", "many", "overlap"),
-    *("labels", "expected", "drift", "window", "memory", "core", "store", "commands", "paper"),
+    *(
+        "labels",
+        "expected",
+        "probabilities",
+        "drift",
+        "window",
+        "memory",
+        "core",
+        "store",
+        "commands",
+        "paper",
+    ),
 )
 
 
@@ -20,7 +31,7 @@ def main(words: list[str] | None = None) -> None:
         "--data",
         type=Path,
         metavar="FOLDER",
-        help="MNIST's four IDX files (for text: the mails); otherwise what is installed is used",
+        help="MNIST's IDX files, or what benchmarks.fetch fetched: see benchmarks/README.md",
     )
     parser.add_argument("--small", action="store_true", help="a few seconds, to see that it runs")
     parser.add_argument("--seed", type=int, default=0)
@@ -34,7 +45,7 @@ def main(words: list[str] | None = None) -> None:
         print_tables(name, module_of(name).run, Options(given.data, given.small, given.seed))
     if not given.names:
         for name in NAMES:
-            print(f"{name:10}{(module_of(name).__doc__ or '').splitlines()[0]}")
+            print(f"{name:15}{(module_of(name).__doc__ or '').splitlines()[0]}")
 
 
 def module_of(name: str):

@@ -8,15 +8,18 @@ import warnings
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from river.forest import ARFClassifier
 from river.tree import HoeffdingAdaptiveTreeClassifier, HoeffdingTreeClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+from skrub import tabular_pipeline
 from threadpoolctl import threadpool_limits
 
 from benchmarks.data import Array, Ints
@@ -143,6 +146,18 @@ def tuned_svm(rows: Array, labels: Ints) -> Any:
 def boosting(rows: Array, labels: Ints) -> Any:
     """Return gradient boosting with its default settings."""
     return HistGradientBoostingClassifier(random_state=0).fit(rows, labels)
+
+
+def tfidf() -> TfidfVectorizer:
+    """Return TF-IDF of words and pairs of words, unfitted."""
+    return TfidfVectorizer(sublinear_tf=True, ngram_range=(1, 2))
+
+
+def for_rows(X: Any, model: Any) -> Any:
+    """Return a model, unfitted, behind what it needs for an array, a list of texts or a frame."""
+    if isinstance(X, pd.DataFrame):
+        return tabular_pipeline(model)
+    return make_pipeline(tfidf() if isinstance(X, list) else StandardScaler(), model)
 
 
 def _tuned(model: Any, grid: Any, rows: Array, labels: Ints) -> Any:

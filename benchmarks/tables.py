@@ -74,11 +74,13 @@ def run(options: Options) -> Iterator[Table]:
     )
 
 
-def calibration_error(probabilities: Array, right: Any) -> float:
-    """Return the mean gap between the highest probability (n,) and what was right, in ten bins."""
-    bins = np.minimum((10 * probabilities).astype(int), 9)
-    gaps = [abs((probabilities - right)[bins == each].sum()) for each in range(10)]
-    return float(sum(gaps) / len(right))
+def calibration_error(probabilities: Array, right: Any, weights: Any = 1.0) -> float:
+    """Return the mean gap between the highest probability (n,) and what was right, in ten bins.
+
+    Weights (n,) have the mean 1.
+    """
+    bins, gaps = np.minimum((10 * probabilities).astype(int), 9), weights * (probabilities - right)
+    return float(sum(abs(gaps[bins == each].sum()) for each in range(10)) / len(right))
 
 
 def _measure(name: str, data: Split) -> Iterator[Run]:

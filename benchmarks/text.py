@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import SGDClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -16,6 +15,7 @@ from sklearn.svm import LinearSVC
 
 from benchmarks.data import Ints
 from benchmarks.measuring import Options, Table, accuracy, ms, percent, teach, timed, track
+from benchmarks.rivals import tfidf
 from minout import MinoutClassifier
 
 PACKAGES = ("matplotlib", "numba", "numpy", "pandas", "polars", "river", "scipy", "sklearn")
@@ -57,16 +57,12 @@ def _measure(
     yield _line("minout, one pass", ours, seconds, test)
     seconds += timed(ours.consolidate)[0]
     yield _line("minout, consolidated", ours, seconds, test)
-    svc = make_pipeline(_tfidf(), LinearSVC(random_state=0))
+    svc = make_pipeline(tfidf(), LinearSVC(random_state=0))
     search = GridSearchCV(svc, {"linearsvc__C": [0.1, 1.0, 10.0]}, cv=3)
-    sgd = make_pipeline(_tfidf(), SGDClassifier(random_state=0))
+    sgd = make_pipeline(tfidf(), SGDClassifier(random_state=0))
     for name, model in track([("TF-IDF, LinearSVC", search), ("TF-IDF, SGD", sgd)], "TF-IDF"):
         seconds, fitted = timed(model.fit, *train)
         yield _line(name, fitted, getattr(fitted, "refit_time_", seconds), test)
-
-
-def _tfidf() -> TfidfVectorizer:
-    return TfidfVectorizer(sublinear_tf=True, ngram_range=(1, 2))
 
 
 def _line(name: str, model: Any, seconds: float, test: tuple[list[str], Ints]) -> tuple[str, ...]:
