@@ -1,17 +1,18 @@
 """Estimate which labels are wrong, and how many, from scores of examples that are left out."""
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
 from minout import maths
-from minout._typing import Floats, Id, Ints, Label
+from minout._typing import Bools, Floats, Id, Ints, Label
 from minout.core.expected import doubt
 from minout.core.left_out import left_out_scores, lowest
 from minout.core.state import State
 
 LIKELY = 0.5  # from this probability on a label is likely to be wrong
+MOST_OVERLAP = 0.1
+"""Nothing is said if more than this share of the examples look like another label, rightly."""
 
 
 class ClassErrors(NamedTuple):
@@ -93,13 +94,17 @@ class Suspect(NamedTuple):
 class TrueLabels(NamedTuple):
     """The probability of each label to be the true one, of all examples.
 
-    `places` (n,) are in the order of their digests; `given` (n,) are the numbers of their labels in `names`, sorted.
+    `places` (n,) are in the order of their digests; `given` (n,) are the numbers of their labels in
+    `names`, sorted, and `differs` (n,) says where the example gets another label when it is left
+    out. `reason` is why none of this can be trusted, or "".
     """
 
     places: Ints
     given: Ints
     names: list[Label]
     noise: maths.LabelNoise
+    differs: Bools
+    reason: str
 
     @property
     def wrong(self) -> Floats:
@@ -125,15 +130,26 @@ def left_out_probabilities(state: State) -> tuple[Ints, Floats]:
 
 def true_labels(state: State) -> TrueLabels:
     """Return what the noise model says of all labels; there must be an example."""
-    places = lowest(state, state.count)
+    places, names = lowest(state, state.count), sorted(state.regions.names)
+    labels = state.regions.order.owner[state.examples.regions[places]]
+    if len(names) == 1:
+        noise = maths.LabelNoise(np.ones((len(places), 1)), np.zeros(2), np.zeros(2))
+        return TrueLabels(places, labels, names, noise, labels > 0, doubt(state))
     scores = left_out_scores(state, places)
-    names, given = sorted(state.regions.names), state.regions.order.owner
-    labels = given[state.examples.regions[places]]
-    if len(names) == 1:  # nothing speaks against it
-        noise = maths.LabelNoise(np.ones_like(scores), np.zeros(2), np.zeros(2))
-    else:
-        noise = maths.label_noise(scores, labels, state.choice.sharpness)
-    return TrueLabels(places, labels, names, noise)
+    noise, differs = maths.label_noise(scores, labels, state.choice.sharpness), scores.argmax(axis=1) != labels
+    found = TrueLabels(places, labels, names, noise, differs, doubt(state))
+    return found if found.reason else found._replace(reason=_overlap(found))
+
+
+def _overlap(found: TrueLabels) -> str:
+    # Where labels overlap, no model tells wrong labels from right ones that look like others.
+    share = (np.count_nonzero(found.differs) - float(found.wrong.sum())) / len(found.given)
+    if share <= MOST_OVERLAP:
+        return ""
+    return (
+        f"The labels overlap: {share:.0%} of the examples would be predicted wrongly though their "
+        "labels are probably right. Wrong ones among them cannot be told."
+    )
 
 
 def label_probabilities(state: State) -> tuple[Ints, Floats]:
@@ -141,31 +157,34 @@ def label_probabilities(state: State) -> tuple[Ints, Floats]:
 
     NaN where the estimate cannot be trusted, see `LabelErrors.reliable`.
     """
-    if doubt(state):
-        places = state.examples.places()
-        return places, np.full((len(places), len(state.labels)), np.nan)
     found = true_labels(state)
     order = np.argsort(found.places)
-    return found.places[order], found.noise.posterior[order]
+    posterior = found.noise.posterior[order]
+    return found.places[order], np.full_like(posterior, np.nan) if found.reason else posterior
 
 
 def label_errors(state: State) -> LabelErrors:
-    """Return the estimated number of wrong labels; there must be an example."""
-    reason = doubt(state)
-    if reason:
-        nan, examples = np.nan, state.count
-        return LabelErrors(nan, nan, nan, {}, False, reason, examples, nan)
+    """Return the estimated number of wrong labels; there must be an example.
+
+    As many labels may be wrong as examples get another one when they are left out.
+    """
     found = true_labels(state)
+    if found.reason:
+        nan = np.nan
+        return LabelErrors(nan, nan, nan, {}, False, found.reason, len(found.given), nan)
     wrong, m = found.wrong, len(found.names)
     counts = np.bincount(found.given, wrong, m)
     sizes = np.bincount(found.given, minlength=m)
-    low, high = (each.tolist() for each in (found.noise.low, found.noise.high))
+    differ = np.bincount(found.given, found.differs, m)
+    low = np.floor(found.noise.low).astype(int).tolist()
+    most = np.maximum(found.noise.high, np.append(differ, differ.sum()))
+    high = np.ceil(most).astype(int).tolist()
     per_class = {
-        label: ClassErrors(float(counts[k]), math.floor(low[k]), math.ceil(high[k]), int(sizes[k]))
+        label: ClassErrors(float(counts[k]), low[k], high[k], int(sizes[k]))
         for k, label in enumerate(found.names)
     }
     likely = int(np.count_nonzero(wrong >= LIKELY))
-    interval = math.floor(low[m]), math.ceil(high[m])
+    interval = low[m], high[m]
     return LabelErrors(float(wrong.sum()), *interval, per_class, True, "", len(wrong), likely)
 
 
@@ -173,7 +192,8 @@ def suspects(state: State, n: int | None, *, likely: bool = False) -> list[Suspe
     """Return at most n examples that have slack or are likely wrong, the most probable first.
 
     Examples of equal probability are in the order of their slack. With `likely`, only those whose
-    labels are wrong with a probability of 0.5 or more; None is no limit.
+    labels are wrong with a probability of 0.5 or more, none where that cannot be told; None is no
+    limit.
     """
     if len(state.labels) < 2:
         return []
@@ -181,14 +201,16 @@ def suspects(state: State, n: int | None, *, likely: bool = False) -> list[Suspe
     wrong, slack = found.wrong, slacks(state)[found.places]
     first = np.lexsort((found.places, -slack, -wrong))
     listed = wrong >= LIKELY
-    if not likely:
+    if likely:
+        listed &= found.reason == ""
+    else:
         listed |= slack > 0.0
-    suggested, is_doubted = found.suggested(), doubt(state) != ""
+    suggested = found.suggested()
     return [
         Suspect(
             state.examples.ids[int(found.places[i])],
             found.names[found.given[i]],
-            np.nan if is_doubted else float(wrong[i]),
+            np.nan if found.reason else float(wrong[i]),
             found.names[suggested[i]],
             float(slack[i]),
         )
