@@ -136,7 +136,8 @@ def choose(table: Table, options: Options, stored: int = 0) -> Choice:
     errors; of all that are within half a standard error of the highest, the smallest. A difference
     of 0.001 in the mean probability is none. (Margins shrink with every separator that a minimum is
     taken over, so they do not compare forms.) If many more examples are stored than are tried, a
-    larger form will gain more than these rows show: then the best is taken, not the smallest.
+    larger form will gain more than these rows show: then hats and shape of the best are taken, with the
+    most regions that do not make the labels less probable by two standard errors.
 
     More regions are tried step by step, and not with shapes or hats that are far behind after two.
     The best forms of the first 1,000 rows are compared again on all rows given. A form whose
@@ -191,8 +192,12 @@ def _best(forms: list["_Form"], *, is_sample: bool) -> "_Form":
     top = _most_probable(larger)
     if best is not None and not _is_more_probable(top, best, by=EQUAL_BY):
         return best
-    by, errors = (0.0, 0.0) if is_sample else (EQUAL_BY, 0.5)
-    alike = [f for f in larger if not _is_more_probable(top, f, by=by, errors=errors)]
+    if is_sample:
+        alike = [f for f in larger if (f.hats, f.shape) == (top.hats, top.shape)]
+        return max(
+            (f for f in alike if not _is_more_probable(top, f)), key=lambda form: form.regions
+        )
+    alike = [f for f in larger if not _is_more_probable(top, f, by=EQUAL_BY, errors=0.5)]
     return min(alike, key=lambda form: form.size)
 
 
