@@ -19,7 +19,7 @@ from minout.core import NotAnUpdateError, State
 from minout.errors import InvalidInputError, UnwritableError
 from minout.features import FeatureMap
 from minout.store.history import Entry, read_entries, unname_other_labels
-from minout.store.loading import Expected, Loaded, Reading, read_newer, read_whole
+from minout.store.loading import Expected, Loaded, read, read_meta
 from minout.store.opening import (
     PATIENCE,
     bounded_work,
@@ -220,7 +220,7 @@ class File:
         with translated(self.path):
             if self.read_only:
                 self._follow()
-            return Reading(self._connection).meta().version
+            return read_meta(self._connection).version
 
     def has_news(self, known: State | None = None) -> bool:
         """Return whether the newest state is another one than that which the caller knows."""
@@ -258,9 +258,9 @@ class File:
             found = None
             if mine is not None and known is mine.state:
                 with suppress(NotAnUpdateError):
-                    found = read_newer(Reading(connection, self.size, mine.version), mine)
+                    found = read(connection, self.size, self.path, expected, mine)
             if found is None:
-                found = read_whole(Reading(connection, self.size), self.path, expected)
+                found = read(connection, self.size, self.path, expected)
         self._known, self.notes = found, found.notes
         return found.state, json.loads(found.notes)
 

@@ -5,7 +5,7 @@ example.
 """
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,18 +22,18 @@ from minout.inputs import LARGEST, Schema
 from minout.store.descriptions import found_features
 from minout.store.file import File
 from minout.store.history import Entry, ascending, checked_entry
-from minout.store.loading import checked_examples, earlier_labels
+from minout.store.loading import earlier_labels
 from minout.store.opening import bounded_work, connect_to_read, log_size
 from minout.store.saved import Progress, load, save
-from minout.store.tables import COLUMNS, COUNTERS, DamagedRecord, decode_arrays, decoded, sealed
+from minout.store.tables import COLUMNS, COUNTERS, DamagedRecord, checked, decode_arrays, decoded
 
 DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError, DamagedRecord)
 """The errors on damaged files; the second one if the message of the first is not UTF-8."""
 LEAST_BYTES = 16
 Example = dict[str, Any]
 """The record of an example that is intact, and its row."""
-DTYPES = {8: "float64", 4: "float32", 1: "uint8"}
-"""The dtype of stored rows, by the bytes of a number; codes are uint8."""
+DTYPES = ("float64", "float32", "uint8")
+"""The dtypes of stored rows; codes are uint8. Zeros have the same digest in all of them."""
 
 
 class Health(NamedTuple):
@@ -129,6 +129,7 @@ class _Intact:
         self.lost_ids: list[Id] = []
         self.parts: dict[str, Any] = {}
         self.log: list[Entry] = []
+        self._ids: dict[Any, Id] = {}
         self.path, self._progress = path, progress
         self._read(self._check_file, self._read_log)
 
@@ -157,14 +158,12 @@ class _Intact:
 
     def _read_others(self) -> None:
         for table in ("frame", "separators"):
-            wrong = 0
-            for key in self._keys(table, COLUMNS[table][0]):
-                *values, seal = self._record(table, key) or (None,)
-                is_intact = bool(values) and sealed(*values) == seal
-                wrong += not is_intact
-                if table == "frame" and is_intact:
-                    self.parts[values[0]] = values[1]
-            if wrong:
+            key = next(iter(COLUMNS[table]))
+            found = [self._record(table, each) for each in self._keys(table, key)]
+            if table == "frame":
+                self.parts = {each[0]: each[1] for each in found if each is not None}
+            if None in found:
+                wrong = found.count(None)
                 self.problems.append(f"Table {table!r}: {wrong} records are damaged.")
 
     def _keys(self, table: str, column: str) -> list[Any]:
@@ -177,12 +176,15 @@ class _Intact:
                     break
         return found
 
-    def _record(self, table: str, key: Any) -> tuple[Any, ...] | None:
-        # A record with a key, and its seal; None if it cannot be read.
-        columns = COLUMNS[table]
+    def _record(self, table: str, key: Any) -> Sequence[Any] | None:
+        # A record with a key; None if it is not intact.
+        columns = [*COLUMNS[table]]
         query = f"SELECT {', '.join(columns)}, seal FROM {table} WHERE {columns[0]} = ?"
         with suppress(*DAMAGE):
-            return next(iter(self._connection.execute(query, (key,)).fetchmany(1)), None)
+            for record in self._connection.execute(query, (key,)).fetchmany(1):
+                if table == "examples" and type(record[1]) in (int, str):
+                    self._ids[key] = record[1]
+                return checked(table, [record])[0]
         return None
 
     def _read_examples(self) -> None:
@@ -192,41 +194,38 @@ class _Intact:
         if not keys >= rows:
             self.problems.append("There are rows without an example.")
         for n, key in enumerate(sorted(keys | rows)):
-            record = self._record("examples", key)
-            example = None if record is None else self._example(record)
-            if example is not None:
-                self.examples.append(example)
-            else:
-                self.lost += 1
-                if record is not None and type(record[1]) in (int, str):
-                    self.lost_ids += [record[1]] if "\ufffd" not in str(record[1]) else []
+            self._read_example(key)
             self._progress((n + 1) / len(keys | rows))
-        self.examples.sort(key=lambda each: each["serial"])
-        dtypes = [each["row"].dtype for each in self.examples if each["row"].any()]
-        for each in self.examples:  # zeros have the same digest in all dtypes
-            row = each["row"]
-            if dtypes and not row.any() and row.nbytes % dtypes[0].itemsize == 0:
-                each["row"] = row.view(dtypes[0])
+        matching = {dtype: self._with_rows(dtype) for dtype in DTYPES}
+        self.examples = max(matching.values(), key=len)
+        self.lost = len(keys | rows) - len(self.examples)
+        lost = self._ids.keys() - {each["key"] for each in self.examples}
+        self.lost_ids = [
+            self._ids[key] for key in sorted(lost) if "\ufffd" not in str(self._ids[key])
+        ]
         if self.lost:
             ids = ", ".join(map(repr, self.lost_ids[:10])) or "their ids cannot be read"
             self.problems.append(f"Examples that are damaged or missing: {self.lost} ({ids}).")
 
-    def _example(self, record: tuple[Any, ...]) -> Example | None:
-        try:
-            *_, packed, _ = checked_examples([(each,) for each in record])
-            corrected = () if record[6] is None else earlier_labels(record[6])
+    def _read_example(self, key: Any) -> None:
+        with suppress(*DAMAGE):
+            record = self._record("examples", key)
             query = "SELECT row FROM rows WHERE key = ?"
-            ((row,),) = self._connection.execute(query, record[:1]).fetchmany(1)
-        except (*DAMAGE, ValueError):
-            return None
-        found = dict(zip(COLUMNS["examples"], record, strict=False))
-        found |= {"serial": int(packed["serial"][0]), "digest": packed["digest"][0]}
-        for size, dtype in DTYPES.items():
-            if type(row) is bytes and row and len(row) % size == 0:
-                numbers = np.frombuffer(row, dtype)
-                if kernels.digests(numbers[None].copy())[0] == found["digest"]:
-                    return {**found, "corrected": corrected, "row": numbers}
-        return None
+            ((row,),) = self._connection.execute(query, (key,)).fetchmany(1) or ((None,),)
+            if record is not None and type(row) is bytes and row:
+                found = dict(zip(COLUMNS["examples"], record, strict=True))
+                found["corrected"] = found["corrected"] and earlier_labels(found["corrected"])
+                self.examples.append({**found, "row": row})
+
+    def _with_rows(self, dtype: str) -> list[Example]:
+        # The examples whose rows match their digests if they are numbers of a dtype.
+        found, size = [], np.dtype(dtype).itemsize
+        for each in sorted(self.examples, key=lambda each: each["serial"]):
+            row = np.frombuffer(each["row"], dtype, len(each["row"]) // size)
+            is_whole = len(row) * size == len(each["row"])
+            if is_whole and kernels.digests(row[None].copy())[0] == each["digest"].rstrip(b"\0"):
+                found.append({**each, "row": row})
+        return found
 
     def _read_log(self) -> None:
         wrong, query = 0, "SELECT number, time, action, id, details FROM log ORDER BY number"
@@ -263,9 +262,9 @@ def _rebuilt(used: list[Example], found: _Intact, lost: list[str]) -> State:
     rows, codec = np.array([each["row"] for each in used]), None
     width, dtype = rows.shape[1], rows.dtype.name
     if dtype == "uint8":
-        core.check_about(about | dict.fromkeys(COUNTERS, about.get("seen")))
-        codec = core.coded_with(about, decode_arrays(found.parts.get("memory", b"")), None)
-        width, dtype = codec.width or 0 if codec else 0, about["memory"]["dtype"]
+        facts = core.facts_from(about | dict.fromkeys(COUNTERS, about.get("seen")))
+        codec = core.coded_with(facts, decode_arrays(found.parts.get("memory", b"")), None)
+        width, dtype = codec.width or 0 if codec else 0, facts.memory["dtype"]
     settings, schema = _known(found, about, width, dtype, lost)
     names = ("weight", "time", "digest")
     weights, times, digests = (np.array([each[n] for each in used]) for n in names)
