@@ -29,7 +29,7 @@ from minout.store.opening import (
     log_size,
     translated,
 )
-from minout.store.writing import changes, part_record, write
+from minout.store.writing import write
 
 Durability = Literal["normal", "full"]
 OnWait = Callable[[float], None]
@@ -196,9 +196,9 @@ class File:
         try:
             if old is not (None if self._known is None else self._known.state):
                 raise UnwritableError(f"{self.path} has another state; reload it first.")
-            parts = [] if old is not None and notes == self.notes else [part_record("notes", notes)]
+            changed = None if old is not None and notes == self.notes else notes
             with translated(self.path, writes=True):
-                version = write(connection, changes(old, new, parts), log)
+                version = write(connection, old, new, changed, log)
                 connection.execute("COMMIT")
         except BaseException:
             self.abandon()

@@ -23,7 +23,7 @@ from minout.store.opening import (
     log_size,
     translated,
 )
-from minout.store.writing import changes, part_record, write
+from minout.store.writing import write
 
 Progress = Callable[[float], None]
 
@@ -48,7 +48,7 @@ def _write_all(
 ) -> None:
     connection.execute("BEGIN")
     create_tables(connection)
-    write(connection, changes(None, state, [part_record("notes", notes)]), log)
+    write(connection, None, state, notes, log)
     connection.execute("COMMIT")
 
 

@@ -2,14 +2,15 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from minout import core
-from minout._typing import Bools, Id, Ints
+from minout._typing import Bools, Ints
 from minout.core import Examples, State
+from minout.core.regions import NO_PLACES
 from minout.core.separators import Separator
 from minout.store.descriptions import describe_features
 from minout.store.history import Entry, add_entries, unname_other_labels
@@ -22,55 +23,46 @@ PRUNE_EVERY, KEPT = 256, 1_000
 Record = tuple[Any, ...]
 
 
-class Changes(NamedTuple):
-    """The records that one transaction writes, and the keys of those that it deletes."""
+def write(
+    connection: sqlite3.Connection,
+    old: State | None,
+    new: State,
+    notes: str | None = None,
+    log: Sequence[Entry] = (),
+) -> int:
+    """Write the records in which two states differ, all if there is no old one.
 
-    examples: Sequence[Record]
-    rows: Iterable[tuple[int, bytes]]
-    forgotten: Sequence[tuple[int, Id]]
-    separators: Sequence[Record]
-    dropped: Sequence[int]
-    parts: Sequence[Record]
-    loses_label: bool
-    counts: dict[str, int]
-
-
-# What differs
-
-
-def changes(old: State | None, new: State, parts: Sequence[Record]) -> Changes:
-    """Return the records in which two states differ; all if there is no old one.
-
-    `parts` are records of the frame that are not in a state.
+    It is done in the open transaction. `notes` are the user's, None if they have not changed.
+    Returns the number of the new state.
     """
-    examples = new.examples
-    forgotten: list[tuple[int, Id]] = []
-    if old is not None and _has_only_grown(old, new):
-        rows = changed = np.arange(old.examples.end, examples.end)
-    else:
-        base, before = new, np.full(examples.end, -1)
-        if old is not None and old.examples.end:
-            base, before = old, _earlier_places(old.examples, examples)
-        changed = _changed_places(base, new, before)
-        rows = _new_rows(base.examples, examples, changed, before)
-        stays = _flags(base.examples.end, before[(before >= 0) & examples.stored[: examples.end]])
-        gone = base.examples.places()
-        gone = gone[~stays[gone]] if base is old else gone[:0]
-        forgotten = list(zip(base.examples.keys[gone].tolist(), base.names(gone), strict=True))
+    was = read_meta(connection)
+    version, total, since = was.version + 1, was.total, was.since
+    expect(version < MODULUS, "version")  # only a forged file has so many states
+    (changed, rows, forgotten), examples = _changed_examples(old, new), new.examples
     pairs, dropped = _changed_pairs(old, new)
-    loses_label = old is not None and not set(old.labels) <= set(new.labels)
-    facts = core.facts_of(new)._asdict()
-    return Changes(
-        _example_records(new, changed),
-        ((int(examples.keys[n]), examples.given[n].tobytes()) for n in rows.tolist()),
-        forgotten,
-        [_separator(new, pair) for pair in pairs],
-        dropped,
-        [*parts, *_parts(old, new)],
-        loses_label,
-        {"examples": examples.count, "separators": len(new.separators.records)}
-        | {name: facts[name] for name in COUNTERS},
-    )
+    keys = [] if old is None else old.examples.keys[forgotten].tolist()
+    total += _replace(connection, "examples", _example_records(new, changed), keys, version)
+    separators = [_separator(new, pair) for pair in pairs]
+    total += _replace(connection, "separators", separators, dropped, version)
+    total += _replace(connection, "frame", _parts(old, new, notes), (), version)
+    if old is not None and keys:
+        connection.executemany("DELETE FROM rows WHERE key = ?", [(key,) for key in keys])
+        ids = [(id,) for id in old.names(forgotten)]
+        connection.executemany("UPDATE log SET id = NULL WHERE id = ?", ids)
+    more = ((int(examples.keys[n]), examples.given[n].tobytes()) for n in rows.tolist())
+    connection.executemany("INSERT OR REPLACE INTO rows VALUES (?, ?)", more)
+    if old is not None and not set(old.labels) <= set(new.labels):
+        unname_other_labels(connection)
+    add_entries(connection, log)
+    if version % PRUNE_EVERY == 0:
+        since = max(version - KEPT, 0)
+        connection.execute("DELETE FROM deleted WHERE version <= ?", (since,))
+    counters = examples.next_key, new.next_id, new.taught
+    counts = examples.count, len(new.separators.records)
+    now = Meta(version, total % MODULUS, *counts, since, *counters)
+    names = ", ".join(f"{each} = ?" for each in (*Meta._fields, "seal"))
+    connection.execute(f"UPDATE meta SET {names}", (*now, sealed(*now)))
+    return version
 
 
 NUMBERS = ("regions", "weights", "times", "serials", "digests")
@@ -86,6 +78,26 @@ def _has_only_grown(old: State, new: State) -> bool:
         and (old.separators, old.regions.labels) == (new.separators, new.regions.labels)
         and (old.listed is new.listed and old.corrected is new.corrected)
     )
+
+
+def _changed_examples(old: State | None, new: State) -> tuple[Ints, Ints, Ints]:
+    # The places where an example has changed, and where its row has; and where old ones are gone.
+    examples = new.examples
+    if old is None or not old.examples.end:
+        return examples.places(), examples.places(), NO_PLACES
+    had = old.examples
+    if _has_only_grown(old, new):
+        changed = np.arange(had.end, examples.end)
+        return changed, changed, NO_PLACES
+    before = _earlier_places(had, examples)
+    changed = _changed_places(old, new, before)
+    stay = _flags(had.end, before[(before >= 0) & examples.stored[: examples.end]])
+    gone = np.flatnonzero(had.stored[: had.end] & ~stay)
+    if had.given.shape[1] != examples.given.shape[1]:
+        return changed, examples.places(), gone
+    was = before[changed]  # a row never changes unless its digest or length does
+    is_new = (was < 0) | (had.digests[was] != examples.digests[changed])
+    return changed, changed[is_new], gone
 
 
 def _earlier_places(had: Examples, examples: Examples) -> Ints:
@@ -122,15 +134,6 @@ def _flags(count: int, places: Ints) -> Bools:
     flags = np.zeros(count, dtype=bool)
     flags[places] = True
     return flags
-
-
-def _new_rows(had: Examples, examples: Examples, changed: Ints, before: Ints) -> Ints:
-    # The changed places whose rows are new; a row never changes unless its digest or length does.
-    if had.given.shape[1] != examples.given.shape[1]:
-        return examples.places()
-    was = before[changed]
-    is_new = (was < 0) | (had.digests[was] != examples.digests[changed])
-    return np.asarray(changed[is_new])
 
 
 def _example_records(new: State, places: Ints) -> list[Record]:
@@ -178,55 +181,21 @@ def _separator(new: State, pair: int) -> Record:
     return (*values, sealed(*values))
 
 
-def _parts(old: State | None, new: State) -> list[Record]:
-    found, facts = [], core.facts_of(new).to_json()
+def _parts(old: State | None, new: State, notes: str | None) -> list[Record]:
+    found: dict[str, Any] = {} if notes is None else {"notes": notes}
+    facts = core.facts_of(new).to_json()
     about = {name: each for name, each in facts.items() if name not in COUNTERS}
     if old is None or not about.items() <= core.facts_of(old).to_json().items():
-        found.append(part_record("about", json.dumps(about)))
+        found["about"] = json.dumps(about)
     if old is None or new.schema is not old.schema:
-        features = describe_features(new.schema.features)
-        found.append(part_record("schema", json.dumps(new.schema.to_notes())))
-        found.append(part_record("features", json.dumps(features)))
+        found["schema"] = json.dumps(new.schema.to_notes())
+        found["features"] = json.dumps(describe_features(new.schema.features))
     before = {} if old is None else core.shared(old)
     for name, values in core.shared(new).items():
         was, now = before.get(name, {}), values.items()
         if old is None or len(was) != len(now) or any(was[key] is not each for key, each in now):
-            found.append(part_record(name, encode_arrays(core.arrays_of(name, values))))
-    return found
-
-
-def part_record(name: str, value: str | bytes) -> Record:
-    """Return a record of the frame."""
-    return name, value, sealed(name, value)
-
-
-# Writing it
-
-
-def write(connection: sqlite3.Connection, found: Changes, log: Sequence[Entry]) -> int:
-    """Write records in the open transaction; return the number of the new state."""
-    was = read_meta(connection)
-    version, total, since = was.version + 1, was.total, was.since
-    expect(version < MODULUS, "version")  # only a forged file has so many states
-    forgotten = [key for key, _ in found.forgotten]
-    total += _replace(connection, "examples", found.examples, forgotten, version)
-    total += _replace(connection, "separators", found.separators, found.dropped, version)
-    total += _replace(connection, "frame", found.parts, (), version)
-    if forgotten:
-        connection.executemany("DELETE FROM rows WHERE key = ?", [(key,) for key in forgotten])
-        ids = [(id,) for _, id in found.forgotten]
-        connection.executemany("UPDATE log SET id = NULL WHERE id = ?", ids)
-    connection.executemany("INSERT OR REPLACE INTO rows VALUES (?, ?)", found.rows)
-    if found.loses_label:
-        unname_other_labels(connection)
-    add_entries(connection, log)
-    if version % PRUNE_EVERY == 0:
-        since = max(version - KEPT, 0)
-        connection.execute("DELETE FROM deleted WHERE version <= ?", (since,))
-    now = Meta(version=version, total=total % MODULUS, since=since, **found.counts)
-    names = ", ".join(f"{each} = ?" for each in (*Meta._fields, "seal"))
-    connection.execute(f"UPDATE meta SET {names}", (*now, sealed(*now)))
-    return version
+            found[name] = encode_arrays(core.arrays_of(name, values))
+    return [(*each, sealed(*each)) for each in found.items()]
 
 
 def _replace(
