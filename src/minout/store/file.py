@@ -19,7 +19,7 @@ from minout.core import NotAnUpdateError, State
 from minout.errors import InvalidInputError, UnwritableError
 from minout.features import FeatureMap
 from minout.store.history import Entry, read_entries, unname_other_labels
-from minout.store.loading import Expected, Loaded, read, read_meta
+from minout.store.loading import Loaded, read, read_meta
 from minout.store.opening import (
     PATIENCE,
     bounded_work,
@@ -246,21 +246,23 @@ class File:
 
         A feature map or codec that is given must be that of the model.
         """
-        return self._read(None, Expected(features, codec))
+        return self._read(None, features, codec)
 
     def reload(self, known: State) -> tuple[State, dict[str, Any]]:
         """Read what changed since a known state, and return the newest one and the user's notes."""
-        return self._read(known, Expected(known.schema.features, known.examples.codec))
+        return self._read(known, known.schema.features, known.examples.codec)
 
-    def _read(self, known: State | None, expected: Expected) -> tuple[State, dict[str, Any]]:
+    def _read(
+        self, known: State | None, features: FeatureMap | None, codec: ExactCodec | None
+    ) -> tuple[State, dict[str, Any]]:
         connection, mine = self._connection, self._known
         with translated(self.path), self._view(), bounded_work(connection, self.size):
             found = None
             if mine is not None and known is mine.state:
                 with suppress(NotAnUpdateError):
-                    found = read(connection, self.size, self.path, expected, mine)
+                    found = read(connection, self.size, self.path, mine)
             if found is None:
-                found = read(connection, self.size, self.path, expected)
+                found = read(connection, self.size, self.path, None, features, codec)
         self._known, self.notes = found, found.notes
         return found.state, json.loads(found.notes)
 

@@ -41,13 +41,6 @@ FEW = 1_000  # how many records are read at a time
 TEXTS = ("about", "schema", "features", "notes")  # the parts of the frame that are JSON
 
 
-class Expected(NamedTuple):
-    """What a model must match: a feature map and a codec that are given, if they are."""
-
-    features: FeatureMap | None = None
-    codec: ExactCodec | None = None
-
-
 class Loaded(NamedTuple):
     """A state in a file, the user's notes as JSON, and the number of the state."""
 
@@ -100,11 +93,6 @@ class Reading:
         expect(start == len(keys), "rows")
         return out
 
-    def newer(self) -> int:
-        """Return how many examples have changed since the known state."""
-        query = "SELECT count(*) FROM examples WHERE version > ?"
-        return int(self._connection.execute(query, (self.since,)).fetchone()[0])
-
     def gone(self, kind: str) -> list[int]:
         """Return the keys of records of a table that were deleted since the known state."""
         query = "SELECT key FROM deleted WHERE kind = ? AND version > ?"
@@ -128,44 +116,45 @@ def read(
     connection: sqlite3.Connection,
     size: int,
     path: Path,
-    expected: Expected,
     known: Loaded | None = None,
+    features: FeatureMap | None = None,
+    codec: ExactCodec | None = None,
 ) -> Loaded:
     """Return the newest state: what all records describe, or a known state and what has changed.
 
+    `size` is that of the file; a feature map and a codec that are given must be those of the model.
     Raises NotAnUpdateError if all records must be read, DamagedRecord or MalformedError if they
-    describe no state. `size` is that of the file.
+    describe no state.
     """
-    meta, since = read_meta(connection), 0 if known is None else known.version
-    reading = Reading(connection, size, since)
-    if not meta.version:
-        raise MissingDataError(f"{path} has no model yet: whoever made it was interrupted.")
-    is_known = known is None or meta.since <= since <= meta.version
-    if not is_known or (known is not None and 2 * reading.newer() > meta.examples + FEW):
-        raise NotAnUpdateError
-    texts, shared = _parts(reading)
-    if known is None:
-        expect({*texts, *shared} == {*TEXTS, *core.SHARED}, "frame")
-        features = found_features(path, texts["features"], expected.features)
-        check_codec(path, texts["about"], expected.codec)
-        notes, old, next_key = "", None, 0
-    else:
-        old, notes, _ = known
+    meta, old, notes, since, next_key = read_meta(connection), None, "", 0, 0
+    if known is not None:
+        (old, notes, since), query = known, "SELECT count(*) FROM examples WHERE version > ?"
         features, next_key = old.schema.features, old.examples.next_key
+        newer = connection.execute(query, (since,)).fetchone()[0]
+        if not meta.since <= since <= meta.version or 2 * newer > meta.examples + FEW:
+            raise NotAnUpdateError
+    elif not meta.version:
+        raise MissingDataError(f"{path} has no model yet: whoever made it was interrupted.")
+    reading = Reading(connection, size, since)
+    texts, shared = _parts(reading)
+    if old is None:
+        expect({*texts, *shared} == {*TEXTS, *core.SHARED}, "frame")
+        features = found_features(path, texts["features"], features)
+        check_codec(path, texts["about"], codec)
     facts = _facts(texts.get("about"), meta, old)
-    columns = _examples(reading, facts.labels)
-    rows = _rows(reading, columns[1], facts, next_key)
+    ids, columns, corrected = _examples(reading, facts.labels)
+    rows = _rows(reading, columns, facts, next_key)
     separators = _separators(reading, facts.labels)
     gone = np.array(reading.gone("examples"), dtype=np.int64)
     dropped = [pair for pair in reading.gone("separators") if pair not in separators]
-    if known is None:
+    if old is None:
         expect(reading.total % MODULUS == meta.total, "total")
-    ids, numbers, corrected = columns
-    update = Update(ids, numbers, rows, corrected, separators, shared, gone, dropped)
-    state = core.restored(old, facts, update, expected.codec)
+    update = Update(ids, columns, rows, corrected, separators, shared, gone, dropped)
+    state = core.restored(old, facts, update, codec)
     counts = state.count, len(state.separators.records)
     expect(counts == (meta.examples, meta.separators), "total")
     if "schema" in texts:
+        assert features is not None
         expect_rows_of(features, state)
         schema = Schema.from_notes(texts["schema"], features, state.widths.given)
         state = state.replaced(schema=schema)

@@ -14,7 +14,7 @@ from minout.features import FeatureMap
 from minout.store.atomic_write import atomic_write
 from minout.store.file import File
 from minout.store.history import Entry
-from minout.store.loading import Expected, read
+from minout.store.loading import read
 from minout.store.opening import (
     bounded_work,
     check_schema,
@@ -104,7 +104,7 @@ def from_bytes(
         connection.execute("PRAGMA trusted_schema=OFF")
         connection.deserialize(content)
         check_schema(connection, name)
-        found = read(connection, len(content), name, Expected(features, codec))
+        found = read(connection, len(content), name, None, features, codec)
         return found.state, json.loads(found.notes)
 
 
