@@ -82,7 +82,7 @@ class Kept(Views):
         reports = []
         for row, item in enumerate(items):
             try:
-                reports.append(self._accept(step(self._state, *item)))
+                reports.append(self._accept(step(self._next, *item)))
             except InvalidInputError as error:
                 error.row = row
                 raise
