@@ -131,15 +131,15 @@ class File:
 
     # Writing
 
-    def create(self, state: State, notes: str = "{}") -> None:
-        """Write the first state of a new model."""
-        self.begin()
-        if self.newest():
+    def create(self, state: State, notes: str = "{}") -> bool:
+        """Write the first state; return False if there is one, perhaps of another process."""
+        if not self.is_new:
+            return False
+        if self.begin():  # since then
             self.abandon()
-            raise UnwritableError(
-                f"Another process has made {self.path} at this moment; open it again."
-            )
+            return False
         self.commit(None, state, notes)
+        return True
 
     def begin(self, known: State | None = None) -> bool:
         """Take the write lock, waiting if need be; return whether `reload` must be called.

@@ -79,8 +79,11 @@ def load(
 
 
 def holds_model(path: Path) -> bool:
-    """Return whether there is something in a file, which should be a model."""
-    return path.exists() and (path.is_dir() or path.stat().st_size > 0)
+    """Return whether there is something in a file, and it is not a model that is still made."""
+    if not path.exists() or (path.is_file() and not path.stat().st_size):
+        return False
+    with closing(File(path, read_only=True)) as file:
+        return not file.is_new
 
 
 def size_of(path: Path) -> int:
