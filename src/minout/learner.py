@@ -250,8 +250,11 @@ class Learner(Kept):
         InvalidInputError
             As for `teach`. Its attribute `row` is the index of the row that is at fault, or None.
         """
-        batch = Batch(X, y, ids, weights, at)
-        return self._teach(lambda _, schema: (batch, schema))
+
+        def prepare(state: State, schema: Schema) -> tuple[Batch, Schema]:
+            return Batch(X, steps.checked_labels(y, state), ids, weights, at), schema
+
+        return self._teach(prepare)
 
     @in_turn
     def _teach(self, prepare: Callable[[State, Schema], tuple[Batch, Schema]]) -> list[StepReport]:

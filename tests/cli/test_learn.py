@@ -77,6 +77,20 @@ def test_sending_twice_changes_nothing(run_json, table, people, saved):
     assert saved(table) == before
 
 
+def test_commands_that_make_a_model_at_once_both_teach_it(tmp_path, monkeypatch, run, write_csv):
+    first, second = (write_csv(f"{n}.csv", [PEOPLE[0], *PEOPLE[1 + n :: 2]]) for n in (0, 1))
+    store_in = Learner.store_in
+
+    def late(learner, file, **options):
+        monkeypatch.setattr(Learner, "store_in", store_in)
+        run("learn", tmp_path / "m", second, *NAMED)
+        store_in(learner, file, **options)
+
+    monkeypatch.setattr(Learner, "store_in", late)
+    run("learn", tmp_path / "m", first, *NAMED)
+    assert sorted(Learner.load(tmp_path / "m").ids) == sorted(row[-1] for row in PEOPLE[1:])
+
+
 def test_an_id_that_comes_twice_in_a_file_is_known_the_second_time(tmp_path, run_json, write_csv):
     rows = [["a", "kind", "key"], [1, "x", "p"], [2, "y", "q"], [1, "x", "p"], [3, "x", "r"]]
     told = run_json("learn", tmp_path / "m", write_csv("d.csv", rows), *NAMED)

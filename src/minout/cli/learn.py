@@ -110,7 +110,7 @@ def learn(
         if first is not None:
             check_columns(learner, reader, file, "label", "id", may_lack=replace)
         if is_new:
-            first = _create(model, reader, first, file, kinds, bad)
+            first, is_new = _create(model, reader, first, file, kinds, bad)
             learner = opened.enter_context(open_model(model, features, on_wait=stop.on_wait(model)))
         run = Run(learner, reader, bad, replace)
         run.set_up(file, {} if is_new else kinds, window)
@@ -135,8 +135,11 @@ def _create(
     file: FileOptions,
     kinds: dict[str, str],
     bad: BadRows,
-) -> Batch:
-    """Create a model for the rows of a file; return those of the first ones that can be used."""
+) -> tuple[Batch, bool]:
+    """Create a model for the rows of a file, unless another process has done so meanwhile.
+
+    Return those of the first ones that can be used, and whether it was created.
+    """
     if first is None:
         raise InvalidInputError(f"{reader.source} is empty, so there is nothing to learn.")
     if file.label is None and isinstance(first.X[0], dict):  # of a file, it is known before
@@ -161,9 +164,12 @@ def _create(
     )
     first = _good_rows(learner, reader, first, bad)
     _say_columns(learner)
-    learner.store_in(model)
+    try:
+        learner.store_in(model)
+    except InvalidInputError:  # it exists
+        return first, False
     learner.close()
-    return first
+    return first, True
 
 
 def _good_rows(learner: Learner, reader: Reader, first: Batch, bad: BadRows) -> Batch:
