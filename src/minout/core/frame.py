@@ -199,11 +199,13 @@ def measured(frame: Frame, settings: Settings, rows: Rows, owner: Ints) -> Frame
     """
     choice, d = frame.choice, rows.table.shape[1]
     moments, standardize, blocks = frame.moments, choice.standardize, settings.blocks
-    different = rows.distinct(owner) if choice.whiten else None
+    different = rows.distinct(owner)
+    n = len(different.first)
     try:
-        if different is None:
-            geometry = maths.plain(moments.moments(), columns=standardize, blocks=blocks)
-        elif 2 * len(different.first) <= d:
+        if not choice.whiten:
+            sums = moments.by_label(owner).moments()
+            geometry = maths.plain(sums, n, columns=standardize, blocks=blocks)
+        elif 2 * n <= d:
             in_order = np.argsort(different.first)
             few, weights = different.first[in_order], different.weights[in_order]
             X, labels = rows.table[rows.order[few]].astype(np.float64), owner[rows.regions[few]]
@@ -214,7 +216,6 @@ def measured(frame: Frame, settings: Settings, rows: Rows, owner: Ints) -> Frame
         else:
             moments = moments.with_scatter(rows)
             sums = moments.by_label(owner).moments()
-            n = len(different.first)
             geometry = maths.metric(sums, n, columns=standardize, blocks=blocks)
     except np.linalg.LinAlgError as error:
         raise NotConverged("the metric cannot be computed") from error

@@ -24,7 +24,9 @@ from minout.maths.geometry import (
     metric_of_few,
     plain,
     prior,
+    shrinkage,
     sum_in_blocks,
+    units,
 )
 from minout.maths.interference import interfered, partition
 from minout.maths.label_noise import LabelNoise, label_noise, softmax
