@@ -25,7 +25,15 @@ from minout.store.history import Entry, ascending, checked_entry
 from minout.store.loading import checked_examples, earlier_labels
 from minout.store.opening import bounded_work, connect_to_read, log_size
 from minout.store.saved import Progress, load, save
-from minout.store.tables import COLUMNS, COUNTERS, DamagedRecord, decode_arrays, decoded, sealed
+from minout.store.tables import (
+    COLUMNS,
+    COUNTERS,
+    DamagedRecord,
+    decode_arrays,
+    decoded,
+    sealed,
+    unpacked_row,
+)
 
 DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError, DamagedRecord)
 """The errors on damaged files; the second one if the message of the first is not UTF-8."""
@@ -221,8 +229,9 @@ class _Intact:
             return None
         found = dict(zip(COLUMNS["examples"], record, strict=False))
         found |= {"serial": int(packed["serial"][0]), "digest": packed["digest"][0]}
+        row = unpacked_row(row) if type(row) is bytes else b""
         for size, dtype in DTYPES.items():
-            if type(row) is bytes and row and len(row) % size == 0:
+            if row and len(row) % size == 0:
                 numbers = np.frombuffer(row, dtype)
                 if kernels.digests(numbers[None].copy())[0] == found["digest"]:
                     return {**found, "corrected": corrected, "row": numbers}

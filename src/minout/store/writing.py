@@ -22,6 +22,7 @@ from minout.store.tables import (
     Meta,
     encode_arrays,
     expect,
+    packed_row,
     sealed,
     sealed_examples,
 )
@@ -70,7 +71,7 @@ def changes(old: State | None, new: State, parts: Sequence[Record]) -> Changes:
     loses_label = old is not None and not set(old.labels) <= set(new.labels)
     return Changes(
         _example_records(new, changed),
-        ((int(examples.keys[n]), examples.given[n].tobytes()) for n in rows.tolist()),
+        ((int(examples.keys[n]), packed_row(examples.given[n].tobytes())) for n in rows.tolist()),
         forgotten,
         [_separator(new, pair) for pair in pairs],
         dropped,
