@@ -230,7 +230,8 @@ class Methods(ABC):
         Parameters
         ----------
         kinds : mapping of str to str
-            By name of the column: "number", "boolean", "date", "category", "text" or "ignore".
+            By name of the column: "number", "boolean", "date", "day-first" or "month-first"
+            (dates such as 3/4/2021), "category", "text" or "ignore".
 
         Raises
         ------
