@@ -29,7 +29,7 @@ from minout.inputs.values import (
 
 HASHED = 16
 """The number of features that categories without a feature of their own share."""
-TEXT = HashedText(256)
+TEXT = HashedText(512)
 """How text is encoded: fewer features classified mails worse, twice as many not much better."""
 HASH_KEY, TEXT_KEY = "#", "text"
 """The keys of several features that are next to each other; any other key has one feature."""
