@@ -246,13 +246,13 @@ def test_text_is_hashed_and_a_block_and_missing_text_is_zeros():
     texts = ["the red one", "", "the blue one", None, "the red one", "NA"]
     table = record_table([{"x": 0, "comment": each} for each in texts])
     encoder = TableEncoder({"comment": "text"}).encode_new(table)[0]
-    expected = HashedText(512).transform(
+    expected = HashedText(384).transform(
         [each if each != "NA" else "" for each in map(str_, texts)]
     )
     assert (encoder.encode(table)[:, 1:] == expected).all()
-    assert encoder.blocks == ((1, 513),)
-    sums = encoder.sum_by_column(np.arange(513) + 0.5)
-    assert sums == {"x": 0.5, "comment": (np.arange(1, 513) + 0.5).sum()}
+    assert encoder.blocks == ((1, 385),)
+    sums = encoder.sum_by_column(np.arange(385) + 0.5)
+    assert sums == {"x": 0.5, "comment": (np.arange(1, 385) + 0.5).sum()}
     assert len(json.dumps(encoder.to_notes())) < 300
 
 

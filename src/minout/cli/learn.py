@@ -202,7 +202,7 @@ def _say_columns(learner: Learner) -> None:
 
 def _is_plain(what: str) -> bool:
     # Whether a column has numbers only, and nothing is to be said of it.
-    return what == "number" or (what.startswith("number (") and what.endswith(" a number)"))
+    return re.fullmatch(r"number( \((.* a number|you said so)\))?", what) is not None
 
 
 def _parse_kinds(texts: Sequence[str]) -> dict[str, str]:
