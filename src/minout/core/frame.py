@@ -126,7 +126,7 @@ def chosen(
     if settings.missing == "mean":
         X = maths.expanded(maths.expansion(X, 0, weights, fills=True), X)
     shapes = _allowed(settings.shapes(count), d)
-    hats = settings.hat_counts(may_have_hats or d)
+    hats = settings.hat_counts(may_have_hats)[: None if may_have_hats else 1]
     options = Options(shapes, settings.strengths(), settings.region_counts(count), hats)
     table = Table(X, labels[few], rows.digests[few], weights, settings.blocks)
     choice = choose(table, options, len(different.first))

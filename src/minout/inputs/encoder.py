@@ -19,7 +19,7 @@ from minout.inputs.values import Cells, is_missing, split_numbers
 OVERRIDE = "you said so"
 MOST_COLUMNS = 100_000
 MOST_TEXTS = 2_000
-"""The most columns of text: a few characters in a file stand for 512 features."""
+"""The most columns of text: a few characters in a file stand for hundreds of features."""
 
 Need = tuple[int, str, str]
 """A row, the name of a column, and the key of a feature that its value there needs."""
