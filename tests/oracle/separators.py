@@ -126,7 +126,7 @@ def ground(rows, labels, *, columns, metric, weights=None, blocks=(), units=None
 
 
 def told(part, labels, weights, count):
-    """Gives 1 - 1/F of an analysis of variance of some columns together, at least 0.001.
+    """Gives 1 - 1/F of an analysis of variance of some columns together, and 0.001 for 0.2 or less.
 
     `count` is the number of different rows, which have equal weights in the mean.
     """
@@ -138,7 +138,7 @@ def told(part, labels, weights, count):
     inside = weights @ ((part - own) ** 2).sum(axis=1) / (count - len(means))
     between = weights @ ((own - np.average(part, axis=0, weights=weights)) ** 2).sum(axis=1)
     between /= len(means) - 1
-    return max(1.0 - inside / between, 1e-3) if between > 0.0 else 1e-3
+    return 1.0 - inside / between if 0.8 * between > inside else 1e-3
 
 
 def discriminant(K, origin, mean_a, mean_b):

@@ -11,6 +11,7 @@ from minout.maths.expansion import (
     slopes,
 )
 from minout.maths.geometry import (
+    LEAST_SHARE,
     NOISE,
     RIDGE,
     TINY,

@@ -20,8 +20,8 @@ TINY = 1e-200  # a variance below this is none: its inverse would not be a numbe
 NOISE = 1e-12  # the part of a sum of squares that is a matter of rounding once a mean is taken off
 
 
-LEAST_SHARE = 1e-3
-"""How much is left of the scale of a block that tells nothing of the classes."""
+TELLING, LEAST_SHARE = 0.2, 1e-3
+"""A block whose factor is at most this tells nothing of the classes; 0.001 is left of its scale."""
 
 
 ROUNDING = 1e-15
@@ -211,7 +211,7 @@ def shrinkage(moments: Moments, distinct: int, blocks: Blocks) -> Floats:
     """Return a factor (d,): 1 - 1/F for the columns of a block, 1 for others.
 
     F is that of an analysis of variance of the whole block: its variance between classes, to what
-    chance would give. A block that tells nothing of the classes has an F of about 1.
+    chance would give. Up to 1.25 a block tells nothing of the classes: its factor is 0.001.
     """
     found, counts = np.ones(len(moments.shift)), moments.counts[moments.counts > 0.0]
     more, freedom = len(counts) - 1, distinct - len(counts)
@@ -224,7 +224,8 @@ def shrinkage(moments: Moments, distinct: int, blocks: Blocks) -> Floats:
     for start, stop in blocks:
         B, W = between[start:stop].sum() / more, within[start:stop].sum() / freedom
         if stop - start > 1:
-            found[start:stop] = max(1.0 - W / B, LEAST_SHARE) if B > W > 0.0 else LEAST_SHARE
+            factor = 1.0 - W / B if B > W > 0.0 else 0.0
+            found[start:stop] = factor if factor > TELLING else LEAST_SHARE
     return found
 
 
