@@ -109,9 +109,10 @@ class Learner(Kept):
         can give missing values any other value. Means are computed again at every refresh. For
         tables (see Notes) it is "mean".
     column_kinds : dict, optional
-        The kinds of columns of a table, by name: "number", "boolean", "date", "category", "text" or
-        "ignore". The kinds of the other columns are inferred from dtypes and values; see
-        `Learner.schema` and `MinoutClassifier.columns_`.
+        The kinds of columns of a table, by name: "number", "boolean", "date", "day-first" or
+        "month-first" (dates such as 3/4/2021), "category", "text" or "ignore". The kinds of the
+        other columns are inferred from dtypes and values; see `Learner.schema` and
+        `MinoutClassifier.columns_`.
 
     Notes
     -----

@@ -197,13 +197,18 @@ def _say_columns(learner: Learner) -> None:
     described, source = learner.schema.described(), learner.schema.source
     if not described:
         return
-    plain = [name for name, what in described.items() if what.startswith("number")]
+    plain = [name for name, what in described.items() if _is_plain(what)]
     shown = plain if len(plain) <= 8 else [*plain[:3], "…", plain[-1]]
     roles = f"label: {source.label}; id: {source.id or 'none, so examples are numbered'}."
     print_note(f"Columns of numbers ({len(plain):,}): {', '.join(shown) or 'none'}; {roles}")
     for name, what in described.items():
         if name not in plain:
             print_note(f"{name}: {what}.")
+
+
+def _is_plain(what: str) -> bool:
+    # Whether a column has numbers only, and nothing is to be said of it.
+    return re.fullmatch(r"number( \((.* a number|you said so)\))?", what) is not None
 
 
 def _parse_kinds(texts: Sequence[str]) -> dict[str, str]:
@@ -255,7 +260,7 @@ class Run:
         self.last = 0
         self._drifts: list[Drift] = []
         self._left: set[Id] = set()
-        self._said = set(learner.schema.described())
+        self._said = learner.schema.described()
 
     def set_up(self, file: FileOptions, kinds: dict[str, str], window: Keep | None) -> None:
         """Tell the model what the options say of columns and of the window."""
@@ -342,7 +347,9 @@ class Run:
         for name, what in learner.schema.described().items():
             if name not in self._said:
                 print_note(f"New column {name}: {what}.")
-        self._said.update(learner.schema.described())
+            elif _is_plain(self._said[name]) and not _is_plain(what):
+                print_note(f"Column {name}: {what}.")
+        self._said = learner.schema.described()
 
     def _ids(self, piece: Batch) -> list[Id | None]:
         """Return the ids of rows as the model knows them; raise an error for a row without."""

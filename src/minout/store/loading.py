@@ -34,9 +34,11 @@ from minout.store.tables import (
     decoded,
     expect,
     sealed,
+    unpacked_row,
 )
 
 LEAST_BYTES = 16  # a lower bound of the bytes that a record takes in the file
+DENSEST = 1_032  # zlib stores at most so many bytes in one
 FEW = 1_000  # how many records are read at a time
 TEXTS = ("about", "schema", "features", "notes")  # the parts of the frame that are JSON
 
@@ -80,13 +82,15 @@ class Reading:
     def rows(self, keys: Ints, width: int, dtype: str) -> NDArray[Any]:
         """Return the rows of some examples, the last ones of all."""
         size = width * np.dtype(dtype).itemsize
-        expect(len(keys) * size <= self.limit, "rows")
+        expect(len(keys) * size <= DENSEST * self.limit, "rows")
         out, start = np.zeros((len(keys), width), dtype=dtype), 0
         query = "SELECT row FROM rows WHERE key >= ? ORDER BY key"  # digests tell which is whose
         cursor = self._connection.execute(query, (int(keys[0]),)) if len(keys) else None
         while cursor is not None and (block := cursor.fetchmany(FEW)):
             values, end = [value for (value,) in block], start + len(block)
-            expect({*map(type, values)} == {bytes} and {*map(len, values)} == {size}, "rows")
+            expect({*map(type, values)} == {bytes}, "rows")
+            values = [unpacked_row(value, size) for value in values]
+            expect({*map(len, values)} == {size}, "rows")
             expect(end <= len(keys), "rows")
             out[start:end] = np.frombuffer(b"".join(values), dtype).reshape(-1, width)
             start = end

@@ -166,6 +166,22 @@ def checked(table: str, records: Sequence[Sequence[Any]]) -> list[Sequence[Any]]
     return [record[:-1] for record in records]
 
 
+def packed_row(row: bytes) -> bytes:
+    """Return the bytes of a row as they are stored: compressed if half of them are 0."""
+    packed = zlib.compress(row, 1) if 2 * row.count(0) > len(row) else row
+    return packed if len(packed) < len(row) else row
+
+
+def unpacked_row(stored: bytes, most: int = 0) -> bytes:
+    """Return the bytes of a row, or a few more than `most`; what zlib did not write is as it is."""
+    expanding = zlib.decompressobj()
+    try:
+        row = expanding.decompress(stored, most and most + 1)
+    except zlib.error:
+        return stored
+    return row if expanding.eof and not expanding.unused_data else stored
+
+
 def encode_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """Return named arrays as bytes."""
     header = [[name, array.dtype.str, list(array.shape)] for name, array in arrays.items()]

@@ -25,7 +25,15 @@ from minout.store.history import Entry, ascending, checked_entry
 from minout.store.loading import earlier_labels
 from minout.store.opening import bounded_work, connect_to_read
 from minout.store.saved import Progress, load, save, size_of
-from minout.store.tables import COLUMNS, COUNTERS, DamagedRecord, checked, decode_arrays, decoded
+from minout.store.tables import (
+    COLUMNS,
+    COUNTERS,
+    DamagedRecord,
+    checked,
+    decode_arrays,
+    decoded,
+    unpacked_row,
+)
 
 DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError, DamagedRecord)
 """The errors on damaged files; the second one if the message of the first is not UTF-8."""
@@ -226,7 +234,7 @@ class _Intact:
             found["corrected"] = found["corrected"] and earlier_labels(found["corrected"])
             for (row,) in self._connection.execute(query, (key,)).fetchmany(1):
                 if type(row) is bytes and row:
-                    yield {**found, "row": row}
+                    yield {**found, "row": unpacked_row(row)}
 
     def fact(self, name: str) -> Any:
         """Return a part that is JSON; None if it is not intact."""

@@ -15,7 +15,16 @@ from minout.core.separators import Separator
 from minout.store.descriptions import describe_features
 from minout.store.history import Entry, add_entries, unname_other_labels
 from minout.store.loading import read_meta
-from minout.store.tables import COLUMNS, COUNTERS, MODULUS, Meta, encode_arrays, expect, sealed
+from minout.store.tables import (
+    COLUMNS,
+    COUNTERS,
+    MODULUS,
+    Meta,
+    encode_arrays,
+    expect,
+    packed_row,
+    sealed,
+)
 
 PRUNE_EVERY, KEPT = 256, 1_000
 """Every so many commits, what was deleted more than so many commits ago is no longer listed."""
@@ -49,7 +58,7 @@ def write(
         connection.executemany("DELETE FROM rows WHERE key = ?", [(key,) for key in keys])
         ids = [(id,) for id in old.names(forgotten)]
         connection.executemany("UPDATE log SET id = NULL WHERE id = ?", ids)
-    more = ((int(examples.keys[n]), examples.given[n].tobytes()) for n in rows.tolist())
+    more = ((int(examples.keys[n]), packed_row(examples.given[n].tobytes())) for n in rows.tolist())
     connection.executemany("INSERT OR REPLACE INTO rows VALUES (?, ?)", more)
     if old is not None and not set(old.labels) <= set(new.labels):
         unname_other_labels(connection)
