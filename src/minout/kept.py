@@ -266,7 +266,7 @@ class Kept(Views):
                 opened.create(new._state, new._encoded_notes())
             else:
                 given = unknown if unknown or features is None else new.features
-                codec = new._state.examples.codec
+                codec = None if memory is None else new._state.examples.codec
                 wanted = {name: getattr(new.settings, name) for name in settings}
                 new._start(*opened.load(given, codec))
                 store.expect_settings(opened.path, new.settings, wanted)
