@@ -100,9 +100,9 @@ class Learner(Kept):
         stay constant.
     memory : "auto", "uint8" or Codec, default="auto"
         How rows are stored: as they are, as codes of a byte per number, or by a codec such
-        as `ScalarCodec.fit(sample, bits=4)`. "auto" is "uint8" for texts, as they are otherwise. Every row, also one to predict, is encoded and decoded
-        before the model uses it, so all guarantees for stored examples hold for the rows as they
-        were taught.
+        as `ScalarCodec.fit(sample, bits=4)`. "auto" is "uint8" for texts, and as they are for other
+        rows. Every row, also one to predict, is encoded and decoded before the model uses it, so
+        all guarantees for stored examples hold for the rows as they were taught.
     missing : {"error", "mean"}, default="error"
         What NaN in a row means. With "mean" it is a missing value: it counts as the mean of its
         column, and an indicator column is added that says where it is missing, so that a separator

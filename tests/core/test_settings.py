@@ -115,7 +115,9 @@ def test_with_one_class_there_is_nothing_to_renew():
 
 
 @pytest.mark.parametrize("pinned", [False, True], ids=["chosen", "pinned"])
-def test_very_wide_rows_are_scaled_and_have_priors_but_no_metric_unless_it_is_pinned(pinned, monkeypatch):
+def test_a_scale_and_a_prior_but_no_metric_are_tried_for_very_wide_rows_unless_pinned(
+    pinned, monkeypatch
+):
     tried, choose = [], frame.choose
 
     def recorded(table, options, stored):
