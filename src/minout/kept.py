@@ -264,7 +264,7 @@ class Kept(Views):
                 )
             if not opened.create(new._state, new._encoded_notes()):
                 given = unknown if unknown or features is None else new.features
-                codec = new._state.examples.codec
+                codec = None if memory is None else new._state.examples.codec
                 wanted = {name: getattr(new.settings, name) for name in settings}
                 new._start(*opened.load(given, codec))
                 store.expect_settings(opened.path, new.settings, wanted)

@@ -22,8 +22,8 @@ from minout.core.table import Rows, RowTable, columns, distinct
 from minout.errors import NotConverged
 from minout.maths import NO_EXPANSION, Expansion, Geometry
 
-WIDEST_METRIC = 4_096
-"""With more columns than this (a matrix of 134 MB), `whiten` is used only if the user sets it."""
+WIDEST_METRIC = 4_000
+"""With more columns than this (a matrix of 128 MB), `whiten` is used only if the user sets it."""
 FIRST_OTHERS = 16
 """A refresh is due when the examples without the most frequent label have quadrupled to this."""
 NEVER = 2**61
@@ -241,5 +241,6 @@ def _telling(
 
 
 def _allowed(shapes: Shapes, width: int) -> Shapes:
-    without = tuple(shape for shape in shapes if not shape.whiten)
-    return without if without and width > WIDEST_METRIC else shapes
+    if width <= WIDEST_METRIC or all(shape.whiten for shape in shapes):
+        return shapes
+    return tuple(dict.fromkeys(shape._replace(whiten=False) for shape in shapes))

@@ -89,7 +89,7 @@ class Reading:
         while cursor is not None and (block := cursor.fetchmany(FEW)):
             values, end = [value for (value,) in block], start + len(block)
             expect({*map(type, values)} == {bytes}, "rows")
-            values = [unpacked_row(value, size) for value in values]
+            values = [v if len(v) == size else unpacked_row(v, size) for v in values]
             expect({*map(len, values)} == {size}, "rows")
             expect(end <= len(keys), "rows")
             out[start:end] = np.frombuffer(b"".join(values), dtype).reshape(-1, width)
