@@ -73,11 +73,13 @@ class Reading:
         cursor = self._connection.execute(query)
         while block := cursor.fetchmany(FEW):
             # In a forged file, several records may share one text.
-            texts = (each for record in block for each in record if type(each) in (str, bytes))
-            self._room -= LEAST_BYTES * len(block) + sum(map(len, texts))
+            self._room -= LEAST_BYTES * len(block)
+            for column in zip(*block, strict=True):
+                if not {*map(type, column)} <= {int, float, type(None)}:
+                    self._room -= sum(len(each) for each in column if type(each) in (str, bytes))
             expect(self._room >= 0, "size")
             yield checked(table, block)
-            self.total += sum(record[-1] for record in block)
+            self.total += sum([record[-1] for record in block])
 
     def rows(self, keys: Ints, width: int, dtype: str) -> NDArray[Any]:
         """Return the rows of some examples, the last ones of all."""
