@@ -197,10 +197,11 @@ class Methods(ABC):
         """Set the blocks of columns that are scaled as one where columns are standardized.
 
         All columns of a block are divided by the same number, the root of the sum of their
-        variances, so a block has the weight of one column. Numbers that only mean something
-        together, such as an embedding, would outweigh all other columns otherwise. Columns of a
-        block have no hat functions. It takes effect at the next refresh or `consolidate()`. The
-        columns of text in a table are blocks already.
+        variances, so a block has the weight of one column, or less if it tells little of the
+        labels (docs/theory.md). Numbers that only mean something together, such as an embedding,
+        would outweigh all other columns otherwise. Columns of a block have no hat functions. It
+        takes effect at the next refresh or `consolidate()`. Text and categories in a table are
+        blocks already.
 
         Parameters
         ----------
@@ -229,7 +230,8 @@ class Methods(ABC):
         Parameters
         ----------
         kinds : mapping of str to str
-            By name of the column: "number", "boolean", "date", "category", "text" or "ignore".
+            By name of the column: "number", "boolean", "date", "day-first" or "month-first"
+            (dates such as 3/4/2021), "category", "text" or "ignore".
 
         Raises
         ------

@@ -210,7 +210,11 @@ class MinoutClassifier(HeldLearner):
             batch = batch_of(X, y, facts, self.class_weight, is_fit=False)
             reports = learner._teach(batch)
             certificates = [each.certificate for each in reports]
-            self._keep(learner, LastCall(_taught_ids(reports), reports, certificates))
+            last = LastCall(_taught_ids(reports), reports, certificates)
+            if known is None:
+                self._keep(learner, last)
+            else:
+                self._model = learner, last
         return self
 
     def predict(self, X: Any, unknown: Any = None) -> NDArray[Any]:

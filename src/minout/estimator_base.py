@@ -187,7 +187,7 @@ class HeldLearner(Methods, ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def _keep(self, learner: Learner, last: LastCall) -> None:
         # Make a learner that of this classifier, and keep it in the file, if there is one.
-        if self.store is not None and learner is not self._learner_or_none():
+        if self.store is not None:
             learner.store_in(self.store, durability=self.durability)
         self._model = learner, last
 

@@ -82,7 +82,7 @@ class Kept(Views):
         reports = []
         for row, item in enumerate(items):
             try:
-                reports.append(self._accept(step(self._state, *item)))
+                reports.append(self._accept(step(self._next, *item)))
             except InvalidInputError as error:
                 error.row = row
                 raise
@@ -262,11 +262,9 @@ class Kept(Views):
                     f"{file} holds no model. If it is a copy, the file {opened.path.name}-wal "
                     "belongs to it: copy a model with `minout copy`."
                 )
-            if opened.is_new:
-                opened.create(new._state, new._encoded_notes())
-            else:
+            if not opened.create(new._state, new._encoded_notes()):
                 given = unknown if unknown or features is None else new.features
-                codec = new._state.examples.codec
+                codec = None if memory is None else new._state.examples.codec
                 wanted = {name: getattr(new.settings, name) for name in settings}
                 new._start(*opened.load(given, codec))
                 store.expect_settings(opened.path, new.settings, wanted)
@@ -293,11 +291,10 @@ class Kept(Views):
                 raise InvalidInputError(f"This learner is kept in {self._file.path} already.")
             opened = store.File(Path(file), durability=durability)
             try:
-                if not opened.is_new:
+                if not opened.create(self._state, self._encoded_notes()):
                     raise InvalidInputError(
                         f"{file} exists already; open it, or name another file."
                     )
-                opened.create(self._state, self._encoded_notes())
             except BaseException:
                 opened.close()
                 raise

@@ -14,7 +14,7 @@ from minout.codecs import Codec, codec_of
 from minout.core import Settings, State, StepReport, WhatIf
 from minout.core.settings import Keep
 from minout.errors import InvalidInputError
-from minout.features import FeatureMap, Identity, named
+from minout.features import FeatureMap, HashedText, Identity, named
 from minout.inputs import (
     Schema,
     TableEncoder,
@@ -100,18 +100,19 @@ class Learner(Kept):
         stay constant.
     memory : "auto", "uint8" or Codec, default="auto"
         How rows are stored: as they are, as codes of a byte per number, or by a codec such
-        as `ScalarCodec.fit(sample, bits=4)`. Every row, also one to predict, is encoded and decoded
-        before the model uses it, so all guarantees for stored examples hold for the rows as they
-        were taught.
+        as `ScalarCodec.fit(sample, bits=4)`. "auto" is "uint8" for texts, and as they are for other
+        rows. Every row, also one to predict, is encoded and decoded before the model uses it, so
+        all guarantees for stored examples hold for the rows as they were taught.
     missing : {"error", "mean"}, default="error"
         What NaN in a row means. With "mean" it is a missing value: it counts as the mean of its
         column, and an indicator column is added that says where it is missing, so that a separator
         can give missing values any other value. Means are computed again at every refresh. For
         tables (see Notes) it is "mean".
     column_kinds : dict, optional
-        The kinds of columns of a table, by name: "number", "boolean", "date", "category", "text" or
-        "ignore". The kinds of the other columns are inferred from dtypes and values; see
-        `Learner.schema` and `MinoutClassifier.columns_`.
+        The kinds of columns of a table, by name: "number", "boolean", "date", "day-first" or
+        "month-first" (dates such as 3/4/2021), "category", "text" or "ignore". The kinds of the
+        other columns are inferred from dtypes and values; see `Learner.schema` and
+        `MinoutClassifier.columns_`.
 
     Notes
     -----
@@ -157,7 +158,9 @@ class Learner(Kept):
         settings = Settings(
             C, whiten, lda_prior, standardize, refresh, near_classes, regions, expand, keep, missing
         )
-        mapped, codec = named(features), codec_of(memory)
+        mapped = named(features)
+        is_plain = isinstance(memory, str) and memory == "auto"
+        codec = codec_of("uint8" if is_plain and isinstance(mapped, HashedText) else memory)
         if missing == "mean" and not (isinstance(mapped, Identity) and codec is None):
             raise InvalidInputError(
                 '`missing="mean"` is for rows that are stored as they were given: leave `features` '
@@ -250,8 +253,11 @@ class Learner(Kept):
         InvalidInputError
             As for `teach`. Its attribute `row` is the index of the row that is at fault, or None.
         """
-        batch = Batch(X, y, ids, weights, at)
-        return self._teach(lambda _, schema: (batch, schema))
+
+        def prepare(state: State, schema: Schema) -> tuple[Batch, Schema]:
+            return Batch(X, steps.checked_labels(y, state), ids, weights, at), schema
+
+        return self._teach(prepare)
 
     @in_turn
     def _teach(self, prepare: Callable[[State, Schema], tuple[Batch, Schema]]) -> list[StepReport]:

@@ -91,16 +91,22 @@ def clock() -> float:
     return time.time()
 
 
-def checked_examples(batch: Batch, rows: Floats, state: State) -> list[Example]:
-    """Return checked examples, one label, id, weight and time per row."""
+def checked_labels(y: Any, state: State) -> list[Label]:
+    """Return checked labels, all of the type of those that are known."""
     labels: list[Label] = []
     known = state.labels or labels  # the first label sets the type
-    for row, y in enumerate(listed_labels(batch.y)):
+    for row, label in enumerate(listed_labels(y)):
         try:
-            labels.append(checked_label(y, known[:1]))
+            labels.append(checked_label(label, known[:1]))
         except InvalidInputError as error:
             error.row = row
             raise
+    return labels
+
+
+def checked_examples(batch: Batch, rows: Floats, state: State) -> list[Example]:
+    """Return checked examples, one label, which is checked before, id, weight and time per row."""
+    labels: list[Label] = batch.y
     named: list[Id | None] = [None] * len(rows)
     if batch.ids is not None:
         named = [*each_row(checked_id, listed_ids(batch.ids))]
@@ -110,22 +116,22 @@ def checked_examples(batch: Batch, rows: Floats, state: State) -> list[Example]:
             given += f" and {plural(len(named), 'id')}"
         raise InvalidInputError(f"Got {given}; pass one label per row, and one id per row or none.")
     weights, times = _weights_and_times(batch, len(rows))
-    examples = [Example(*each) for each in zip(rows, labels, named, weights, times, strict=True)]
-    _check_ids(examples, state)
+    examples = [*map(Example, rows, labels, named, weights, times)]
+    if batch.ids is not None:
+        _check_ids(examples, state)
     return examples
 
 
 def _weights_and_times(batch: Batch, count: int) -> tuple[list[float], list[float]]:
-    weights = [1.0] * count
+    weights, times = [1.0] * count, [clock()] * count
     if batch.weights is not None:
         weights = each_row(checked_weight, listed_weights(batch.weights))
-    times = [clock()] * count
     if batch.at is not None:
         times = each_row(checked_time, listed_times(batch.at, count))
-    for name, given in (("weight", weights), ("time", times)):
-        if len(given) != count:
-            both = f"{plural(count, 'row')} and {plural(len(given), name)}"
-            raise InvalidInputError(f"Got {both}; pass one {name} per row.")
+    if len(weights) != count or len(times) != count:
+        name, given = ("weight", weights) if len(weights) != count else ("time", times)
+        both = f"{plural(count, 'row')} and {plural(len(given), name)}"
+        raise InvalidInputError(f"Got {both}; pass one {name} per row.")
     return weights, times
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from minout import HashedText, InvalidInputError, Learner, MinoutClassifier
+from minout import HashedText, InvalidInputError, Learner, MinoutClassifier, ScalarCodec
 
 TEXTS = [
     *(f"meeting at {hour} in room {hour + 3}, agenda attached" for hour in range(8)),
@@ -56,3 +56,30 @@ def test_a_learner_takes_one_text_or_many(tmp_path):
     with Learner.open(tmp_path / "mails", read_only=True) as again:
         assert again.features == HashedText()
         assert again.scores(NEW).tobytes() == scores
+
+
+def test_texts_are_stored_as_a_byte_per_number_unless_a_codec_is_given(tmp_path):
+    own = ScalarCodec(4, np.full(8, -1.0), np.ones(8))
+    for features, memory, size in (("text", "auto", 4_098), (HashedText(8), own, 4)):
+        path = tmp_path / str(size)
+        with Learner.open(path, features=features, memory=memory) as learner:
+            learner.teach_many(TEXTS, KINDS)
+            assert learner.memory.bytes_per_row == len(learner.code(0)) == size
+        for given in (None, features):
+            with Learner.open(path, features=given) as again:
+                assert again.memory.bytes_per_row == size
+                assert again.predict(TEXTS).tolist() == KINDS
+
+
+def test_a_consolidated_model_of_texts_depends_on_the_set_of_texts_alone():
+    one, other = Learner(features="text"), Learner(features="text")
+    one.teach_many(TEXTS, KINDS)
+    for i in reversed(range(16)):
+        other.teach(TEXTS[i], KINDS[i])
+        other.teach(f"another text {i}", "spam", id="another")
+        other.forget(["another"])
+    for learner in (one, other):
+        learner.consolidate()
+    labels = one.classes.tolist()
+    columns = [other.classes.tolist().index(label) for label in labels]
+    assert one.scores(NEW).tobytes() == other.scores(NEW)[:, columns].tobytes()

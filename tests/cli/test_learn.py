@@ -58,6 +58,21 @@ def test_the_kinds_of_columns_are_said_once_with_the_reason(tmp_path, said, peop
     assert "category" not in said("learn", tmp_path / "m", people)
 
 
+def test_words_among_numbers_and_unclear_dates_are_said(tmp_path, said, write_csv):
+    rows = [[10 * n, f"{n % 9 + 1}/5/2021", f"k{n}", n % 2] for n in range(30)]
+    header = ["size", "when", "key", "kind"]
+    words = ("learn", tmp_path / "m", write_csv("a.csv", [header, *rows]), *NAMED)
+    notes = said(*words, "--as", "size=number")
+    assert "Columns of numbers (1): size;" in notes
+    assert 'when: category, 9 values (day or month may be first; set its kind to "day-f' in notes
+    more = write_csv("b.csv", [header, ["unknown", "5/5/2021", "x", 1]])
+    notes = said("learn", tmp_path / "m", more)
+    assert "Column size: number, and 1 word as a category, such as 'unknown'" in notes
+    notes = said(*["learn", tmp_path / "n", *words[2:]], "--as", "when=day-first")
+    assert "when: date, day first (you said so)" in notes
+    assert "size: number (each of 30 values is a number; all differ, so if it is an id" in notes
+
+
 def test_a_kind_that_is_set_is_used_and_one_that_cannot_be_is_refused(
     tmp_path, run_json, said, refused, people
 ):
@@ -75,6 +90,20 @@ def test_sending_twice_changes_nothing(run_json, table, people, saved):
     told = run_json("learn", table, people)
     assert (told["taught"], told["known"], told["examples"]) == (0, 60, 60)
     assert saved(table) == before
+
+
+def test_commands_that_make_a_model_at_once_both_teach_it(tmp_path, monkeypatch, run, write_csv):
+    first, second = (write_csv(f"{n}.csv", [PEOPLE[0], *PEOPLE[1 + n :: 2]]) for n in (0, 1))
+    store_in = Learner.store_in
+
+    def late(learner, file, **options):
+        monkeypatch.setattr(Learner, "store_in", store_in)
+        run("learn", tmp_path / "m", second, *NAMED)
+        store_in(learner, file, **options)
+
+    monkeypatch.setattr(Learner, "store_in", late)
+    run("learn", tmp_path / "m", first, *NAMED)
+    assert sorted(Learner.load(tmp_path / "m").ids) == sorted(row[-1] for row in PEOPLE[1:])
 
 
 def test_an_id_that_comes_twice_in_a_file_is_known_the_second_time(tmp_path, run_json, write_csv):

@@ -98,6 +98,16 @@ def test_columns_of_a_block_have_no_hats_and_do_not_count_against_those_of_other
     assert learner.choice.hats == 0
 
 
+def test_columns_are_standardized_if_a_block_tells_nothing():
+    rng = np.random.default_rng(0)
+    rows, chance = rng.normal(size=(300, 2)), rng.normal(size=(300, 250))
+    learner = Learner()
+    learner.set_blocks([(2, 252)])
+    learner.teach_many(np.hstack([rows, 0.01 * chance]), (rows[:, 0] > 0.0).astype(int), at=0.0)
+    learner.consolidate()
+    assert learner.choice.standardize  # otherwise it would count
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_after_consolidating_it_does_not_matter_when_blocks_were_set(kind):
     rows, labels = rows_of()

@@ -91,3 +91,12 @@ def test_the_least_margin_is_finite_when_an_example_falls_out_and_nothing_moves(
             assert np.isfinite(found.least_margin)
             quiet += 1
     assert quiet > 10
+
+
+def test_a_correction_that_empties_a_label_moves_no_separator_that_is_left():
+    learner = Learner(**PLAIN)
+    learner.teach_many([[0.0, 0.0], [5.0, 0.0], [-5.0, 0.0]], ["a", "b", "c"])
+    before = learner.separator("a", "b").weights.tobytes()
+    assert learner.correct(2, "a").certificate.moved == ()
+    assert learner.classes.tolist() == ["a", "b"]
+    assert learner.separator("a", "b").weights.tobytes() == before

@@ -89,9 +89,15 @@ def slowly_fared(X, labels, shape, C, regions=1, hats=0, blocks=()):
         if train.all() or len(names) < 2:
             continue
         pins, mine = shape._replace(standardize=False)._asdict(), labels[train].tolist()
-        table = with_hats(rows, rows[train], hats)
+        ours = rows.copy()
+        for start, stop in blocks if shape.standardize else ():
+            weights = np.ones(len(mine))
+            told = separators.told(rows[train, start:stop], mine, weights, len(mine))
+            ours[:, start:stop] *= told
+        table = with_hats(ours, ours[train], hats)
         parts = divided(table[train], mine, regions)
-        found = separators.model(table[train], mine, **pins, C=C, regions=parts)
+        units = table.shape[1] - sum(stop - start - 1 for start, stop in blocks)
+        found = separators.model(table[train], mine, **pins, C=C, regions=parts, units=units)
         for i in np.flatnonzero(~train).tolist():
             scores[division, i] = dict.fromkeys(names, -np.inf)
             for part in set(parts):
@@ -195,6 +201,7 @@ def test_blocks_are_scaled_as_one_in_cross_validation(d):
         X = np.random.default_rng(seed).normal(size=(60, d))
         X[:, 0] = 9.0 * (X[:, 0] + 2.0 * labels)
         X[:, 1:] *= 1.0 + np.arange(d - 1) % 3
+        X[:, 1] += seed * labels
         few = picked_of(X, labels)
         scaled = tuple(shape for shape in SHAPES if shape.standardize)
         found = chosen(X, labels, shapes=scaled, blocks=blocks)

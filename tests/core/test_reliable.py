@@ -46,7 +46,7 @@ def test_few_texts_per_feature_get_no_estimate_but_a_reason(pins):
     for found in estimates(of_texts(**pins)):
         assert not found.reliable
         assert "40 examples" in found.reason
-        assert "1,024 features" in found.reason
+        assert "4,096 features" in found.reason
         assert all(math.isnan(each) for each in found[:3])
         assert found.per_class == {}
         assert found.examples == 40

@@ -115,11 +115,14 @@ def test_with_one_class_there_is_nothing_to_renew():
 
 
 @pytest.mark.parametrize("pinned", [False, True], ids=["chosen", "pinned"])
-def test_a_metric_is_not_tried_for_very_wide_rows_unless_it_is_pinned(pinned, monkeypatch):
+def test_a_scale_and_a_prior_but_no_metric_are_tried_for_very_wide_rows_unless_pinned(
+    pinned, monkeypatch
+):
     tried, choose = [], frame.choose
 
     def recorded(table, options, stored):
         tried.append(any(shape.whiten for shape in options.shapes))
+        assert Shape(standardize=True, whiten=tried[-1], lda_prior=True) in options.shapes
         return choose(table, options, stored)
 
     monkeypatch.setattr(frame, "choose", recorded)

@@ -35,7 +35,8 @@ def many(X, labels, *, columns, blocks=()):
 
 
 def plain(X, labels, *, columns, blocks=()):
-    return maths.plain(moments(X, labels), columns=columns, blocks=blocks)
+    different = len(np.unique(np.column_stack([labels, X]), axis=0))
+    return maths.plain(moments(X, labels), different, columns=columns, blocks=blocks)
 
 
 def square(matrix):
@@ -141,3 +142,16 @@ def test_prior_is_at_plus_and_minus_one_on_the_two_means(drawn, made):
     w, shift = separators.discriminant(square(ground.K), ground.origin, a, b)
     assert found.w == pytest.approx(w, rel=1e-9, abs=1e-9)
     assert found.b == pytest.approx(shift, rel=1e-9, abs=1e-9)
+
+
+def test_a_block_that_tells_nothing_of_the_classes_is_shrunk_to_nearly_nothing():
+    rng = np.random.default_rng(3)
+    labels = np.arange(300) % 3
+    told, chance = rng.normal(size=(300, 20)), rng.normal(size=(300, 20))
+    told[:, 0] += labels
+    sums = moments(np.hstack([told, chance, labels[:, None]]), labels)
+    found = maths.shrinkage(sums, 300, ((0, 20), (20, 40), (40, 41)))
+    assert (found[:20] == found[0]).all()
+    assert 0.8 < found[0] < 1.0
+    assert (found[20:40] == 0.001).all()
+    assert found[40] == 1.0

@@ -57,9 +57,9 @@ def text_row(text, seed, width):
         for i in range(len(token) + 3 - n)
     ]
     out = [0.0] * width
-    for kind in (words + pairs, runs):
+    for kind, share in ((words + pairs, 0.3), (runs, 0.7)):
         logs = {each: 1 + math.log(count) for each, count in Counter(kind).items()}
-        length = math.sqrt(2 * math.fsum(each**2 for each in logs.values()))
+        length = math.sqrt(math.fsum(each**2 for each in logs.values()) / share)
         scaled = {each: value / length for each, value in logs.items()}
         out = [a + b for a, b in zip(out, projected(scaled, seed, width), strict=True)]
     return out

@@ -31,12 +31,23 @@ class Model(NamedTuple):
 
 
 def model(
-    rows, labels, *, standardize, whiten, lda_prior, C, regions=None, weights=None, blocks=()
+    rows,
+    labels,
+    *,
+    standardize,
+    whiten,
+    lda_prior,
+    C,
+    regions=None,
+    weights=None,
+    blocks=(),
+    units=None,
 ):
     """Solve every pair of labels; f is positive on the side of the lower label.
 
     With `regions`, one of each row, every pair of regions of different labels. `weights` are those
-    of the rows, 1 by default. The columns of each of the `blocks` are scaled as one.
+    of the rows, 1 by default. The columns of each of the `blocks` are scaled as one. `units` is
+    the number of columns for the ridge, by default with each block as one.
     """
     lam = 1.0 / (2.0 * C)
     weights = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=float)
@@ -44,7 +55,7 @@ def model(
         np.asarray(rows, dtype=float),
         dict(zip(regions or labels, labels, strict=True)),
     )
-    scaling = {"columns": standardize, "metric": whiten, "blocks": blocks}
+    scaling = {"columns": standardize, "metric": whiten, "blocks": blocks, "units": units}
     origin, K = ground(rows, list(labels), **scaling, weights=weights)
     labels = list(regions or labels)
     names = sorted(set(labels))
@@ -75,15 +86,17 @@ def class_means(rows, labels, weights=None):
     return found
 
 
-def ground(rows, labels, *, columns, metric, weights=None, blocks=()):
+def ground(rows, labels, *, columns, metric, weights=None, blocks=(), units=None):
     """Gives the origin, the overall mean, and K: the mean of (x - origin)'K(x - origin) is 1.
 
-    Means are weighted. The ridge goes by the number of different rows of all labels.
+    Means are weighted. The ridge goes by the number of different rows of all labels, and of
+    columns, of which each block is one.
     """
     n, d = rows.shape
     weights = np.ones(n) if weights is None else np.asarray(weights, dtype=float)
     origin = np.average(rows, axis=0, weights=weights)
     scale = np.ones(d)
+    distinct = {(label, *row) for label, row in zip(labels, rows.tolist(), strict=True)}
     if columns:
         varies = rows.max(axis=0) > rows.min(axis=0)
         square = np.average((rows - origin) ** 2, axis=0, weights=weights)
@@ -92,8 +105,8 @@ def ground(rows, labels, *, columns, metric, weights=None, blocks=()):
             if varies[start:stop].any():
                 length = np.linalg.norm(rows[:, start:stop] - origin[start:stop], axis=1)
                 scale[start:stop] = np.sqrt(np.average(length**2, weights=weights))
+                scale[start:stop] /= told(rows[:, start:stop], labels, weights, len(distinct))
     K = np.diag(1.0 / scale**2)
-    distinct = {(label, *row) for label, row in zip(labels, rows.tolist(), strict=True)}
     if metric and len(distinct) > len(set(labels)):  # else no class has any scatter
         within = np.zeros((d, d))
         for name in set(labels):
@@ -102,13 +115,30 @@ def ground(rows, labels, *, columns, metric, weights=None, blocks=()):
             centred = mine - np.average(mine, axis=0, weights=weight)
             within += centred.T @ (weight[:, None] * centred)
         within /= weights.sum()  # K is scaled in the end: this divisor is of no account
-        ridge = 0.25 * np.trace(within) / min(len(distinct), d)
+        units = units or d - sum(stop - start - 1 for start, stop in blocks if columns)
+        ridge = 0.25 * np.trace(within) / min(len(distinct), units)
         K = np.linalg.inv(within + ridge * np.eye(d)) / np.outer(scale, scale)
         K = (K + K.T) / 2
     Z = rows - origin
     if (rows == rows[0]).all():
         return origin, K
     return origin, K / np.average([z @ K @ z for z in Z], weights=weights)
+
+
+def told(part, labels, weights, count):
+    """Gives 1 - 1/F of an analysis of variance of some columns together, and 0.001 for 0.2 or less.
+
+    `count` is the number of different rows, which have equal weights in the mean.
+    """
+    if part.shape[1] < 2 or not 1 < len(set(labels)) < count:
+        return 1.0
+    weights = weights * count / weights.sum()
+    means = class_means(part, labels, weights)
+    own = np.array([means[label] for label in labels])
+    inside = weights @ ((part - own) ** 2).sum(axis=1) / (count - len(means))
+    between = weights @ ((own - np.average(part, axis=0, weights=weights)) ** 2).sum(axis=1)
+    between /= len(means) - 1
+    return 1.0 - inside / between if 0.8 * between > inside else 1e-3
 
 
 def discriminant(K, origin, mean_a, mean_b):

@@ -10,12 +10,10 @@ import numpy as np
 from minout.store.tables import (
     COLUMNS,
     MODULUS,
-    PACKED,
     Meta,
     decode_arrays,
     encode_arrays,
     sealed,
-    sealed_examples,
 )
 
 PAGE = 4_096  # SQLite's own
@@ -241,24 +239,15 @@ def reseal(connection):
     total = 0
     for table, columns in COLUMNS.items():
         for record in connection.execute(f"SELECT {', '.join(columns)} FROM {table}").fetchall():
-            seal = sealed_example(record) if table == "examples" else sealed(*record)
+            seal = sealed(*record)
             total += seal
-            query = f"UPDATE {table} SET seal = ? WHERE {columns[0]} = ?"
+            query = f"UPDATE {table} SET seal = ? WHERE {next(iter(columns))} = ?"
             connection.execute(query, (seal, record[0]))
     for key in ("examples", "separators"):
         connection.execute(f"UPDATE meta SET {key} = (SELECT count(*) FROM {key})")
     connection.execute("UPDATE meta SET total = ?", (total % MODULUS,))
     for rowid, *numbers in connection.execute(f"SELECT rowid, {', '.join(Meta._fields)} FROM meta"):
         connection.execute("UPDATE meta SET seal = ? WHERE rowid = ?", (sealed(*numbers), rowid))
-
-
-def sealed_example(record):
-    """Return the seal of one example; 0 if what is packed has another length."""
-    key, id, label, weight, time, packed, corrected = record
-    if len(packed) != PACKED.itemsize:
-        return 0
-    numbers = (np.array([weight]), np.array([time]), np.frombuffer(packed, PACKED))
-    return int(sealed_examples(np.array([key]), [id], [label], *numbers, [corrected])[0])
 
 
 def repeat_pages(path, table):
@@ -316,7 +305,7 @@ def edited_arrays(path, where, change):
             table, key, column = "separators", "pair", "arrays"
         for number, value in connection.execute(f"SELECT {key}, {column} FROM {table}").fetchall():
             arrays = decode_arrays(value) if isinstance(value, bytes) else {}
-            if number == where or where in arrays:
+            if number == where or np.size(arrays.get(where, ())):
                 change(arrays)
                 query = f"UPDATE {table} SET {column} = ? WHERE {key} = ?"
                 connection.execute(query, (encode_arrays(arrays), number))

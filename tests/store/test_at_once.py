@@ -47,6 +47,20 @@ def teach_in_threads(path, name):
     learner.close()
 
 
+def open_and_teach(path, name, ready):
+    ready.wait()
+    with Learner.open(path, **PINNED) as learner:
+        learner.teach(ROWS[0], LABELS[0], id=name)
+
+
+def test_two_processes_that_make_a_file_at_once_both_teach_it(tmp_path):
+    Learner(**PINNED).teach(ROWS[0], LABELS[0])
+    for number in range(20):
+        ready = FORK.Barrier(2)
+        in_processes(*((open_and_teach, tmp_path / f"m{number}", name, ready) for name in "ab"))
+        assert sorted(Learner.load(tmp_path / f"m{number}").ids) == ["a", "b"]
+
+
 @pytest.mark.parametrize("durability", ["normal", "full"])
 def test_two_threads_of_two_processes_teach_the_union(tmp_path, durability):
     file = tmp_path / "m"

@@ -3,6 +3,8 @@
 import re
 import shutil
 import sqlite3
+import zlib
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -134,6 +136,28 @@ def test_repair_keeps_rows_of_zeros_in_single_precision(tmp_path):
     learner.save(tmp_path / "m")
     assert store.repair(tmp_path / "m", tmp_path / "new").examples == 4
     assert Learner.load(tmp_path / "new").example(0)[0].dtype == np.float32
+
+
+def test_rows_that_are_mostly_zeros_take_little_room_and_are_rescued_too(tmp_path):
+    rows = np.repeat(np.eye(40), 10, axis=1)
+    learner = Learner()
+    learner.teach_many(rows, [0, 1] * 20)
+    learner.save(tmp_path / "m")
+    with closing(sqlite3.connect(tmp_path / "m")) as connection:
+        ((stored,),) = connection.execute("SELECT sum(length(row)) FROM rows")
+    assert 20 * stored < rows.nbytes
+    assert store.repair(tmp_path / "m", tmp_path / "new").examples == 40
+    for name in ("m", "new"):
+        model = Learner.load(tmp_path / name)
+        assert (np.array([model.example(n)[0] for n in range(40)]) == rows).all()
+
+
+def test_a_row_that_grows_beyond_its_width_is_refused(tmp_path):
+    taught("plain").save(tmp_path / "m")
+    bomb = zlib.compress(bytes(10**7)).hex()
+    changed(tmp_path / "m", f"UPDATE rows SET row = x'{bomb}' WHERE key = 0")
+    with pytest.raises(MissingDataError, match="damaged"):
+        Learner.load(tmp_path / "m")
 
 
 def test_repair_says_what_else_was_lost(tmp_path):

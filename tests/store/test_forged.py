@@ -10,7 +10,7 @@ from minout import Learner, kernels, store
 from minout.core import packing
 from minout.errors import MissingDataError
 from minout.features import HashedText
-from minout.store.tables import COUNTERS, PACKED
+from minout.store.tables import COUNTERS
 from store.forging import edited_arrays, edited_json, reseal
 from store.models import SETTINGS, taught
 
@@ -89,9 +89,9 @@ def _replaced(name, function):
 
 
 ARRAYS = {
-    "metric, nan": ("metric", "metric", _put("K.lower", np.nan)),
-    "metric, precision": ("metric", "metric", _put("precision.lower", np.inf)),
-    "metric, sums": ("metric", "sums", _put("rows", np.inf)),
+    "metric, nan": ("metric", "metric", _put("K", np.nan)),
+    "metric, precision": ("metric", "metric", _put("precision", np.inf)),
+    "metric, sums": ("metric", "sums", _put("sums", np.inf)),
     "metric, more classes": ("metric", "sums", _replaced("counts", lambda _: np.ones(9))),
     "metric, scores": ("metric", "scores", _put("V", np.nan)),
     "metric, no scores": ("metric", "scores", dict.clear),
@@ -107,11 +107,11 @@ ARRAYS = {
     "hats, height": ("hats", "hats", _put("height", 0.0)),
     "hats, order": ("hats", "hats", _put("left", 1e9)),
     "hats, column": ("hats", "hats", _put("of", 3)),
-    "missing, fill": ("missing", "hats", _put("missing.fill", np.nan)),
-    "missing, large": ("missing", "hats", _put("missing.fill", 1e200)),
-    "missing, mark": ("missing", "hats", _put("missing.mark", 0.0)),
-    "missing, column": ("missing", "hats", _put("missing.of", 4)),
-    "missing, negative": ("missing", "hats", _put("missing.of", -1)),
+    "missing, fill": ("missing", "hats", _put("fill", np.nan)),
+    "missing, large": ("missing", "hats", _put("fill", 1e200)),
+    "missing, mark": ("missing", "hats", _put("mark", 0.0)),
+    "missing, column": ("missing", "hats", _put("missing", 4)),
+    "missing, negative": ("missing", "hats", _put("missing", -1)),
     "far, near": ("far", "scores", lambda a: np.logical_not(a["near"], out=a["near"])),
     "far, counts": ("far", "scores", _put("counts", 0.0)),
     "far, V": ("far", "scores", _put("V", np.nan)),
@@ -120,7 +120,7 @@ ARRAYS = {
     "far, support": ("far", "bounds", _replaced("pool", lambda a: a["pool"][1:])),
     "far, idle support": ("far", "bounds", _put("alpha", 0.0)),
     "far, bounds": ("far", "bounds", _replaced("bounds", lambda a: a["bounds"][:2])),
-    "codes, bounds": ("codes", "memory", _put("memory.low", np.nan)),
+    "codes, bounds": ("codes", "memory", _put("low", np.nan)),
 }
 
 
@@ -150,11 +150,9 @@ def test_numbers_that_contradict_each_other_are_refused(files, tmp_path, name):
 def test_rows_that_cannot_be_taught_are_refused(files, tmp_path, kind, row):
     (tmp_path / "m").write_bytes(files[kind])
     with closing(sqlite3.connect(tmp_path / "m")) as connection:
-        ((value,),) = connection.execute("SELECT packed FROM examples WHERE key = 0")
-        packed = np.frombuffer(value, PACKED).copy()
-        packed["digest"] = kernels.digests(row[None])[0]
+        digest = kernels.digests(row[None]).tobytes()
         connection.execute("UPDATE rows SET row = ? WHERE key = 0", (row.tobytes(),))
-        connection.execute("UPDATE examples SET packed = ? WHERE key = 0", (packed.tobytes(),))
+        connection.execute("UPDATE examples SET digest = ? WHERE key = 0", (digest,))
         reseal(connection)
         connection.commit()
     assert refused(tmp_path / "m")

@@ -176,10 +176,13 @@ def test_a_frame_is_encoded_as_its_records(kind):
 def test_very_many_categories_share_features_by_their_hash():
     words = [f"w{n % 400}" for n in range(1000)]
     early = extended(TableEncoder({"w": "category"}), [{"w": each} for each in words])
-    assert early.width == 64
+    assert early.width == 100 + 16
+    often = extended(TableEncoder(), [{"w": each} for each in [*words, *["w399"] * 9]])
+    assert "w=w399" in often.names
+    assert "w=w399" not in early.names
     late = extended(TableEncoder({"w": "category"}), [{"w": "w0"}])
     late = extended(late, [{"w": each} for each in words])
-    assert late.width == 100 + 64
+    assert late.width == 100 + 16
     assert "the first 100 values, and others hashed" in late.described()["w"]
     for encoder in (early, late):
         rows = encoded(encoder, *({"w": each} for each in [*words, "never seen"]))
@@ -243,14 +246,41 @@ def test_text_is_hashed_and_a_block_and_missing_text_is_zeros():
     texts = ["the red one", "", "the blue one", None, "the red one", "NA"]
     table = record_table([{"x": 0, "comment": each} for each in texts])
     encoder = TableEncoder({"comment": "text"}).encode_new(table)[0]
-    expected = HashedText(512).transform(
+    expected = HashedText(384).transform(
         [each if each != "NA" else "" for each in map(str_, texts)]
     )
     assert (encoder.encode(table)[:, 1:] == expected).all()
-    assert encoder.blocks == ((1, 513),)
-    sums = encoder.sum_by_column(np.arange(513) + 0.5)
-    assert sums == {"x": 0.5, "comment": (np.arange(1, 513) + 0.5).sum()}
+    assert encoder.blocks == ((1, 385),)
+    sums = encoder.sum_by_column(np.arange(385) + 0.5)
+    assert sums == {"x": 0.5, "comment": (np.arange(1, 385) + 0.5).sum()}
     assert len(json.dumps(encoder.to_notes())) < 300
+
+
+def test_a_category_is_a_block_and_one_that_came_late_joins_it():
+    encoder = extended(TableEncoder(), [{"c": each, "x": 1} for each in ("a", None, "b")])
+    assert encoder.names == ["c=a", "c=b", "c is missing", "x"]
+    assert encoder.blocks == ((0, 3),)
+    encoder = extended(encoder, [{"c": "late"}])
+    assert encoder.blocks == ((0, 3), (4, 5))
+    rows = encoded(encoder, *({"c": each, "x": 1} for each in ("a", None, "b", "late")))
+    settled, _ = encoder.canonical(rows)
+    assert settled.names == ["c=a", "c=b", "c=late", "c is missing", "x"]
+    assert settled.blocks == ((0, 4),)
+
+
+@pytest.mark.parametrize("kind", ["day-first", "month-first"])
+def test_a_date_that_comes_later_is_read_in_the_order_of_the_first_ones(kind):
+    first, refused = "25/10/1990", "10/25/90"
+    if kind == "month-first":
+        first, refused = refused, first
+    encoder = extended(TableEncoder(), [{"t": first}])
+    assert encoder.kinds == {"t": kind}
+    days = datetime(2021, *((4, 3) if kind == "day-first" else (3, 4))) - datetime(1970, 1, 1)
+    assert encoded(encoder, {"t": "3/4/2021"})[0, 0] == days.days
+    twin = TableEncoder.from_notes(json.loads(json.dumps(encoder.to_notes())))
+    assert same(encoded(twin, {"t": "3/4/2021"}), encoded(encoder, {"t": "3/4/2021"}))
+    with pytest.raises(InvalidInputError, match="must be a date such as"):
+        encoded(encoder, {"t": refused})
 
 
 def str_(text):

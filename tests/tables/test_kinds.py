@@ -1,6 +1,7 @@
 """What a column is taken for, and what its values are read as."""
 
-from datetime import date, timedelta
+import re
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from minout.inputs.kinds import decide
-from minout.inputs.values import as_number, is_missing, split_numbers
+from minout.inputs.values import as_number, as_time, is_missing, split_numbers
 
 MANY = range(60)
 LONG = "it was the best of times, they say,"
@@ -22,12 +23,20 @@ TAKEN = {
     "truth_text": ("flag", ["Yes", "no", "?", "TRUE"], "boolean"),
     "dates": ("day", [date(2020, 1, 2), "2021-03-04", None], "date"),
     "day_first": ("day", ["31.12.2020", "1.1.2021 06:55"], "date"),
-    "month_first": ("day", ["12/31/2020", "1/1/2021"], "category"),
+    "month_first": ("day", ["12/31/2020", "1/1/2021 0:00"], "month-first"),
+    "day_first_by_one": ("day", ["3/4/2021", "25/10/1990 1:30 PM", None], "day-first"),
+    "day_or_month": ("day", ["3/4/2021", "5/6/2021"], "category"),
+    "month_names": ("day", ["25 Oct 1990", "Oct 25, 1990 6:55", "1-MAY-97"], "date"),
+    "forms": ("day", ["2021-03-04", "3/31/21", "31.12.2020"], "month-first"),
     "slashes": ("day", ["2020/12/31", "2021/01/01 06:55"], "date"),
-    "very_many": ("city", [f"city {n % 150}" for n in range(600)], "text"),
+    "very_many": ("city", [f"city {n % 150}" for n in range(600)], "category"),
     "words": ("colour", ["red", "blue", "red"], "category"),
     "mixed": ("size", ["3", "4", "large"], "category"),
-    "one_thousand": ("size", ["1,000", "2,000"], "category"),
+    "one_thousand": ("size", ["1,000", "2,000"], "number"),
+    "currency": ("price", ["$3.50", "$1,234,567", "-€ 3"], "number"),
+    "percent": ("share", ["3 %", "4.5%"], "number"),
+    "decimal_comma": ("size", ["3,5", "4,25", "7"], "category"),
+    "european": ("size", ["1.234,50", "12,00"], "category"),
     "nearly_numbers": ("size", ["3"] * 19 + ["large"], "number"),
     "too_many_words": ("size", ["3"] * 18 + ["large", "small"], "category"),
     "too_few_numbers": ("size", ["3"] * 18 + ["large"], "category"),
@@ -45,6 +54,7 @@ TAKEN = {
     "long_text": ("review", [f"{LONG} {n % 31}" for n in MANY], "text"),
     "very_long_text": ("review", [LONG * 9 + str(n) for n in MANY], "text"),
     "repeated_text": ("review", [f"{LONG} {n % 30}" for n in MANY], "category"),
+    "many_texts": ("review", [f"{LONG} {n % 150}" for n in range(600)], "text"),
     "short_text": ("review", [f"not so many words {n % 50}" for n in MANY], "category"),
     "few_texts": ("review", [f"{LONG} {n}" for n in range(19)], "category"),
     "ids": ("customer_id", [10 * n for n in MANY], "ignore"),
@@ -68,9 +78,37 @@ def test_a_column_is_taken_for(case):
 
 
 NUMBERS = ["0", "7", "255", "12.5", " 5 ", "+1.", "007", "-3e4", "1e100", 0.5, 3, True]
-NUMBERS += [np.float32(0.1), np.int64(3), Decimal("2.50"), timedelta(hours=1), "\x1c7", -0.0]
+NUMBERS += [
+    "1,234.5",
+    "-$3",
+    "4 %",
+    np.float32(0.1),
+    np.int64(3),
+    Decimal("2.50"),
+    timedelta(hours=1),
+    "\x1c7",
+    -0.0,
+]
 EMPTY = ["", "NA", " NA ", "nan", "NaN", "-", "?", None, float("nan"), np.float64("nan")]
-ODD = ["1_000", "١", "nAn", "+nan", "+NAN", "INF", "inf", "-Infinity", "1e400", "1e101", "1 2"]
+ODD = [
+    "1_000",
+    "3,5",
+    "0,125",
+    "12,34",
+    "$",
+    "%",
+    "1,234,5",
+    "١",
+    "nAn",
+    "+nan",
+    "+NAN",
+    "INF",
+    "inf",
+    "-Infinity",
+    "1e400",
+    "1e101",
+    "1 2",
+]
 ODD += ["0x1", "word", float("inf"), 1e101, 10**400, b"3", [1], {}, 1j, date(2020, 1, 1)]
 
 
@@ -87,3 +125,46 @@ def test_numbers_read_together_are_the_numbers_read_one_by_one(values):
 def test_what_is_no_number_is_told_apart(n):
     assert split_numbers([ODD[n]])[1] == [0]
     assert split_numbers(["1", ODD[n], "", 2.0])[1] == [1]
+
+
+WHY = {
+    "day_or_month": "day or month may be first; set its kind to .* such as 3/4/2021",
+    "decimal_comma": "decimal commas; .*--decimal ,, such as 3,5",
+    "european": "decimal commas; .*--decimal ,, such as 1.234,50",
+    "half_numbers": "60 of 69 values are numbers",
+    "humid": 'all differ, so if it is an identifier, set its kind to "ignore"',
+    "names": "an identifier: 60 of 60 values differ",
+}
+
+
+@pytest.mark.parametrize("case", WHY)
+def test_the_reason_says_what_to_do(case):
+    name, values, _ = TAKEN[case]
+    assert re.search(WHY[case], decide(name, values).why)
+
+
+TIMES = {
+    "us": ("10/25/1990 0:00", "month-first", datetime(1990, 10, 25)),
+    "european": ("25/10/1990", "day-first", datetime(1990, 10, 25)),
+    "ambiguous": ("3/4/2021", "", None),
+    "day": ("3/4/2021", "day-first", datetime(2021, 4, 3)),
+    "month": ("3/4/2021", "month-first", datetime(2021, 3, 4)),
+    "points": ("3.4.2021", "month-first", datetime(2021, 4, 3)),
+    "dashes": ("10-25-68", "month-first", datetime(2068, 10, 25)),
+    "short": ("10/25/69", "month-first", datetime(1969, 10, 25)),
+    "name": ("25 October 1990", "", datetime(1990, 10, 25)),
+    "name_first": ("Oct. 25 1990 12:05 am", "", datetime(1990, 10, 25, 0, 5)),
+    "noon": ("25-OCT-90 12:05:09 p.m.", "", datetime(1990, 10, 25, 12, 5, 9)),
+    "other_name": ("25 Okt 1990", "", None),
+    "thirteen": ("25/10/1990 13:00 PM", "day-first", None),
+    "no_day": ("31/2/1990", "day-first", None),
+    "no_hour": ("25/10/1990 24:00", "day-first", None),
+    "mixed_marks": ("25/10-1990", "day-first", None),
+    "half": ("25/10", "day-first", None),
+}
+
+
+@pytest.mark.parametrize("case", TIMES)
+def test_dates_are_read_in_the_order_of_their_column(case):
+    text, order, time = TIMES[case]
+    assert as_time(text, order) == time

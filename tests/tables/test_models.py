@@ -209,8 +209,22 @@ def test_text_does_not_outweigh_the_other_columns():
     for names in (["a", "b"], ["a", "b", "said"]):
         classifier = MinoutClassifier(**settings).fit(frame[names][:100], y[:100])
         correct[len(names)] = np.mean(classifier.predict(frame[names][100:]) == y[100:])
-    assert classifier.learner_.settings.blocks == ((2, 514),)
+    assert classifier.learner_.settings.blocks == ((2, 386),)
     assert correct[3] > correct[2] - 0.05 > 0.75
+
+
+def test_text_and_codes_that_tell_nothing_cost_no_accuracy(tmp_path):
+    frame, y = mixed(400)
+    rng = np.random.default_rng(1)
+    frame["code"] = [f"K-{n:03}" for n in rng.integers(0, 150, 400)]
+    frame["group"] = [f"g{n}" for n in rng.integers(0, 20, 400)]
+    correct = {}
+    for names in (["a", "b"], list(frame)):
+        classifier = MinoutClassifier().fit(frame[names][:200], y[:200])
+        correct[len(names)] = np.mean(classifier.predict(frame[names][200:]) == y[200:])
+    assert correct[5] >= correct[2] - 0.01 > 0.75
+    classifier.save(tmp_path / "m")
+    assert (tmp_path / "m").stat().st_size < 2_000_000
 
 
 def test_text_that_comes_late_is_a_block_from_its_first_row_on(tmp_path):
@@ -227,12 +241,12 @@ def test_text_that_comes_late_is_a_block_from_its_first_row_on(tmp_path):
     assert everything(classifier) == before
     classifier.partial_fit(frame[20:], y[20:], ids=range(20, 160))
     learner = classifier.learner_
-    assert learner.settings.blocks == ((2, 514),)
+    assert learner.settings.blocks == ((2, 386),)
     K = learner.inspect().K  # of a refresh in this call
-    assert len(set(K[2:514])) == 1 < len(set(K))
+    assert len(set(K[2:386])) == 1 < len(set(K))
     learner.close()
     with Learner.open(tmp_path / "model.minout", read_only=True) as reader:
-        assert reader.settings.blocks == ((2, 514),)
+        assert reader.settings.blocks == ((2, 386),)
 
 
 def test_readers_can_predict_while_categories_appear():

@@ -110,7 +110,7 @@ def learn(
         if first is not None:
             check_columns(learner, reader, file, "label", "id", may_lack=replace)
         if is_new:
-            first = _create(model, reader, first, file, kinds, bad)
+            first, is_new = _create(model, reader, first, file, kinds, bad)
             learner = opened.enter_context(open_model(model, features, on_wait=stop.on_wait(model)))
         run = Run(learner, reader, bad, replace)
         run.set_up(file, {} if is_new else kinds, window)
@@ -135,8 +135,11 @@ def _create(
     file: FileOptions,
     kinds: dict[str, str],
     bad: BadRows,
-) -> Batch:
-    """Create a model for the rows of a file; return those of the first ones that can be used."""
+) -> tuple[Batch, bool]:
+    """Create a model for the rows of a file, unless another process has done so meanwhile.
+
+    Return those of the first ones that can be used, and whether it was created.
+    """
     if first is None:
         raise InvalidInputError(f"{reader.source} is empty, so there is nothing to learn.")
     if file.label is None and isinstance(first.X[0], dict):  # of a file, it is known before
@@ -161,9 +164,12 @@ def _create(
     )
     first = _good_rows(learner, reader, first, bad)
     _say_columns(learner)
-    learner.store_in(model)
+    try:
+        learner.store_in(model)
+    except InvalidInputError:  # it exists
+        return first, False
     learner.close()
-    return first
+    return first, True
 
 
 def _good_rows(learner: Learner, reader: Reader, first: Batch, bad: BadRows) -> Batch:
@@ -191,13 +197,18 @@ def _say_columns(learner: Learner) -> None:
     described, source = learner.schema.described(), learner.schema.source
     if not described:
         return
-    plain = [name for name, what in described.items() if what.startswith("number")]
+    plain = [name for name, what in described.items() if _is_plain(what)]
     shown = plain if len(plain) <= 8 else [*plain[:3], "…", plain[-1]]
     roles = f"label: {source.label}; id: {source.id or 'none, so examples are numbered'}."
     print_note(f"Columns of numbers ({len(plain):,}): {', '.join(shown) or 'none'}; {roles}")
     for name, what in described.items():
         if name not in plain:
             print_note(f"{name}: {what}.")
+
+
+def _is_plain(what: str) -> bool:
+    # Whether a column has numbers only, and nothing is to be said of it.
+    return re.fullmatch(r"number( \((.* a number|you said so)\))?", what) is not None
 
 
 def _parse_kinds(texts: Sequence[str]) -> dict[str, str]:
@@ -249,7 +260,7 @@ class Run:
         self.last = 0
         self._drifts: list[Drift] = []
         self._left: set[Id] = set()
-        self._said = set(learner.schema.described())
+        self._said = learner.schema.described()
 
     def set_up(self, file: FileOptions, kinds: dict[str, str], window: Keep | None) -> None:
         """Tell the model what the options say of columns and of the window."""
@@ -336,7 +347,9 @@ class Run:
         for name, what in learner.schema.described().items():
             if name not in self._said:
                 print_note(f"New column {name}: {what}.")
-        self._said.update(learner.schema.described())
+            elif _is_plain(self._said[name]) and not _is_plain(what):
+                print_note(f"Column {name}: {what}.")
+        self._said = learner.schema.described()
 
     def _ids(self, piece: Batch) -> list[Id | None]:
         """Return the ids of rows as the model knows them; raise an error for a row without."""

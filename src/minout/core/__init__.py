@@ -23,16 +23,14 @@ from minout.core.label_errors import (
 )
 from minout.core.packing import (
     SHARED,
-    ExampleRecords,
     NotAnUpdateError,
     Update,
+    arrays_of,
+    facts_of,
     restored,
     separator_record,
     shared,
-    shared_objects,
-    summary,
     support_size,
-    updated,
 )
 from minout.core.prediction import winners
 from minout.core.regions import LONGEST_LABEL, regions_of
@@ -41,11 +39,12 @@ from minout.core.settings import Settings
 from minout.core.state import State, Step, Widths
 from minout.core.step import forget, relabel, rewindow, settle_pending, teach, update
 from minout.core.validation import (
+    Facts,
     MalformedError,
     SeparatorRecord,
-    check_about,
     coded_with,
     expect,
+    facts_from,
 )
 from minout.core.widening import widened, with_rows
 from minout.maths import softmax

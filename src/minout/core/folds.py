@@ -34,7 +34,7 @@ class Shape(NamedTuple):
 class Table:
     """Different rows (n, d) to choose by, the numbers of their labels, and their folds.
 
-    Columns in `blocks` are standardized as one, and have no hat functions.
+    Columns in `blocks` are standardized as one, shrunk, and have no hat functions.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Table:
         words = digests.view(np.uint64)[1::2]  # the first half of a digest decides the order
         bits = [(words >> np.uint64(7 + 11 * each)) for each in range(self.divisions)]
         self._held = [each % np.uint64(FOLDS) == fold for each in bits for fold in range(FOLDS)]
-        self._products: dict[bool, Floats] = {}
+        self._products: dict[tuple[bool, bytes], Floats] = {}
 
     def first(self, count: int) -> "Table":
         """Return the first so many rows."""
@@ -72,24 +72,37 @@ class Table:
         found = maths.expansion(self.X[~held], hats, self.weights[~held], bare=bare)
         return maths.expanded(found, self.X)
 
-    def scaled(self, X: Floats, *, standardize: bool) -> Floats:
-        """Return all rows, expanded or not, less their mean, and standardized."""
+    def scaled(self, X: Floats, held: Bools, *, standardize: bool) -> Floats:
+        """Return all rows, expanded or not, less their mean, and standardized.
+
+        What blocks tell of the labels is found from the rows that are not held out.
+        """
         Z = X - _means(X, self.weights)
         if standardize:
             variance = _means((Z - _means(Z, self.weights)) ** 2, self.weights)
             constant = np.sqrt(variance) <= 1e-12 * np.abs(X).max(axis=0)
             total = maths.sum_in_blocks(np.where(constant, 0.0, variance), self.blocks)
             Z = Z / np.sqrt(np.where(total > 0.0, total, 1.0))
+            if self.blocks:
+                Z *= self._shrinkage(Z, ~held)
         return np.asarray(Z)
 
-    def products(self, X: Floats, *, standardize: bool) -> Floats:
+    def _shrinkage(self, Z: Floats, train: Bools) -> Floats:
+        labels, weights = self.labels[train], self.weights[train]
+        shares = (labels[:, None] == np.unique(labels)) * weights[:, None]
+        sums, squares = shares.T @ Z[train], weights @ Z[train] ** 2
+        moments = maths.Moments(np.zeros(Z.shape[1]), shares.sum(axis=0), sums, squares, None)
+        return maths.shrinkage(moments, len(labels), self.blocks)
+
+    def products(self, X: Floats, held: Bools, *, standardize: bool) -> Floats:
         """Return inner products of all rows; those of rows without hats are cached."""
-        found = self._products.get(standardize) if X is self.X else None
+        key = standardize, held.tobytes() if standardize and self.blocks else b""
+        found = self._products.get(key) if X is self.X else None
         if found is None:
-            Z = self.scaled(X, standardize=standardize)
+            Z = self.scaled(X, held, standardize=standardize)
             found = np.asarray(Z @ Z.T)
             if X is self.X:
-                self._products[standardize] = found
+                self._products[key] = found
         return found
 
 
@@ -174,13 +187,14 @@ class Fold(NamedTuple):
             return None
         rows = _Training(train, table.weights[train], labels[train, None] == names)
         X, none = table.columns(held, hats), np.empty((0, 0))
+        units = maths.units(X.shape[1], table.blocks if shape.standardize else ())
         if 2 * X.shape[1] <= len(rows.weights):
-            X = table.scaled(X, standardize=shape.standardize)
-            Z = _measured_by_columns(X, rows, whiten=shape.whiten)
+            X = table.scaled(X, held, standardize=shape.standardize)
+            Z = _measured_by_columns(X, rows, units if shape.whiten else None)
             products = kernels.Products(Z[train], Z[known], none, none)
         else:
-            G = table.products(X, standardize=shape.standardize)
-            H = _measured(G, rows, X.shape[1] if shape.whiten else None)
+            G = table.products(X, held, standardize=shape.standardize)
+            H = _measured(G, rows, units if shape.whiten else None)
             inside, outside = H[np.ix_(train, train)], H[np.ix_(train, known)]
             no_columns = np.empty((len(rows.weights), 0)), np.empty((len(known), 0))
             products = kernels.Products(*no_columns, inside, outside)
@@ -281,36 +295,36 @@ def _scores(fold: Fold, regions: Ints, owner: Ints, lams: tuple[float, ...]) -> 
     return np.maximum.reduceat(found[np.argsort(largest_first)], first, axis=2)
 
 
-def _measured_by_columns(X: Floats, rows: _Training, *, whiten: bool) -> Floats:
-    # Rows in coordinates in which inner products are those of the metric.
+def _measured_by_columns(X: Floats, rows: _Training, units: int | None) -> Floats:
+    # Rows in coordinates in which inner products are those of the metric; plain if `units` is None.
     train, weights = rows.which, rows.weights
     Z = X - _means(X[train], weights)
-    if whiten:
+    if units is not None:
         Y = Z[train] - rows.member @ (rows.average.T @ Z[train])
         Y *= np.sqrt(weights)[:, None]
         n, d = Y.shape
         within = Y.T @ Y / rows.freedom
-        ridge = RIDGE * within.trace() / min(n, d)
+        ridge = RIDGE * within.trace() / min(n, units)
         if ridge > TINY:
             Z = Z @ np.linalg.cholesky(np.linalg.inv(within + ridge * np.eye(d)))
     scale = weighted_mean(np.square(Z[train]).sum(axis=1), weights)
     return np.asarray(Z / np.sqrt(scale)) if scale > TINY else np.asarray(Z)
 
 
-def _measured(G: Floats, rows: _Training, width: int | None) -> Floats:
-    # Inner products x'K x about the training rows' mean, scaled; width None is the plain K. The
+def _measured(G: Floats, rows: _Training, units: int | None) -> Floats:
+    # Inner products x'K x about the training rows' mean, scaled; units None is the plain K. The
     # same for rows of many columns, from their inner products alone.
     train, weights, member, average = rows.which, rows.weights, rows.member, rows.average
     n, total, freedom = len(weights), weights.sum(), rows.freedom
     centre = (G[:, train] * weights).sum(axis=1) / total
     middle = (G[np.ix_(train, train)] * (weights[:, None] * weights)).sum() / (total * total)
     H = G - centre[:, None] - centre + middle
-    if width is not None:
+    if units is not None:
         to_Y = H[:, train] - (H[:, train] @ average) @ member.T  # y_t = x_t - mean of t's class
         YY = to_Y[train] - member @ (average.T @ to_Y[train])
         roots = np.sqrt(weights)
         to_Y, YY = to_Y * roots, YY * roots[:, None] * roots
-        ridge = RIDGE * YY.trace() / freedom / min(n, width)
+        ridge = RIDGE * YY.trace() / freedom / min(n, units)
         if ridge > TINY:
             L = np.linalg.cholesky(YY + freedom * ridge * np.eye(n))
             part = solve_triangular(L, to_Y.T, lower=True, check_finite=False)

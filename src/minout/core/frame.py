@@ -22,8 +22,8 @@ from minout.core.table import Rows, RowTable, columns, distinct
 from minout.errors import NotConverged
 from minout.maths import NO_EXPANSION, Expansion, Geometry
 
-WIDEST_METRIC = 4_096
-"""With more columns than this (a matrix of 134 MB), `whiten` is used only if the user sets it."""
+WIDEST_METRIC = 4_000
+"""With more columns than this (a matrix of 128 MB), `whiten` is used only if the user sets it."""
 FIRST_OTHERS = 16
 """A refresh is due when the examples without the most frequent label have quadrupled to this."""
 NEVER = 2**61
@@ -32,6 +32,8 @@ CHOOSE_AGAIN, LEAST_TURNOVER = 8, 20_000
 FIRST_PRIORS = 5  # priors of a region are recomputed at 5, 20, 80, … examples of it
 MOST_ROWS = 2_048
 """The centres of regions are found from at most so many different examples of a label."""
+
+Shapes = tuple[Shape, ...]
 
 
 class Schedule(NamedTuple):
@@ -117,20 +119,23 @@ def chosen(
     `turnover` how many examples were taught and forgotten so far. None if there are too few rows.
     """
     labels, count = owner[rows.regions], int(owner.max()) + 1
-    most = MORE_ROWS if given.shape[1] <= SHORT else ROWS
-    different = rows.distinct(owner)
+    d, different = given.shape[1], rows.distinct(owner)
+    shapes = _allowed(settings.shapes(count), d)
+    kept, shapes = _telling(frame, settings, owner, len(different.first), (d, shapes))
+    most = MORE_ROWS if len(kept) <= SHORT else ROWS
     found = picked(labels[different.first], frame.moments.by_label(owner).means(), most)
     few, weights = different.first[found], different.weights[found]
     if len(np.unique(labels[few])) < 2:
         return None
-    X, d = given[rows.order[few]].astype(np.float64), given.shape[1]
-    may_have_hats = d - int(np.count_nonzero(maths.in_blocks(d, settings.blocks)))
+    X = given[rows.order[few]][:, kept].astype(np.float64)
+    ends = np.searchsorted(kept, np.reshape(settings.blocks, (-1, 2))).tolist()
+    blocks = tuple((start, stop) for start, stop in ends if start < stop)
+    may_have_hats = len(kept) - int(np.count_nonzero(maths.in_blocks(len(kept), blocks)))
     if settings.missing == "mean":
         X = maths.expanded(maths.expansion(X, 0, weights, fills=True), X)
-    shapes = _allowed(settings.shapes(count), d)
-    hats = settings.hat_counts(may_have_hats or d)
+    hats = settings.hat_counts(may_have_hats)[: None if may_have_hats else 1]
     options = Options(shapes, settings.strengths(), settings.region_counts(count), hats)
-    table = Table(X, labels[few], rows.digests[few], weights, settings.blocks)
+    table = Table(X, labels[few], rows.digests[few], weights, blocks)
     choice = choose(table, options, len(different.first))
     n = len(rows.order)
     chosen_at = n, count, n - int(np.bincount(labels).max())
@@ -201,11 +206,13 @@ def measured(frame: Frame, settings: Settings, rows: Rows, owner: Ints) -> Frame
     """
     choice, d = frame.choice, rows.table.shape[1]
     moments, standardize, blocks = frame.moments, choice.standardize, settings.blocks
-    different = rows.distinct(owner) if choice.whiten else None
+    different = rows.distinct(owner)
+    n = len(different.first)
     try:
-        if different is None:
-            geometry = maths.plain(moments.moments(), columns=standardize, blocks=blocks)
-        elif 2 * len(different.first) <= d:
+        if not choice.whiten:
+            sums = moments.by_label(owner).moments()
+            geometry = maths.plain(sums, n, columns=standardize, blocks=blocks)
+        elif 2 * n <= d:
             in_order = np.argsort(different.first)
             few, weights = different.first[in_order], different.weights[in_order]
             X, labels = rows.table[rows.order[few]].astype(np.float64), owner[rows.regions[few]]
@@ -216,7 +223,6 @@ def measured(frame: Frame, settings: Settings, rows: Rows, owner: Ints) -> Frame
         else:
             moments = moments.with_scatter(rows)
             sums = moments.by_label(owner).moments()
-            n = len(different.first)
             geometry = maths.metric(sums, n, columns=standardize, blocks=blocks)
     except np.linalg.LinAlgError as error:
         raise NotConverged("the metric cannot be computed") from error
@@ -224,6 +230,19 @@ def measured(frame: Frame, settings: Settings, rows: Rows, owner: Ints) -> Frame
     return Frame(choice, geometry, moments, schedule, images)
 
 
-def _allowed(shapes: tuple[Shape, ...], width: int) -> tuple[Shape, ...]:
-    without = tuple(shape for shape in shapes if not shape.whiten)
-    return without if without and width > WIDEST_METRIC else shapes
+def _telling(
+    frame: Frame, settings: Settings, owner: Ints, distinct: int, given: tuple[int, Shapes]
+) -> tuple[Ints, Shapes]:
+    # The columns that are not in blocks that tell nothing of the labels, and the shapes in which
+    # such blocks hardly count; all columns and shapes if that cannot be.
+    d, shapes = given
+    sums = frame.moments.by_label(owner).moments()
+    kept = np.flatnonzero(maths.shrinkage(sums, distinct, settings.blocks)[:d] > maths.LEAST_SHARE)
+    scaled = tuple(shape for shape in shapes if shape.standardize)
+    return (kept, scaled) if 0 < len(kept) < d and scaled else (np.arange(d), shapes)
+
+
+def _allowed(shapes: Shapes, width: int) -> Shapes:
+    if width <= WIDEST_METRIC or all(shape.whiten for shape in shapes):
+        return shapes
+    return tuple(dict.fromkeys(shape._replace(whiten=False) for shape in shapes))

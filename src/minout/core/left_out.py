@@ -191,7 +191,10 @@ class _Region:
         # The scores of the other regions as if this one were not there, and its own as -inf.
         state, kept, separators = self.common.state, self.kept, self.separators
         X, origin, owner = state.examples.table[places], self.common.origin, self.common.owner[kept]
-        out, scores = np.full((len(X), len(kept)), np.inf), np.full((len(X), len(kept) + 1), -np.inf)
+        out, scores = (
+            np.full((len(X), len(kept)), np.inf),
+            np.full((len(X), len(kept) + 1), -np.inf),
+        )
         if separators.has_far:
             far = separators.for_kernels(state.frame.images, owner)
             kernels.far_scores(far, X, origin, state.lengths(X), out)
@@ -211,9 +214,7 @@ class _Region:
         share = np.where(is_in, frame.geometry.share, 0.0)
         total, count = common.label_weights[label], common.scores.counts[self.c]
         leverage = np.einsum("ij,ij->i", U, picture)
-        return _Leaving(
-            places, Z, images, maths.removal(weights, total, count, leverage, share)
-        )
+        return _Leaving(places, Z, images, maths.removal(weights, total, count, leverage, share))
 
     def _values(self, leaving: _Leaving, q: int) -> Floats:
         # The values of the separator against region q.

@@ -4,7 +4,6 @@ Records name examples by their keys, which never change, not by their places. Ev
 read is checked (`core/validation.py`) before a state is made of it.
 """
 
-import copy
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -13,64 +12,52 @@ import numpy as np
 from numpy.typing import NDArray
 
 from minout import kernels
-from minout._typing import Floats, Id, Ints, Label
+from minout._typing import Bools, Floats, Id, Ints, Label
 from minout.codecs import ExactCodec, described
-from minout.core.choice import Choice
 from minout.core.examples import About, Columns, Examples
-from minout.core.frame import Frame, Schedule
+from minout.core.frame import Frame
 from minout.core.images import Images
-from minout.core.misfits import listed_in
+from minout.core.misfits import counts_after, listed_in
 from minout.core.moments import RunningMoments
 from minout.core.pool import Pool
 from minout.core.regions import NO_PLACES, Members, Regions, regions_of_all
-from minout.core.scores import FIELDS as SCORES
 from minout.core.scores import ClassScores
-from minout.core.separators import NO_PRIOR, Bounds, Separator, Separators, with_prior
-from minout.core.settings import Settings
+from minout.core.separators import NO_PRIOR, NO_WEIGHTS, Bounds, Separator, Separators, with_prior
 from minout.core.state import State, Widths
 from minout.core.validation import (
-    MEMORY,
+    SHAPES,
+    Arrays,
+    Facts,
     SeparatorRecord,
-    check_about,
+    check_arrays,
     check_examples,
-    check_separators,
     check_shared,
     coded_with,
     expect,
     places_of,
 )
-from minout.maths import NO_EXPANSION, Geometry
+from minout.maths import Expansion, Geometry
 
-Arrays = dict[str, NDArray[Any]]
-
-HATS = ("of", "left", "middle", "right", "height")
-MISSING = {"fill": "fill", "of": "missing", "mark": "mark"}
-"""Fields of an expansion: those of hat functions, and those of missing values by their names."""
 SHARED = ("sums", "metric", "hats", "scores", "memory")
 """The parts of a state that all separators, or all rows, share; see `shared`."""
 LEAST = 64  # up to so many places of forgotten examples are left as they are
 
 
-class ExampleRecords(NamedTuple):
-    """Some examples in the order of their keys, and the earlier labels of those that have some.
+class Update(NamedTuple):
+    """What changed since an earlier state, or all of a state: records, and keys of those gone.
 
-    `rows` are those of the examples that are new: the last ones.
+    Examples are in the order of their keys, with the earlier labels of those that have some; `rows`
+    are those of the new ones, which are the last ones.
     """
 
     ids: list[Id]
     columns: Columns
     rows: NDArray[Any]
     corrected: dict[Id, tuple[Label, ...]]
-
-
-class Update(NamedTuple):
-    """What changed since an earlier state: records, and the keys of those that are gone."""
-
-    examples: ExampleRecords
-    gone: Ints
     separators: Mapping[int, SeparatorRecord]
-    gone_pairs: Sequence[int]
     shared: Mapping[str, Arrays]
+    gone: Ints = NO_PLACES
+    gone_pairs: Sequence[int] = ()
 
 
 class NotAnUpdateError(Exception):
@@ -80,80 +67,68 @@ class NotAnUpdateError(Exception):
 # From a state
 
 
-def summary(state: State) -> dict[str, Any]:
-    """Return the metadata of a state that do not grow with its examples."""
-    frame, moments, examples = state.frame, state.frame.moments, state.examples
-    memory, codec = {}, examples.codec
-    if codec is not None:
-        memory = {"memory": {**described(codec)[0], "dtype": examples.dtype.name}}
+def facts_of(state: State) -> Facts:
+    """Return what JSON says of a state; it does not grow with the examples."""
+    moments, examples, memory = state.frame.moments, state.examples, None
+    if examples.codec is not None:
+        memory = {**described(examples.codec)[0], "dtype": examples.dtype.name}
+    return Facts(
+        settings=state.settings,
+        labels=state.regions.labels,
+        memory=memory,
+        choice=state.frame.choice,
+        schedule=state.frame.schedule,
+        widths=(state.widths.given, state.widths.row),
+        width=examples.given.shape[1],
+        dtype=examples.given.dtype.name,
+        seen=moments.seen,
+        exact_sums=moments.exact,
+        stale_sums=moments.stale,
+        consolidated=state.consolidated,
+        next_key=examples.next_key,
+        next_id=state.next_id,
+        taught=state.taught,
+    )
+
+
+def shared(state: State) -> dict[str, dict[str, Any]]:
+    """Return the values of the parts that all share: if they are the same objects, so is a part."""
+    (origin, K, precision, share), moments = state.frame.geometry, state.frame.moments
+    scores, codec = state.separators.scores, state.examples.codec
+    has_scores = state.choice.lda_prior and len(scores.V)
     return {
-        "settings": {name: getattr(state.settings, name) for name in Settings.__dataclass_fields__},
-        "widths": list(state.widths),
-        "width": examples.given.shape[1],
-        "dtype": examples.given.dtype.name,
-        "next_key": examples.next_key,
-        "next_id": state.next_id,
-        "taught": state.taught,
-        "labels": list(state.regions.labels),
-        "choice": frame.choice._asdict(),
-        "schedule": frame.schedule._asdict(),
-        "seen": moments.seen,
-        "exact_sums": moments.exact,
-        "stale_sums": moments.stale,
-        "consolidated": state.consolidated,
-        **memory,
+        "sums": {name: getattr(moments, name) for name in SHAPES["sums"]},
+        "metric": {
+            "origin": origin,
+            "K": K,
+            "precision": NO_WEIGHTS if precision is None else precision,
+            "share": share,
+        },
+        "hats": state.examples.expansion._asdict(),
+        "scores": scores._asdict() if has_scores else {},
+        "memory": {} if codec is None else described(codec)[1],
     }
 
 
-def shared(state: State, part: str) -> Arrays:
-    """Return the arrays of one part of what all separators share; none if there are none."""
-    moments, geometry, scores = state.frame.moments, state.frame.geometry, state.separators.scores
-    arrays: Arrays = {}
-    if part == "sums":
-        sums = (moments.shift, moments.counts, moments.sums, moments.squares)
-        arrays = dict(zip(("shift", "counts", "rows", "squares"), sums, strict=True))
-    elif part == "metric":
-        arrays = {"origin": geometry.origin, **_half("K", geometry.K)}
-        if geometry.precision is not None:
-            arrays |= _half("precision", geometry.precision)
-        arrays["share"] = np.array([geometry.share])
-    elif part == "hats":
-        expansion = state.examples.expansion._asdict()
-        if len(expansion["of"]):
-            arrays = {name: expansion[name] for name in HATS}
-        if len(expansion["fill"]):
-            arrays |= {f"missing.{name}": expansion[field] for name, field in MISSING.items()}
-    elif part == "scores" and state.choice.lda_prior and len(scores.V):
-        arrays = {name: getattr(scores, name) for name in SCORES}
-        arrays["within"] = np.array([scores.within])
-        arrays["near_classes"] = np.array([scores.near_classes or 0])
-    elif part == "memory" and state.examples.codec is not None:
-        own = described(state.examples.codec)[1].items()
-        arrays = {f"{MEMORY}{name}": each for name, each in own}
-    return arrays
-
-
-def shared_objects(state: State) -> dict[str, tuple[Any, ...]]:
-    """Return the objects that each part is made of: if they are the same, so is the part."""
-    moments, geometry = state.frame.moments, state.frame.geometry
-    return {
-        "sums": (moments.shift, moments.counts, moments.sums, moments.squares),
-        "metric": (geometry.origin, geometry.K, geometry.precision),
-        "hats": tuple(state.examples.expansion),
-        "scores": tuple(state.separators.scores),
-        "memory": (state.examples.codec,),
-    }
+def arrays_of(part: str, values: Mapping[str, Any]) -> Arrays:
+    """Return the values of a part as arrays; of a metric the lower half, as it is symmetric."""
+    if part == "metric":
+        return {name: _half(np.asarray(each)) for name, each in values.items()}
+    return {name: np.asarray(0 if each is None else each) for name, each in values.items()}
 
 
 def separator_record(state: State, pair: int) -> SeparatorRecord:
     """Return what is stored for a pair."""
     one, keys = state.separators.records[pair], state.examples.keys
-    pool = one.pool
-    arrays: Arrays = {"pool": keys[pool.places], "alpha": pool.alpha, "idle": pool.idle}
-    arrays |= {"misfits": keys[one.misfits], "pending": keys[one.pending]}
-    arrays |= {"left": np.array([one.left])}
-    if one.is_far:
-        arrays["bounds"] = np.array(one.bounds)
+    arrays = {
+        "pool": keys[one.pool.places],
+        "alpha": one.pool.alpha,
+        "idle": one.pool.idle,
+        "misfits": keys[one.misfits],
+        "pending": keys[one.pending],
+        "left": np.array(one.left),
+        "bounds": np.array(one.bounds if one.is_far else ()),
+    }
     return SeparatorRecord(one.w, one.b, arrays)
 
 
@@ -166,74 +141,71 @@ def support_size(state: State, pair: int) -> int:
 
 
 @kernels.one_blas_thread()
-def restored(about: Any, update: Update, codec: ExactCodec | None = None) -> State:
-    """Return the state that all its records describe; raise MalformedError if they describe none.
+def restored(
+    known: State | None, facts: Facts, update: Update, own: ExactCodec | None = None
+) -> State:
+    """Return the state that all records describe, or those that changed since a known state.
 
-    `codec` is the codec of the rows if it is the user's own, which is not saved.
+    The latter takes time in proportion to the changes. `own` is the codec of the rows if it is the
+    user's own, which is not saved. Raises MalformedError if the records describe no state, and
+    NotAnUpdateError if all of them are needed.
     """
-    check_about(about)
-    codec = coded_with(about, update.shared["memory"], codec)
-    ids, columns, rows, corrected = update.examples
-    d = check_shared(about, update.shared, codec)
-    check_examples(about, update.examples, codec)
-    expect(len(np.unique(columns.serials)) == len(ids), "serial")
-    expect(about["next_key"] > int(columns.keys.max(initial=-1)), "key")
-    dtype = about["memory"]["dtype"] if codec is not None else about["dtype"]
-    examples = Examples.of(rows, ids, columns, codec, dtype).numbered_from(about["next_key"])
-    expect(len(examples.places_of_ids) == len(ids), "ids")
-    examples = examples.expanded_by(_expansion(update.shared["hats"]))
-    expect(examples.width == d, "width")
-    regions = _regions(about["labels"], examples)
-    known = State(Settings(**about["settings"]), examples.width, examples.dtype, codec)
-    known = known.replaced(examples=examples, regions=regions, corrected=corrected)
-    return _finished(known, about, update)
-
-
-@kernels.one_blas_thread()
-def updated(known: State, about: Any, update: Update) -> State:
-    """Return a state after changes, in time proportional to them.
-
-    Raises NotAnUpdateError if all records are needed, MalformedError if they are not valid.
-    """
-    check_about(about)
-    examples, labels = known.examples, known.regions.labels
-    is_same = (about["width"], about["dtype"]) == (examples.given.shape[1], examples.given.dtype)
-    if not is_same or "memory" in update.shared or labels != about["labels"][: len(labels)]:
-        raise NotAnUpdateError
-    ids, _, _, corrected = update.examples
-    d = check_shared(about, update.shared, examples.codec, examples.width)
-    check_examples(about, update.examples, examples.codec)
-    gone = _known_places(examples, update.gone)
-    had = dict(known.corrected)
-    for each in (*known.names(gone), *ids):
-        had.pop(each, None)
-    had |= corrected
-    examples = _updated_examples(examples.without(gone) if len(gone) else examples, update)
-    examples = examples.numbered_from(about["next_key"])  # the last ones may be gone already
-    if 2 * examples.count < examples.end - LEAST:
+    if known is None:
+        codec, d = coded_with(facts, update.shared["memory"], own), None
+    else:
+        _require_alike(known, facts, update)
+        codec, d = known.examples.codec, known.examples.width
+    d = check_shared(facts, update.shared, codec, d)
+    check_examples(facts, update.columns, update.rows, update.corrected, codec)
+    corrected = dict(update.corrected)
+    if known is None:
+        examples = _all_examples(facts, update, codec)
+    else:
+        gone = _known_places(known.examples, update.gone)
+        again = {*known.names(gone), *update.ids}
+        corrected |= {id: had for id, had in known.corrected.items() if id not in again}
+        examples = _updated_examples(known.examples, gone, update)
+    examples = examples.numbered_from(facts.next_key)  # the last ones may be gone already
+    if known is not None and 2 * examples.count < examples.end - LEAST:
         raise NotAnUpdateError  # most are gone: reading numbers them anew
     if "hats" in update.shared:
-        examples = examples.expanded_by(_expansion(update.shared["hats"]))
+        examples = examples.expanded_by(Expansion(**update.shared["hats"]))
     expect(examples.width == d, "width")
-    is_new = len(ids) or len(update.gone) or labels != about["labels"]
-    regions = _regions(about["labels"], examples) if is_new else known.regions
-    known = known.replaced(examples=examples, regions=regions, corrected=had)
-    return _finished(known, about, update)
+    if known is None:
+        known = State(facts.settings, examples.width, examples.dtype, codec)
+    is_same = not len(update.ids) and not len(update.gone) and known.regions.labels == facts.labels
+    regions = known.regions if is_same else _regions(facts.labels, examples)
+    known = known.replaced(examples=examples, regions=regions, corrected=corrected)
+    return _finished(known, facts, update)
 
 
-def _updated_examples(examples: Examples, update: Update) -> Examples:
-    ids, columns, rows, _ = update.examples
-    first = len(ids) - len(rows)
+def _require_alike(known: State, facts: Facts, update: Update) -> None:
+    examples, labels = known.examples, known.regions.labels
+    is_same = (facts.width, facts.dtype) == (examples.given.shape[1], examples.given.dtype.name)
+    if not is_same or "memory" in update.shared or labels != facts.labels[: len(labels)]:
+        raise NotAnUpdateError
+
+
+def _all_examples(facts: Facts, update: Update, codec: ExactCodec | None) -> Examples:
+    ids, columns, rows = update[:3]
+    expect(len(np.unique(columns.serials)) == len(ids), "serial")
+    dtype = facts.dtype if codec is None else facts.memory["dtype"]
+    examples = Examples.of(rows, ids, columns, codec, dtype)
+    expect(len(examples.places_of_ids) == len(ids), "ids")
+    return examples
+
+
+def _updated_examples(known: Examples, gone: Ints, update: Update) -> Examples:
+    ids, columns, rows, *_ = update
+    examples, first = known.without(gone), len(ids) - len(rows)
     old = places_of(examples, columns.keys[:first])
     if not np.array_equal(examples.digests[old], columns.digests[:first]):
         raise NotAnUpdateError  # rows have changed
-    if len(old):
-        expect([examples.ids[place] for place in old.tolist()] == ids[:first], "ids")
-        examples = copy.copy(examples)
-        for name in ("regions", "weights", "times", "serials"):
-            column = getattr(examples, name).copy()
-            column[old] = getattr(columns, name)[:first]
-            setattr(examples, name, column)
+    expect([examples.ids[place] for place in old.tolist()] == ids[:first], "ids")
+    for name in ("regions", "weights", "times", "serials") if len(old) else ():
+        column = getattr(examples, name).copy()
+        column[old] = getattr(columns, name)[:first]
+        setattr(examples, name, column)
     for n in range(first, len(ids)):
         expect(examples.place_of(ids[n]) is None, "ids")
         about = About(float(columns.weights[n]), float(columns.times[n]), int(columns.serials[n]))
@@ -242,45 +214,48 @@ def _updated_examples(examples: Examples, update: Update) -> Examples:
     return examples
 
 
-def _finished(known: State, about: Any, update: Update) -> State:
+def _known_places(examples: Examples, keys: Ints) -> Ints:
+    # The places of stored examples; keys of others are left out.
+    if not len(keys):
+        return NO_PLACES
+    known = examples.keys[: examples.end]
+    return np.flatnonzero(np.isin(known, keys) & examples.stored[: examples.end])
+
+
+def _finished(known: State, facts: Facts, update: Update) -> State:
     # A state that has its examples, regions and corrections; the rest is in the records.
     examples, owner = known.examples, known.regions.order.owner
     base, scores, changed = known.separators, known.separators.scores, dict[int, Separator]()
     if update.shared.get("scores"):
-        scores = _scores(update.shared["scores"])
-    elif not about["choice"]["lda_prior"]:
+        arrays: dict[str, Any] = dict(update.shared["scores"])
+        near = int(arrays["near_classes"]) or None
+        scores = ClassScores(**arrays | {"within": float(arrays["within"]), "near_classes": near})
+    elif not facts.choice.lda_prior:
         scores = ClassScores.zero(owner, examples.width)
     expect(len(scores.V) == len(owner), "scores")
     if base.W.shape[1] != examples.width:
         base, changed = Separators(scores), dict(base.records)
-    lists = check_separators(update.separators, examples, owner, scores.near)
-    changed |= _separators(update.separators, lists, examples)
+    changed |= _separators(update.separators, examples, owner, scores.near)
     gone = [pair for pair in update.gone_pairs if pair < len(scores.scale)]
     changed |= {pair: with_prior(None, pair, scores) for pair in gone}
-    frame = _frame(known.frame, about, update.shared, examples)
+    frame = _frame(known.frame, facts, update.shared)
     separators = base.replaced(changed, scores)
     _complete(separators, frame, examples)
     old = [known.separators.misfits(pair) for pair in changed]
     new = [separators.misfits(pair) for pair in changed]
-    examples = _with_violations(examples, old, new)
+    examples = examples.violating(*counts_after(known, old, new))
     return known.replaced(
-        settings=Settings(**about["settings"]),
+        settings=facts.settings,
         examples=examples,
         separators=separators,
         listed=listed_in(examples),
         frame=frame,
-        widths=Widths(*about["widths"]),
-        next_id=about["next_id"],
-        taught=about["taught"],
-        consolidated=about["consolidated"],
+        widths=Widths(*facts.widths),
+        next_id=facts.next_id,
+        taught=facts.taught,
+        consolidated=facts.consolidated,
         last_move=None,
     )
-
-
-def _scores(arrays: Arrays) -> ClassScores:
-    by_name: dict[str, Any] = {name: arrays[name] for name in SCORES}
-    near = int(arrays["near_classes"][0]) or None
-    return ClassScores(**by_name, within=float(arrays["within"][0]), near_classes=near)
 
 
 def _complete(separators: Separators, frame: Frame, examples: Examples) -> None:
@@ -294,23 +269,6 @@ def _complete(separators: Separators, frame: Frame, examples: Examples) -> None:
         frame.images.of(examples.table, places)
 
 
-def _with_violations(examples: Examples, old: list[Ints], new: list[Ints]) -> Examples:
-    fewer, more = np.concatenate([NO_PLACES, *old]), np.concatenate([NO_PLACES, *new])
-    if not len(fewer) and not len(more):
-        return examples
-    twin = copy.copy(examples)
-    twin.violations = examples.violations.copy()
-    np.add.at(twin.violations, fewer, -1)
-    np.add.at(twin.violations, more, 1)
-    return twin
-
-
-def _known_places(examples: Examples, keys: Ints) -> Ints:
-    # The places of stored examples; keys of others are left out.
-    known = examples.keys[: examples.end]
-    return np.flatnonzero(np.isin(known, keys) & examples.stored[: examples.end])
-
-
 def _regions(labels: list[Label], examples: Examples) -> Regions:
     order = examples.places()
     small = np.uint16 if len(labels) < 2**16 else np.int64  # sorted faster
@@ -320,74 +278,75 @@ def _regions(labels: list[Label], examples: Examples) -> Regions:
     return Regions(labels, [Members(order[start:end]) for start, end in pairwise(bounds)])
 
 
-def _expansion(arrays: Arrays) -> Any:
-    expansion = NO_EXPANSION
-    if "of" in arrays:
-        expansion = expansion._replace(**{name: arrays[name] for name in HATS})
-    if "missing.fill" in arrays:
-        missing = {field: arrays[f"missing.{name}"] for name, field in MISSING.items()}
-        expansion = expansion._replace(**missing)
-    return expansion
-
-
-def _frame(known: Frame, about: Any, parts: Mapping[str, Arrays], examples: Examples) -> Frame:
-    moments, geometry, images = known.moments, known.geometry, known.images
-    d = examples.width
-    sums = (moments.shift, moments.counts, moments.sums, moments.squares)
-    if "sums" in parts:
-        arrays = parts["sums"]
-        sums = (arrays["shift"], arrays["counts"], arrays["rows"], arrays["squares"])
-    if "metric" in parts:
-        K = _whole("K", parts["metric"], d)
-        assert K is not None
-        precision = _whole("precision", parts["metric"], d)
-        share = float(parts["metric"]["share"][0])
-        geometry = Geometry(parts["metric"]["origin"], K, precision, share)
-    if geometry is not known.geometry:
-        images = Images(geometry)
-    at = about["schedule"]
-    schedule = Schedule(*(_tupled(at[name]) for name in Schedule._fields))
+def _frame(known: Frame, facts: Facts, parts: Mapping[str, Arrays]) -> Frame:
     # The scatter is not stored: the next refresh computes it from the rows.
-    is_exact, is_stale = about["exact_sums"], about["stale_sums"]
-    moments = RunningMoments(*sums, seen=about["seen"], exact=is_exact, stale=is_stale)
-    return Frame(Choice(**about["choice"]), geometry, moments, schedule, images.fork())
-
-
-def _tupled(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+    moments, geometry, images = known.moments, known.geometry, known.images
+    sums: Any = parts.get("sums") or {name: getattr(moments, name) for name in SHAPES["sums"]}
+    if "metric" in parts:
+        origin, K, precision, share = (parts["metric"][name] for name in SHAPES["metric"])
+        d = len(origin)
+        whole = _whole(precision, d) if len(precision) else None
+        geometry = Geometry(origin, _whole(K, d), whole, float(share))
+        images = Images(geometry)
+    is_exact, is_stale = facts.exact_sums, facts.stale_sums
+    moments = RunningMoments(**sums, seen=facts.seen, exact=is_exact, stale=is_stale)
+    return Frame(facts.choice, geometry, moments, facts.schedule, images.fork())
 
 
 def _separators(
-    records: Mapping[int, SeparatorRecord], lists: Mapping[str, list[Ints]], examples: Examples
+    records: Mapping[int, SeparatorRecord], examples: Examples, owner: Ints, near: Bools
 ) -> dict[int, Separator]:
-    # `lists` has the places of the examples that the records name, in the order of the records.
-    found: dict[int, Separator] = {}
-    lows, _ = regions_of_all(np.array(list(records), dtype=np.int64))
-    named = zip(records.items(), lows.tolist(), *lists.values(), strict=True)
-    for (pair, record), low, misfits, pending, pool in named:
-        arrays = record.arrays
-        signs = np.where(examples.regions[pool] == low, 1.0, -1.0)
-        rows = Pool.restored(NO_PRIOR, pool, signs, arrays["alpha"], arrays["idle"])
-        bounds = Bounds(*arrays["bounds"].tolist()) if "bounds" in arrays else Bounds()
-        left = int(arrays["left"][0])
-        found[pair] = Separator(record.w, record.b, rows, misfits, pending, left, bounds)
+    # owner[c] is the number of the label of region c, near[pair] whether a pair is near.
+    pairs, found = np.array([*records], dtype=np.int64), dict[int, Separator]()
+    expect(bool((pairs < len(near)).all()), "pair")
+    low, high = regions_of_all(pairs)
+    expect(bool((owner[low] != owner[high]).all()), "pair")
+    for record in records.values():
+        check_arrays("separator", record.arrays, {})
+    named = ("misfits", "pending", "pool")
+    lists = [_listed(records, name, examples, (low, high)) for name in named]
+    for pair, c, misfits, pending, pool in zip(pairs.tolist(), low.tolist(), *lists, strict=True):
+        w, b, arrays = records[pair]
+        alpha, idle, left, bounds = (arrays[name] for name in ("alpha", "idle", "left", "bounds"))
+        is_near = bool(near[pair])
+        sizes = (examples.width, 0) if is_near else (0, 3)
+        expect((len(w), len(bounds)) == sizes and bool(np.isfinite(w).all()), "w")
+        expect(bool((alpha >= 0.0).all() and (idle >= 0).all() and left >= 0), "pool")
+        expect(not (len(pending) and np.isin(pending, pool).any()), "pending")
+        expect(is_near or (not len(pending) and bool((alpha > 0.0).all())), "pool")
+        signs = np.where(examples.regions[pool] == c, 1.0, -1.0)
+        rows = Pool.restored(NO_PRIOR, pool, signs, alpha, idle)
+        found[pair] = Separator(w, b, rows, misfits, pending, int(left), Bounds(*bounds.tolist()))
     return found
 
 
-def _half(name: str, A: Floats) -> Arrays:
-    # A metric as a named array: a diagonal, or the lower half. The other half is the same but for
-    # rounding.
-    if A.ndim == 1:
-        return {name: A}
-    return {f"{name}.lower": np.concatenate([A[i, : i + 1] for i in range(len(A))])}
+def _listed(
+    records: Mapping[int, SeparatorRecord],
+    name: str,
+    examples: Examples,
+    regions: tuple[Ints, Ints],
+) -> list[Ints]:
+    # The places that the records list under a name: examples of their two regions, each once.
+    lists = [each.arrays[name] for each in records.values()]
+    sizes = [len(each) for each in lists]
+    places = places_of(examples, np.concatenate([NO_PLACES, *lists]))
+    which = np.repeat(np.arange(len(lists)), sizes)
+    expect(len(np.unique(which * max(examples.end, 1) + places)) == len(places), name)
+    own = examples.regions[places]
+    low, high = (each[which] for each in regions)
+    expect(bool(((own == low) | (own == high)).all()), name)
+    ends = np.cumsum(sizes).tolist()
+    return [places[end - size : end] for end, size in zip(ends, sizes, strict=True)]
 
 
-def _whole(name: str, arrays: Arrays, n: int) -> Floats | None:
-    half = arrays.get(f"{name}.lower")
-    if half is None:
-        return arrays.get(name)
-    whole, start = np.zeros((n, n)), 0
-    for i in range(n):
-        whole[i, : i + 1] = whole[: i + 1, i] = half[start : start + i + 1]
-        start += i + 1
-    return whole
+def _half(A: Floats) -> Floats:
+    # The other half is the same but for rounding.
+    return A if A.ndim < 2 else A[np.tri(len(A), dtype=bool)]
+
+
+def _whole(half: Floats, d: int) -> Floats:
+    if len(half) == d:
+        return half
+    whole, lower = np.zeros((d, d)), np.tri(d, dtype=bool)
+    whole[lower] = half
+    return np.where(lower, whole, whole.T)

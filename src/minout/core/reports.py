@@ -16,8 +16,10 @@ class Certificate(NamedTuple):
     Attributes
     ----------
     moved : tuple of (label, label)
-        The pairs of labels of which a separator moved. With more than 200 labels (see
-        `near_classes`) a refresh moves all, and those for which something is stored are named.
+        The pairs of labels of which a separator moved. Those of a region that has lost its last
+        example are gone and not named: without them no other example can lose its fit. With more
+        than 200 labels (see `near_classes`) a refresh moves all, and those for which something is
+        stored are named.
     checked : int
         The number of margins checked: those of all stored examples of its two regions, for each
         separator that moved.

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import sqrt
 from typing import Any
 from unicodedata import normalize
@@ -16,15 +17,18 @@ from minout.kernels import add_counts, character_grams, word_grams
 
 LEAST, MOST = 2, 4
 """The lengths of runs of characters."""
+WORDS_SHARE = 0.3
+"""The share of words and pairs in the squared length of a row; the rest are characters'."""
 _WORDS = re.compile(r"\w+")
 
 
+@dataclass(frozen=True)
 class HashedText(HashedMap):
     """A feature map from strings to rows of a fixed width; nothing is fitted or downloaded.
 
     Parameters
     ----------
-    width : int, default=1024
+    width : int, default=4096
         The length of a row, from 4 on.
     seed : int, default=0
 
@@ -32,14 +36,20 @@ class HashedText(HashedMap):
     -----
     Two kinds of features are counted, in lower case: words and pairs of neighbouring words, and
     runs of 2 to 4 characters within a word, with a space at its ends. A count c becomes 1 + log(c).
-    The counts of each kind are scaled to unit length, and both together are projected as
-    `Projection` does, with hashes in place of column numbers. An empty string gives zeros.
+    The counts of each kind are scaled to one length, sqrt(0.3) for words and sqrt(0.7) for runs,
+    and both together are projected as `Projection` does, with hashes in place of column numbers.
+    An empty string gives zeros.
+
+    The projection adds noise to the inner product of two texts, about 1 / sqrt(width) of their
+    lengths: a wider row is more accurate, and each separator and stored row takes more memory.
 
     Examples
     --------
     >>> HashedText().transform(["Dear sir", "dear  SIR", ""]).any(axis=1)
     array([ True,  True, False])
     """
+
+    width: int = 4096
 
     def transform(self, X: Any) -> NDArray[np.float32]:
         """Return the rows (n, width) of a list, array, series or one-column frame of texts."""
@@ -52,9 +62,9 @@ class HashedText(HashedMap):
     def _row(self, text: str) -> NDArray[np.float64]:
         sums = np.zeros(self.width)
         text = normalize("NFKC", text).casefold()
-        for hashes in (_words(text), _characters(text)):
+        for hashes, share in ((_words(text), WORDS_SHARE), (_characters(text), 1.0 - WORDS_SHARE)):
             hashes.sort()
-            add_counts(hashes, sqrt(0.5), self.seed, sums)
+            add_counts(hashes, sqrt(share), self.seed, sums)
         return sums
 
 

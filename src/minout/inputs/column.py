@@ -11,7 +11,7 @@ import numpy as np
 
 from minout.errors import InvalidInputError
 from minout.features import HashedText
-from minout.inputs.kinds import MOST_VALUES, UNDECIDED
+from minout.inputs.kinds import DATES, MOST_VALUES, UNDECIDED
 from minout.inputs.values import (
     DAY,
     EPOCH,
@@ -27,17 +27,17 @@ from minout.inputs.values import (
     word_hash,
 )
 
-HASHED = 64
+HASHED = 16
 """The number of features that categories without a feature of their own share."""
-TEXT = HashedText(512)
-"""How text is encoded: fewer features classified mails worse, twice as many not much better."""
+TEXT = HashedText(384)
+"""How text is encoded: 256 classified worse; with more, metrics of several texts fill the file."""
 HASH_KEY, TEXT_KEY = "#", "text"
 """The keys of several features that are next to each other; any other key has one feature."""
 WIDTHS = {HASH_KEY: HASHED, TEXT_KEY: TEXT.width}
 BASE: dict[str, tuple[str, ...]] = {
     "number": ("number",),
     "boolean": ("true",),
-    "date": ("days", "year sin", "year cos", "week sin", "week cos"),
+    **dict.fromkeys(DATES, ("days", "year sin", "year cos", "week sin", "week cos")),
     "category": (),
     "text": (TEXT_KEY,),
     "ignore": (),
@@ -49,11 +49,18 @@ UNREADABLE = "(hashed)"
 """What is shown for a value that cannot be decoded."""
 _ANGLES = {"year": "time of year", "week": "weekday", "day": "time of day"}
 _TAKEN_FOR = {
+    "day-first": "date, day first",
+    "month-first": "date, month first",
     "ignore": "left out",
     "text": f"text, hashed into {TEXT.width} features",
     UNDECIDED: "left out until it has a value",
 }
-_MEANT = {"number": "a number", "date": "a date (YYYY-MM-DD or DD.MM.YYYY)"}
+_MEANT = {
+    "number": "a number",
+    "date": 'a date such as 2024-02-29 (for 3/4/2021 the kind is "day-first" or "month-first")',
+    "day-first": "a date such as 29/2/2024",
+    "month-first": "a date such as 2/29/2024",
+}
 
 
 @dataclass(frozen=True)
@@ -110,7 +117,7 @@ class Column:
 
     @property
     def _has_given(self) -> bool:
-        return self.late and self.kind in ("number", "boolean", "date")
+        return self.late and self.kind in ("number", "boolean", *DATES)
 
     def cells(self, value: Any) -> Cells:
         """Return the keys of the features that a value sets, each with its number."""
@@ -176,7 +183,7 @@ class Column:
             return None
         if self.kind == "boolean":
             return number == 1.0
-        return _date_text(number) if self.kind == "date" else number
+        return _date_text(number) if self.kind in DATES else number
 
     def described(self) -> str:
         """Return the kind of the column and the reason, in a few words."""
@@ -208,8 +215,8 @@ class Column:
             word = as_word_among_numbers(value)
             if word is not None:
                 return (*self._absent(), (f"={word}", 1.0))
-        elif self.kind == "date":
-            time = as_time(value)
+        elif self.kind in DATES:
+            time = as_time(value, self.kind)
             if time is not None:
                 return (*time_cells(time), *given)
         else:

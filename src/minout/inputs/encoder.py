@@ -1,5 +1,6 @@
 """Encode tables with columns of any kind as rows of numeric features."""
 
+from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -11,14 +12,14 @@ from minout._typing import Floats
 from minout.errors import InvalidInputError
 from minout.inputs.arguments import each_row
 from minout.inputs.column import DAY_KEYS, HASH_KEY, TEXT, TEXT_KEY, WIDTHS, Column, width_of
-from minout.inputs.kinds import KINDS, MOST_VALUES, UNDECIDED, Decision, decide
+from minout.inputs.kinds import DATES, KINDS, MOST_VALUES, UNDECIDED, Decision, decide
 from minout.inputs.tables import Table
 from minout.inputs.values import Cells, is_missing, split_numbers
 
 OVERRIDE = "you said so"
 MOST_COLUMNS = 100_000
 MOST_TEXTS = 2_000
-"""The most columns of text: a few characters in a file stand for 512 features."""
+"""The most columns of text: a few characters in a file stand for hundreds of features."""
 
 Need = tuple[int, str, str]
 """A row, the name of a column, and the key of a feature that its value there needs."""
@@ -79,10 +80,16 @@ class TableEncoder:
 
     @property
     def blocks(self) -> tuple[tuple[int, int], ...]:
-        """The first and the last position, plus one, of the features of each text."""
-        columns = self._columns.values()
-        starts = sorted(each.places[TEXT_KEY] for each in columns if TEXT_KEY in each.places)
-        return tuple((start, start + TEXT.width) for start in starts)
+        """The first and the last position, plus one, of the features of each text or category.
+
+        Features that came later are blocks of their own until `canonical` puts them together.
+        """
+        runs: list[tuple[int, int]] = []
+        for column in self._columns.values():
+            places = np.sort(column.positions if column.kind in ("category", "text") else [])
+            apart = np.flatnonzero(np.diff(places) != 1) + 1
+            runs += [(int(run[0]), int(run[-1]) + 1) for run in np.split(places, apart) if len(run)]
+        return tuple(sorted(runs))
 
     def described(self) -> dict[str, str]:
         """Return the kind of each column and the reason: "number (its dtype is a number)"."""
@@ -290,12 +297,14 @@ def _first_keys(column: Column, values: Sequence[Any]) -> list[str]:
     at = split_numbers(values)[1] if column.kind == "number" else range(len(values))
     keys = {key for n in at for key, _ in _cells(column, values[n], n)}
     keys -= set(column.base)
-    if column.kind == "date":
+    if column.kind in DATES:
         return [key for key in DAY_KEYS if key in keys]
     words = {key for key in keys if key.startswith("=")}
     if len(words) <= MOST_VALUES:
         return sorted(keys)
-    return [*sorted(keys - words), HASH_KEY]
+    counts = Counter(key for n in at for key, _ in _cells(column, values[n], n))
+    rare = sorted(words, key=lambda key: (-counts[key], key))[MOST_VALUES:]
+    return [*sorted(keys - set(rare)), HASH_KEY]
 
 
 def _fill_numbers(rows: Floats, columns: list[Column], table: Table) -> dict[str, list[int]]:

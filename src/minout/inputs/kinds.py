@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minout.inputs.values import (
+    ORDERS,
     REAL,
     TRUTH,
     as_number,
@@ -17,7 +18,9 @@ from minout.inputs.values import (
     is_missing,
 )
 
-KINDS = ("number", "boolean", "date", "category", "text", "ignore")
+DATES = ("date", *ORDERS)
+"""The kinds of dates; "date" if no value is like 3/4/2021, where the order must be known."""
+KINDS = ("number", "boolean", *DATES, "category", "text", "ignore")
 """The kinds of columns: how their values are encoded."""
 UNDECIDED = "undecided"
 """The kind of a column that has had no value so far."""
@@ -32,6 +35,7 @@ TEXT_WORDS = 4.0
 LONG_TEXT_WORDS = 8.0
 """The least average number of words of text, if more than half of the values differ."""
 _ID = re.compile(r"(^|[_\s.-])(id|ids|uuid|guid|index|rowid|row_number)$|^unnamed: ?\d+$", re.I)
+_DECIMAL_COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+", re.ASCII)
 _CAMEL_ID = re.compile(r"[a-z](Id|ID)$")
 
 
@@ -72,23 +76,41 @@ def _by_values(name: str, given: Sequence[Any]) -> Decision:
         return Decision("boolean", f"{count} a word for true or false")
     if all(map(_is_number, given)):
         return _number(name, given, f"{count} a number")
-    if all(as_time(each) is not None for each in given):
-        return Decision("date", f"{count} a date")
-    return _mostly(name, given) or _words(given)
+    return _by_most_values(name, given, count)
 
 
-def _mostly(name: str, given: Sequence[Any]) -> Decision | None:
+def _by_most_values(name: str, given: Sequence[Any], count: str) -> Decision:
+    kinds, dates = _date_kinds(given)
     # Where most values differ, categories would say nothing: half of them decide.
-    different = len({as_text(each) for each in given})
-    are_different = len(given) >= FEWEST_TO_TELL and different > 0.5 * len(given)
+    are_different = len({as_text(each) for each in given}) > 0.5 * len(given) >= FEWEST_TO_TELL / 2
     enough = (0.5 if are_different else NEARLY_ALL) * len(given)
+    if dates >= enough and (len(kinds) == 1 or kinds[0] == "date"):
+        all_are = f"{count} a date"
+        some_are = f"{dates:,} of {len(given):,} values are dates"
+        return Decision(kinds[0], all_are if dates == len(given) else some_are)
     numbers = [each for each in given if _is_number(each)]
     if len(numbers) >= enough:
         return _number(name, numbers, f"{len(numbers):,} of {len(given):,} values are numbers")
-    dates = sum(as_time(each) is not None for each in given)
+    found, commas = _words(given), [each for each in given if _has_decimal_comma(each)]
     if dates >= enough:
-        return Decision("date", f"{dates:,} of {len(given):,} values are dates")
-    return None
+        why = 'day or month may be first; set its kind to "day-first" or "month-first"'
+        return Decision(found.kind, f"{why}, such as {as_text(given[0])}")
+    if len(commas) + len(numbers) >= enough:
+        why = "decimal commas; convert them, or read the file with --decimal ,"
+        return Decision(found.kind, f"{why}, such as {as_text(commas[0])}")
+    return found
+
+
+def _date_kinds(given: Sequence[Any]) -> tuple[list[str], int]:
+    # As which kinds most values are dates, and how many are; text is recognised by its beginning.
+    if not any(as_time(each, order) for each in given[:FEWEST_TO_TELL] for order in ORDERS):
+        return [], 0
+    counts = [sum(as_time(each, kind) is not None for each in given) for kind in DATES]
+    return [kind for kind, n in zip(DATES, counts, strict=True) if n == max(counts)], max(counts)
+
+
+def _has_decimal_comma(value: Any) -> bool:
+    return isinstance(value, str) and _DECIMAL_COMMA.fullmatch(value.strip()) is not None
 
 
 def _is_number(value: Any) -> bool:
@@ -111,8 +133,8 @@ def _words(given: Sequence[Any]) -> Decision:
             return Decision("text", "most values differ and have many words")
         if different >= NEARLY_ALL * count:
             return Decision("ignore", f"an identifier: {different:,} of {count:,} values differ")
-        if different > MOST_VALUES:
-            return Decision("text", f"{different:,} different values, too many for categories")
+        if different > MOST_VALUES and words >= TEXT_WORDS:
+            return Decision("text", f"{different:,} different values with several words")
     others = [each for each in given if as_number(each) is None]
     if len(others) < len(given):
         shown = as_word(others[0]) or type(others[0]).__name__
@@ -124,10 +146,12 @@ def _words(given: Sequence[Any]) -> Decision:
 
 
 def _number(name: str, given: Sequence[Any], why: str) -> Decision:
-    # Whole numbers that all differ, in a column that is named like an id, are identifiers.
-    if len(given) >= FEWEST_TO_TELL and (_ID.search(name) or _CAMEL_ID.search(name)):
-        numbers = [as_number(each) or 0.0 for each in given]
-        if len(set(numbers)) == len(numbers) and all(each.is_integer() for each in numbers):
-            why = f"an identifier by its name: all {len(given):,} values differ"
-            return Decision("ignore", why)
+    # Whole numbers that all differ are identifiers if the column is named like an id.
+    numbers = {0.5 if (n := as_number(each)) is None else n for each in given}
+    if FEWEST_TO_TELL <= len(given) == len(numbers) and all(each.is_integer() for each in numbers):
+        if _ID.search(name) or _CAMEL_ID.search(name):
+            return Decision(
+                "ignore", f"an identifier by its name: all {len(given):,} values differ"
+            )
+        why += '; all differ, so if it is an identifier, set its kind to "ignore"'
     return Decision("number", why)

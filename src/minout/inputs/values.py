@@ -26,7 +26,19 @@ LONGEST = 200
 EPOCH = datetime(1970, 1, 1)
 DAY = timedelta(days=1)
 REAL = int | float | np.integer | np.floating | np.bool_ | Decimal
-_DAY_FIRST = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})(| .*)", re.ASCII)
+ORDERS = ("day-first", "month-first")
+"""How 3/4/2021 may be read; a column is decided as a whole."""
+MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+_DATE = re.compile(
+    r"(?:(?P<a>\d\d?)(?P<mark>[/.-])(?P<b>\d\d?)(?P=mark)|(?P<day>\d\d?)[ -](?P<month>[a-z]{3,9})"
+    r"\.?,?[ -]|(?P<named>[a-z]{3,9})\.? (?P<nth>\d\d?),? )(?P<year>\d{4}|\d\d)"
+    r"(?:(?:T| +)(?P<hour>\d\d?):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:\.\d*)?)?"
+    r"(?: ?(?P<half>[ap])\.?m\.?)?)?",
+    re.ASCII | re.IGNORECASE,
+)
+_MARKED = re.compile(
+    r"([+-]?)[$€£¥]? ?((?:[1-9]\d{0,2}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+) ?[%$€£¥]?", re.ASCII
+)
 _DIGITS = frozenset("0123456789+-.eE")
 Cells = tuple[tuple[str, float], ...]
 """What a value sets: keys of features, each with its number."""
@@ -54,16 +66,21 @@ def is_missing(value: Any) -> bool:
 def as_number(value: Any) -> float | None:
     """Return a value as a finite number up to 1e100; None if it is not a number.
 
-    A boolean is 1 or 0, and a duration is in seconds.
+    A boolean is 1 or 0, and a duration is in seconds. A string may have commas between thousands,
+    and a currency or percent sign.
 
     >>> [as_number(each) for each in (3, " 3.5e2", True, "3,5", "inf", "1_000")]
     [3.0, 350.0, 1.0, None, None, None]
+    >>> [as_number(each) for each in ("1,234.50", "-$1,234,567", "45 %", "0,125", "12,34")]
+    [1234.5, -1234567.0, 45.0, None, None]
     """
     if isinstance(value, str):
-        text = value.strip()
-        if not _DIGITS.issuperset(text):
-            return None
-        value = text
+        value = value.strip()
+        if not _DIGITS.issuperset(value):
+            found = _MARKED.fullmatch(value)
+            if found is None:
+                return None
+            value = found[1] + found[2].replace(",", "")
     elif isinstance(value, timedelta):
         value = value.total_seconds()
     elif isinstance(value, np.timedelta64):
@@ -118,23 +135,27 @@ def as_truth(value: Any) -> bool | None:
     return None if number not in (0.0, 1.0) else number == 1.0
 
 
-def as_time(value: Any) -> datetime | None:
+def as_time(value: Any, order: str = "") -> datetime | None:
     """Return a date or time without a time zone, in UTC if it had one; None if it is no date.
 
-    Strings must be ISO 8601 with dashes or slashes, or have day, month and year with points. In
-    10/11/2015 it is not known which is the day.
+    Strings are ISO 8601 with dashes or slashes, or have a day, a month and a year, in an order of
+    `ORDERS` unless the month is a word or there are points (then the day is first), and maybe a
+    time. Years of two digits are those from 1969 to 2068.
 
     >>> as_time("2024-02-29"), as_time("2024-02-29T12:00+02:00"), as_time("10/11/2015")
     (datetime.datetime(2024, 2, 29, 0, 0), datetime.datetime(2024, 2, 29, 10, 0), None)
     >>> as_time("2024/02/29 06:55"), as_time("29.2.2024")
     (datetime.datetime(2024, 2, 29, 6, 55), datetime.datetime(2024, 2, 29, 0, 0))
+    >>> as_time("10/25/90 1:30 PM", "month-first"), as_time("Oct 25, 1990")
+    (datetime.datetime(1990, 10, 25, 13, 30), datetime.datetime(1990, 10, 25, 0, 0))
     """
     if isinstance(value, str):
-        text = _iso(value.strip())
-        if len(text) < 10 or text[4] != "-" or text[7] != "-":
-            return None
+        text = value.strip()
+        is_iso = len(text) > 9 and text[4] == text[7] and text[4] in "-/"
         try:
-            value = datetime.fromisoformat(text)
+            value = (
+                datetime.fromisoformat(text.replace("/", "-")) if is_iso else _dated(text, order)
+            )
         except ValueError:
             return None
     elif isinstance(value, np.datetime64):
@@ -150,12 +171,30 @@ def as_time(value: Any) -> datetime | None:
     return None
 
 
-def _iso(text: str) -> str:
-    # A date with slashes or points as ISO 8601; other text as it is.
-    if text[4:5] == text[7:8] == "/":
-        return f"{text[:4]}-{text[5:7]}-{text[8:]}"
-    found = _DAY_FIRST.fullmatch(text)
-    return f"{found[3]}-{found[2]:>02}-{found[1]:>02}{found[4]}" if found else text
+def _dated(text: str, order: str) -> datetime | None:
+    # The time of a string with day, month and year; ValueError if there is no such day.
+    found = _DATE.fullmatch(text)
+    if found is None:
+        return None
+    name = found["month"] or found["named"]
+    if name:
+        day, month = found["day"] or found["nth"], 1 + MONTHS.index(name[:3].lower())
+    elif order == "month-first" and found["mark"] != ".":
+        month, day = int(found["a"]), found["b"]
+    elif order in ORDERS or found["mark"] == ".":
+        day, month = found["a"], int(found["b"])
+    else:
+        return None
+    year, hour = int(found["year"]), int(found["hour"] or 0)
+    if len(found["year"]) == 2:
+        year += 2000 if year < 69 else 1900
+    if found["half"]:
+        if not 1 <= hour <= 12:
+            return None
+        hour = hour % 12 + 12 * (found["half"] in "pP")
+    return datetime(
+        year, month, int(day), hour, int(found["minute"] or 0), int(found["second"] or 0)
+    )
 
 
 def as_word(value: Any) -> str | None:

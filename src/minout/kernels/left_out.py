@@ -49,9 +49,7 @@ class Leaving(NamedTuple):
 
 
 @compiled
-def values_left_out(
-    candidates: Candidates, leaving: Leaving, lam: float, out: Floats
-) -> bool:
+def values_left_out(candidates: Candidates, leaving: Leaving, lam: float, out: Floats) -> bool:
     """Set out (n,) to the values at the rows that leave; return False if one is not solved."""
     f, m = candidates.inverse.shape[0], candidates.signs.shape[0]
     c, columns, removed = np.empty(m), np.empty((f, f)), np.empty(f, np.int64)

@@ -11,6 +11,7 @@ from minout.maths.expansion import (
     slopes,
 )
 from minout.maths.geometry import (
+    LEAST_SHARE,
     NOISE,
     RIDGE,
     TINY,
@@ -24,7 +25,9 @@ from minout.maths.geometry import (
     metric_of_few,
     plain,
     prior,
+    shrinkage,
     sum_in_blocks,
+    units,
 )
 from minout.maths.interference import interfered, partition
 from minout.maths.label_noise import LabelNoise, label_noise, softmax

@@ -20,6 +20,10 @@ TINY = 1e-200  # a variance below this is none: its inverse would not be a numbe
 NOISE = 1e-12  # the part of a sum of squares that is a matter of rounding once a mean is taken off
 
 
+TELLING, LEAST_SHARE = 0.2, 1e-3
+"""A block whose factor is at most this tells nothing of the classes; 0.001 is left of its scale."""
+
+
 ROUNDING = 1e-15
 """By how much two numbers may differ, as a share of them, and be the same but for rounding."""
 
@@ -63,17 +67,20 @@ class Prior(NamedTuple):
     b: float
 
 
-def plain(moments: Moments, *, columns: bool, blocks: Blocks = ()) -> Geometry:
+def plain(moments: Moments, distinct: int, *, columns: bool, blocks: Blocks = ()) -> Geometry:
     """Return K as the identity, or with `columns` as the inverse of each column's variance.
 
-    The columns of a block count as one: for each of them it is the sum of their variances.
+    The columns of a block count as one: for each of them it is the sum of their variances, and the
+    block is scaled by its `shrinkage`. `distinct` is the number of different rows.
     """
     n = moments.counts.sum()
     mean = moments.sums.sum(axis=0) / n
     variance = np.maximum(moments.squares / n - mean**2, 0.0)
     squares = moments.squares / n
-    origin = moments.shift + mean
-    K = column_weights(variance, squares, origin, blocks) if columns else np.ones(len(mean))
+    origin, K = moments.shift + mean, np.ones(len(mean))
+    if columns:
+        K = column_weights(variance, squares, origin, blocks)
+        K *= shrinkage(moments, distinct, blocks) ** 2
     K = K / _or_one(float(K @ variance))
     return Geometry(origin, K, 1.0 / K)
 
@@ -82,7 +89,7 @@ def metric(moments: Moments, distinct: int, *, columns: bool, blocks: Blocks = (
     """Return K as the inverse of the pooled within-class covariance plus a ridge.
 
     With `columns` the ridge is added after each column is divided by its standard deviation, and
-    the columns of a block by the root of the sum of their variances.
+    the columns of a block by the root of the sum of their variances, times its `shrinkage`.
     `distinct` is the number of different rows: with it, K does not depend on the scale of weights.
     """
     assert moments.scatter is not None
@@ -92,18 +99,19 @@ def metric(moments: Moments, distinct: int, *, columns: bool, blocks: Blocks = (
     origin, weights = moments.shift + mean, np.ones(d)
     if columns:
         weights = column_weights(squares - mean**2, squares, origin, blocks)
+        weights *= shrinkage(moments, distinct, blocks) ** 2
     within = (moments.sums / -moments.counts[:, None]).T @ moments.sums
     within += moments.scatter
     freedom = _degrees(moments, distinct)
     within /= freedom
     D, trace = np.sqrt(weights), float(weights @ within.diagonal())
     if not trace > TINY + NOISE * float(weights @ squares):
-        return plain(moments, columns=columns, blocks=blocks)
+        return plain(moments, distinct, columns=columns, blocks=blocks)
     # From here on in place: a matrix of d² numbers is large.
     precision = within
     precision *= D
     precision *= D[:, None]
-    precision.flat[:: d + 1] += _ridge(trace, distinct, d)
+    precision.flat[:: d + 1] += _ridge(trace, distinct, units(d, blocks if columns else ()))
     K = _inverse(precision)
     K *= D
     K *= D[:, None]
@@ -138,13 +146,14 @@ def metric_of_few(
     origin, weights = moments.shift + mean, np.ones(d)
     if columns:
         weights = column_weights(variance, squares, origin, blocks)
+        weights *= shrinkage(moments, distinct, blocks) ** 2
     D = np.sqrt(weights)
     Y = (Z - (moments.sums / moments.counts[:, None])[labels]) * D * np.sqrt(each)
     freedom = _degrees(moments, distinct)
     trace = float((Y * Y).sum() / freedom)
     if not trace > TINY + NOISE * float(weights @ squares):
-        return plain(moments, columns=columns, blocks=blocks)
-    ridge = _ridge(trace, distinct, d)
+        return plain(moments, distinct, columns=columns, blocks=blocks)
+    ridge = _ridge(trace, distinct, units(d, blocks if columns else ()))
     K = Y.T @ np.linalg.solve(Y @ Y.T + freedom * ridge * np.eye(distinct), Y)
     K = (D[:, None] * (np.eye(d) - (K + K.T) / 2) * D) / ridge
     centred = Z - mean
@@ -199,6 +208,33 @@ def column_weights(variance: Floats, squares: Floats, mean: Floats, blocks: Bloc
     varying = np.where(variance > rounding, variance, 0.0)
     total = sum_in_blocks(varying, blocks)
     return np.where(total > 0.0, 1.0 / np.where(total > 0.0, total, 1.0), 1.0)
+
+
+def shrinkage(moments: Moments, distinct: int, blocks: Blocks) -> Floats:
+    """Return a factor (d,): 1 - 1/F for the columns of a block, 1 for others.
+
+    F is that of an analysis of variance of the whole block: its variance between classes, to what
+    chance would give. Up to 1.25 a block tells nothing of the classes: its factor is 0.001.
+    """
+    found, counts = np.ones(len(moments.shift)), moments.counts[moments.counts > 0.0]
+    more, freedom = len(counts) - 1, distinct - len(counts)
+    if not blocks or more < 1 or freedom < 1:
+        return found
+    sums = moments.sums[moments.counts > 0.0]
+    inside = (sums**2 / counts[:, None]).sum(axis=0)
+    between = inside - sums.sum(axis=0) ** 2 / counts.sum()
+    within = moments.squares - inside
+    for start, stop in blocks:
+        B, W = between[start:stop].sum() / more, within[start:stop].sum() / freedom
+        if stop - start > 1:
+            factor = 1.0 - W / B if B > W > 0.0 else 0.0
+            found[start:stop] = factor if factor > TELLING else LEAST_SHARE
+    return found
+
+
+def units(d: int, blocks: Blocks) -> int:
+    """Return the number of columns if each block counts as one."""
+    return d - sum(stop - start - 1 for start, stop in blocks)
 
 
 def in_blocks(d: int, blocks: Blocks) -> Bools:

@@ -88,7 +88,9 @@ def prior_left_out(
 
     rr, qq, difference = product(of_r, of_r), product(of_q, of_q), of_r - of_q
     apart = product(difference, difference)
-    scale = np.where(apart > LEAST * (rr + qq), 2.0 * strength / np.where(apart > 0.0, apart, 1.0), 0.0)
+    scale = np.where(
+        apart > LEAST * (rr + qq), 2.0 * strength / np.where(apart > 0.0, apart, 1.0), 0.0
+    )
     across = removed.gain * (difference * turn).sum(1)
     coef = scale[:, None] * (difference + across[:, None] * u)
     return PriorLeftOut(coef, scale * (noise - (rr - qq) / 2.0), scale)

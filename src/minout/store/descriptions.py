@@ -70,26 +70,24 @@ def found_features(path: Path, described: Any, given: FeatureMap | None) -> Feat
         raise MalformedError("features")
     wanted = described["fingerprint"]
     shown = wanted if len(wanted) < LONGEST and wanted.isprintable() else "of another file"
+    taught = f"{path} was taught with the feature map {shown}"
     if isinstance(given, UnknownMap) and not given.fingerprint:
         if "name" not in described and described.get("dtype") in ("float32", "float64"):
             return UnknownMap(wanted, np.dtype(described["dtype"]))
         given = None
     if given is None:
         if "name" not in described:
-            raise InvalidInputError(
-                f"{path} was taught with the feature map {shown}, which is not saved; "
-                "pass it as `features`."
-            )
+            raise InvalidInputError(f"{taught}, which is not saved; pass it as `features`.")
         given = make_features(described)
         if given.fingerprint != wanted:
             raise MissingDataError(
-                f"{path} was taught with the feature map {shown}, which this version of minout "
-                f"no longer has: its own is {given.fingerprint}."
+                f"{taught}, which this version of minout no longer has: its own is "
+                f"{given.fingerprint}."
             )
     if given.fingerprint != wanted:
         raise InvalidInputError(
-            f"{path} was taught with the feature map {shown}, but `features` is "
-            f"{given.fingerprint}; a model knows the rows of one map only."
+            f"{taught}, but `features` is {given.fingerprint}; a model knows the rows of one map "
+            "only."
         )
     return given
 
@@ -101,21 +99,20 @@ def check_codec(path: Path, about: Any, given: ExactCodec | None) -> None:
     """
     memory = about.get("memory") if isinstance(about, dict) else None
     expect(memory is None or isinstance(memory, dict), "memory")
-    wanted = None if memory is None else memory.get("fingerprint")
-    if memory is None and given is not None:
-        raise InvalidInputError(
-            f"{path} stores rows as they are, but `memory` is {given.fingerprint}; leave it out."
-        )
-    if memory is None or (given is None and "name" in memory):
+    if memory is None:
+        if given is not None:
+            raise InvalidInputError(
+                f"{path} stores rows as they are, but `memory` is {given.fingerprint}; leave it "
+                "out."
+            )
         return
-    if given is None:
+    taught = f"{path} was taught with the codec {memory.get('fingerprint')}"
+    if given is None and "name" not in memory:
+        raise InvalidInputError(f"{taught}, which is not saved; pass it as `memory`.")
+    if given is not None and given.fingerprint != memory.get("fingerprint"):
         raise InvalidInputError(
-            f"{path} was taught with the codec {wanted}, which is not saved; pass it as `memory`."
-        )
-    if given.fingerprint != wanted:
-        raise InvalidInputError(
-            f"{path} was taught with the codec {wanted}, but `memory` is {given.fingerprint}; "
-            "a model knows the codes of one codec only."
+            f"{taught}, but `memory` is {given.fingerprint}; a model knows the codes of one codec "
+            "only."
         )
 
 

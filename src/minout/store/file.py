@@ -19,7 +19,7 @@ from minout.core import NotAnUpdateError, State
 from minout.errors import InvalidInputError, UnwritableError
 from minout.features import FeatureMap
 from minout.store.history import Entry, read_entries, unname_other_labels
-from minout.store.loading import Expected, Loaded, Reading, read_newer, read_whole
+from minout.store.loading import Loaded, read, read_meta
 from minout.store.opening import (
     PATIENCE,
     bounded_work,
@@ -29,7 +29,7 @@ from minout.store.opening import (
     log_size,
     translated,
 )
-from minout.store.writing import changes, part_record, write
+from minout.store.writing import write
 
 Durability = Literal["normal", "full"]
 OnWait = Callable[[float], None]
@@ -131,15 +131,15 @@ class File:
 
     # Writing
 
-    def create(self, state: State, notes: str = "{}") -> None:
-        """Write the first state of a new model."""
-        self.begin()
-        if self.newest():
+    def create(self, state: State, notes: str = "{}") -> bool:
+        """Write the first state; return False if there is one, perhaps of another process."""
+        if not self.is_new:
+            return False
+        if self.begin():  # since then
             self.abandon()
-            raise UnwritableError(
-                f"Another process has made {self.path} at this moment; open it again."
-            )
+            return False
         self.commit(None, state, notes)
+        return True
 
     def begin(self, known: State | None = None) -> bool:
         """Take the write lock, waiting if need be; return whether `reload` must be called.
@@ -196,9 +196,9 @@ class File:
         try:
             if old is not (None if self._known is None else self._known.state):
                 raise UnwritableError(f"{self.path} has another state; reload it first.")
-            parts = [] if old is not None and notes == self.notes else [part_record("notes", notes)]
+            changed = None if old is not None and notes == self.notes else notes
             with translated(self.path, writes=True):
-                version = write(connection, changes(old, new, parts), log)
+                version = write(connection, old, new, changed, log)
                 connection.execute("COMMIT")
         except BaseException:
             self.abandon()
@@ -220,7 +220,7 @@ class File:
         with translated(self.path):
             if self.read_only:
                 self._follow()
-            return Reading(self._connection).meta().version
+            return read_meta(self._connection).version
 
     def has_news(self, known: State | None = None) -> bool:
         """Return whether the newest state is another one than that which the caller knows."""
@@ -246,21 +246,23 @@ class File:
 
         A feature map or codec that is given must be that of the model.
         """
-        return self._read(None, Expected(features, codec))
+        return self._read(None, features, codec)
 
     def reload(self, known: State) -> tuple[State, dict[str, Any]]:
         """Read what changed since a known state, and return the newest one and the user's notes."""
-        return self._read(known, Expected(known.schema.features, known.examples.codec))
+        return self._read(known, known.schema.features, known.examples.codec)
 
-    def _read(self, known: State | None, expected: Expected) -> tuple[State, dict[str, Any]]:
+    def _read(
+        self, known: State | None, features: FeatureMap | None, codec: ExactCodec | None
+    ) -> tuple[State, dict[str, Any]]:
         connection, mine = self._connection, self._known
         with translated(self.path), self._view(), bounded_work(connection, self.size):
             found = None
             if mine is not None and known is mine.state:
                 with suppress(NotAnUpdateError):
-                    found = read_newer(Reading(connection, self.size, mine.version), mine)
+                    found = read(connection, self.size, self.path, mine)
             if found is None:
-                found = read_whole(Reading(connection, self.size), self.path, expected)
+                found = read(connection, self.size, self.path, None, features, codec)
         self._known, self.notes = found, found.notes
         return found.state, json.loads(found.notes)
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from minout import core, kernels
 from minout._typing import Id, Ints, Label
 from minout.codecs import ExactCodec
-from minout.core import Columns, ExampleRecords, NotAnUpdateError, SeparatorRecord, State, Update
+from minout.core import Columns, NotAnUpdateError, SeparatorRecord, State, Update
 from minout.errors import MissingDataError
 from minout.features import FeatureMap
 from minout.inputs import Schema
@@ -26,38 +26,21 @@ from minout.store.tables import (
     COLUMNS,
     COUNTERS,
     MODULUS,
-    PACKED,
     Arrays,
     DamagedRecord,
     Meta,
+    checked,
     decode_arrays,
     decoded,
     expect,
     sealed,
-    sealed_examples,
+    unpacked_row,
 )
 
-LEAST_BYTES = 16  # a lower bound of the bytes that an example takes in the file
+LEAST_BYTES = 16  # a lower bound of the bytes that a record takes in the file
+DENSEST = 1_032  # zlib stores at most so many bytes in one
 FEW = 1_000  # how many records are read at a time
 TEXTS = ("about", "schema", "features", "notes")  # the parts of the frame that are JSON
-KINDS: tuple[set[type], ...] = (
-    {int},
-    {int, str},
-    {int, str},
-    {float},
-    {float},
-    {bytes},
-    {str, type(None)},
-    {int},
-)
-"""The types of the columns of an example, and of its seal."""
-
-
-class Expected(NamedTuple):
-    """What a model must match: a feature map and a codec that are given, if they are."""
-
-    features: FeatureMap | None = None
-    codec: ExactCodec | None = None
 
 
 class Loaded(NamedTuple):
@@ -79,24 +62,9 @@ class Reading:
         self._room = limit
         self.total = 0
 
-    def meta(self) -> Meta:
-        """Return the numbers of the state: its version, the sum of seals, and counts."""
-        return read_meta(self._connection)
-
-    def records(self, table: str) -> list[tuple[Any, ...]]:
-        """Return the newer records of a table, in the order of their keys, without their seals."""
-        found: list[tuple[Any, ...]] = []
-        for block in self._blocks(table):
-            for *values, seal in block:
-                expect(sealed(*values) == seal, table)
-                self.total += seal
-                # In a forged file, several records may share one text.
-                self._take(LEAST_BYTES, *(each for each in values if type(each) in (str, bytes)))
-                found.append(tuple(values))
-        return found
-
-    def _blocks(self, table: str) -> Iterator[list[Any]]:
-        columns, newer = COLUMNS[table], ""
+    def blocks(self, table: str) -> Iterator[list[Sequence[Any]]]:
+        """Yield the newer records of a table, in the order of their keys, without their seals."""
+        columns, newer = [*COLUMNS[table]], ""
         if self.since:
             newer = f"WHERE version > {self.since:d}"
             if table != "frame":  # SQLite would read the whole table, in its order
@@ -104,60 +72,32 @@ class Reading:
         query = f"SELECT {', '.join(columns)}, seal FROM {table} {newer} ORDER BY {columns[0]}"
         cursor = self._connection.execute(query)
         while block := cursor.fetchmany(FEW):
-            yield block
-
-    def _take(self, least: int, *texts: Any) -> None:
-        self._room -= least + sum(map(len, texts))
-        expect(self._room >= 0, "size")
-
-    def examples(self, labels: Sequence[Label]) -> ExampleRecords:
-        """Return the newer examples without rows; the label of each must be that of its region."""
-        ids: list[Id] = []
-        had: dict[Id, tuple[Label, ...]] = {}
-        columns = [tuple(np.empty(0, each) for each in (np.int64, float, float, PACKED))]
-        for block in self._blocks("examples"):
-            values = [*zip(*block, strict=True)]
-            keys, weights, times, packed, seals = checked_examples(values)
-            names, regions, texts = values[1], packed["region"], values[6]
-            expect(bool(((regions >= 0) & (regions < len(labels))).all()), "region")
-            expect([labels[c] for c in regions.tolist()] == [*values[2]], "label")
-            self._take(LEAST_BYTES * len(block), *(each for each in names if type(each) is str))
-            self.total += int(seals.sum())
-            ids.extend(names)
-            if {*texts} != {None}:
-                named = zip(names, texts, strict=True)
-                had |= {id: earlier_labels(text) for id, text in named if text is not None}
-            columns.append((keys, weights, times, packed))
-        keys, weights, times, packed = map(np.concatenate, zip(*columns, strict=True))
-        region, serial, digest = (np.ascontiguousarray(packed[name]) for name in PACKED.names or ())
-        numbers = Columns(region, digest, weights, times, serial, keys)
-        return ExampleRecords(ids, numbers, np.empty(0), had)
+            # In a forged file, several records may share one text.
+            self._room -= LEAST_BYTES * len(block)
+            for column in zip(*block, strict=True):
+                if not {*map(type, column)} <= {int, float, type(None)}:
+                    self._room -= sum(len(each) for each in column if type(each) in (str, bytes))
+            expect(self._room >= 0, "size")
+            yield checked(table, block)
+            self.total += sum([record[-1] for record in block])
 
     def rows(self, keys: Ints, width: int, dtype: str) -> NDArray[Any]:
         """Return the rows of some examples, the last ones of all."""
         size = width * np.dtype(dtype).itemsize
-        expect(len(keys) * size <= self.limit, "rows")
+        expect(len(keys) * size <= DENSEST * self.limit, "rows")
         out, start = np.zeros((len(keys), width), dtype=dtype), 0
         query = "SELECT row FROM rows WHERE key >= ? ORDER BY key"  # digests tell which is whose
         cursor = self._connection.execute(query, (int(keys[0]),)) if len(keys) else None
         while cursor is not None and (block := cursor.fetchmany(FEW)):
             values, end = [value for (value,) in block], start + len(block)
-            expect({*map(type, values)} == {bytes} and {*map(len, values)} == {size}, "rows")
+            expect({*map(type, values)} == {bytes}, "rows")
+            values = [v if len(v) == size else unpacked_row(v, size) for v in values]
+            expect({*map(len, values)} == {size}, "rows")
             expect(end <= len(keys), "rows")
             out[start:end] = np.frombuffer(b"".join(values), dtype).reshape(-1, width)
             start = end
         expect(start == len(keys), "rows")
         return out
-
-    def flagged(self) -> list[tuple[int, int, int]]:
-        """Return key, misfit and pending of the examples that are one or the other."""
-        query = "SELECT key, misfit, pending FROM examples WHERE misfit OR pending ORDER BY key"
-        return self._connection.execute(query).fetchmany(self.limit // LEAST_BYTES)
-
-    def newer(self) -> int:
-        """Return how many examples have changed since the known state."""
-        query = "SELECT count(*) FROM examples WHERE version > ?"
-        return int(self._connection.execute(query, (self.since,)).fetchone()[0])
 
     def gone(self, kind: str) -> list[int]:
         """Return the keys of records of a table that were deleted since the known state."""
@@ -178,110 +118,106 @@ def read_meta(connection: sqlite3.Connection) -> Meta:
     return Meta(*found)
 
 
-def read_whole(reading: Reading, path: Path, expected: Expected) -> Loaded:
-    """Return the state that all records describe; raise DamagedRecord or MalformedError if none."""
-    meta = reading.meta()
-    if not meta.version:
-        raise MissingDataError(f"{path} has no model yet: whoever made it was interrupted.")
-    texts, shared = _parts(reading)
-    about = _completed(texts["about"], meta)
-    features = found_features(path, texts["features"], expected.features)
-    check_codec(path, about, expected.codec)
-    expect(set(shared) == set(core.SHARED), "frame")
-    core.check_about(about)
-    examples = _examples(reading, about, 0)
-    separators = _separators(reading, about["labels"])
-    expect((len(examples.ids), len(separators)) == (meta.examples, meta.separators), "total")
-    expect(reading.total % MODULUS == meta.total, "total")
-    update = Update(examples, np.empty(0, np.int64), separators, (), shared)
-    state = core.restored(about, update, expected.codec)
-    expect(_flags(state) == reading.flagged(), "misfit")
-    expect_rows_of(features, state)
-    schema = Schema.from_notes(texts["schema"], features, state.widths.given)
-    return Loaded(state.replaced(schema=schema), json.dumps(texts["notes"]), meta.version)
+def read(
+    connection: sqlite3.Connection,
+    size: int,
+    path: Path,
+    known: Loaded | None = None,
+    features: FeatureMap | None = None,
+    codec: ExactCodec | None = None,
+) -> Loaded:
+    """Return the newest state: what all records describe, or a known state and what has changed.
 
-
-def read_newer(reading: Reading, known: Loaded) -> Loaded:
-    """Return the newest state, given an earlier one.
-
-    Raises NotAnUpdateError if all records must be read.
+    `size` is that of the file; a feature map and a codec that are given must be those of the model.
+    Raises NotAnUpdateError if all records must be read, DamagedRecord or MalformedError if they
+    describe no state.
     """
-    meta = reading.meta()
-    is_known = meta.since <= reading.since <= meta.version
-    if not is_known or 2 * reading.newer() > meta.examples + FEW:
-        raise NotAnUpdateError
+    meta, old, notes, since, next_key = read_meta(connection), None, "", 0, 0
+    if known is not None:
+        (old, notes, since), query = known, "SELECT count(*) FROM examples WHERE version > ?"
+        features, next_key = old.schema.features, old.examples.next_key
+        newer = connection.execute(query, (since,)).fetchone()[0]
+        if not meta.since <= since <= meta.version or 2 * newer > meta.examples + FEW:
+            raise NotAnUpdateError
+    elif not meta.version:
+        raise MissingDataError(f"{path} has no model yet: whoever made it was interrupted.")
+    reading = Reading(connection, size, since)
     texts, shared = _parts(reading)
-    old, notes, _ = known
-    schema, about = old.schema, texts.get("about") or json.loads(json.dumps(core.summary(old)))
-    about = _completed(about, meta)
-    core.check_about(about)
-    examples = _examples(reading, about, old.examples.next_key)
-    separators = _separators(reading, about["labels"])
+    if old is None:
+        expect({*texts, *shared} == {*TEXTS, *core.SHARED}, "frame")
+        features = found_features(path, texts["features"], features)
+        check_codec(path, texts["about"], codec)
+    facts = _facts(texts.get("about"), meta, old)
+    ids, columns, corrected = _examples(reading, facts.labels)
+    rows = _rows(reading, columns, facts, next_key)
+    separators = _separators(reading, facts.labels)
     gone = np.array(reading.gone("examples"), dtype=np.int64)
     dropped = [pair for pair in reading.gone("separators") if pair not in separators]
-    state = core.updated(old, about, Update(examples, gone, separators, dropped, shared))
+    if old is None:
+        expect(reading.total % MODULUS == meta.total, "total")
+    update = Update(ids, columns, rows, corrected, separators, shared, gone, dropped)
+    state = core.restored(old, facts, update, codec)
     counts = state.count, len(state.separators.records)
     expect(counts == (meta.examples, meta.separators), "total")
     if "schema" in texts:
-        schema = Schema.from_notes(texts["schema"], schema.features, state.widths.given)
-    if "notes" in texts:
-        notes = json.dumps(texts["notes"])
-    return Loaded(state.replaced(schema=schema), notes, meta.version)
+        assert features is not None
+        expect_rows_of(features, state)
+        schema = Schema.from_notes(texts["schema"], features, state.widths.given)
+        state = state.replaced(schema=schema)
+    notes = json.dumps(texts["notes"]) if "notes" in texts else notes
+    return Loaded(state, notes, meta.version)
 
 
-def _completed(about: Any, meta: Meta) -> Any:
+def _facts(about: Any, meta: Meta, known: State | None) -> core.Facts:
+    counters = {name: getattr(meta, name) for name in COUNTERS}
+    if about is None and known is not None:
+        return core.facts_of(known)._replace(**counters)
     expect(isinstance(about, dict), "about")
-    return about | {name: getattr(meta, name) for name in COUNTERS}
+    return core.facts_from(about | counters)
 
 
 def _parts(reading: Reading) -> tuple[dict[str, Any], dict[str, Arrays]]:
     # What the frame has as JSON, and as arrays.
     texts: dict[str, Any] = {}
     shared: dict[str, Arrays] = {}
-    for name, value in reading.records("frame"):
+    for name, value in (record for block in reading.blocks("frame") for record in block):
         if name in TEXTS and type(value) is str:
             texts[name] = decoded(value)
         elif name in core.SHARED and type(value) is bytes:
             shared[name] = decode_arrays(value)
         else:
             raise DamagedRecord("frame")
-    expect(bool(reading.since) or set(texts) == set(TEXTS), "frame")
     return texts, shared
 
 
-def _examples(reading: Reading, about: dict[str, Any], next_key: int) -> ExampleRecords:
-    # The newer examples, and the rows of those with keys from `next_key` on.
-    found = reading.examples(about["labels"])
-    keys, digests = found.columns.keys, found.columns.digests
-    first = int(np.searchsorted(keys, next_key))
-    rows = reading.rows(keys[first:], about["width"], about["dtype"])
-    expect(np.array_equal(kernels.digests(rows), digests[first:]), "digest")
-    return found._replace(rows=rows)
+def _examples(
+    reading: Reading, labels: Sequence[Label]
+) -> tuple[list[Id], Columns, dict[Id, tuple[Label, ...]]]:
+    # The newer examples without rows; the label of each must be that of its region.
+    ids: list[Id] = []
+    had: dict[Id, tuple[Label, ...]] = {}
+    parts = [[np.empty(0, each) for each in ("i8", "S16", "f8", "f8", "i8", "i8")]]
+    for block in reading.blocks("examples"):
+        column = dict(zip(COLUMNS["examples"], zip(*block, strict=True), strict=True))
+        names, regions, digests = column["id"], column["region"], column["digest"]
+        expect({*map(type, names)} <= {int, str}, "id")
+        expect(min(regions) >= 0 and max(regions) < len(labels), "region")
+        expect(all(labels[c] == y for c, y in zip(regions, column["label"], strict=True)), "label")
+        expect({*map(len, digests)} == {16}, "digest")
+        ids.extend(names)
+        named = zip(names, column["corrected"], strict=True)
+        had |= {id: earlier_labels(text) for id, text in named if text is not None}
+        numbers = (column[name] for name in ("weight", "time", "serial", "key"))
+        parts.append([np.array(regions), np.array(digests, "S16"), *map(np.array, numbers)])
+    return ids, Columns(*map(np.concatenate, zip(*parts, strict=True))), had
 
 
-def checked_examples(values: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
-    """Check columns of examples, as they are stored, and their seals.
-
-    Return keys, weights, times, what is packed, and seals.
-    """
-    for column, kinds in zip(values, KINDS, strict=True):
-        expect({*map(type, column)} <= kinds, "examples")
-    keys, ids, labels, weights, times, blobs, texts, seals = values
-    expect({*map(len, blobs)} == {PACKED.itemsize}, "packed")
-    packed = np.frombuffer(b"".join(blobs), PACKED)
-    numbers = np.array(keys), np.array(weights), np.array(times), packed, np.array(seals)
-    wanted = sealed_examples(numbers[0], ids, labels, *numbers[1:4], texts)
-    expect(np.array_equal(numbers[4], wanted), "examples")
-    return numbers
-
-
-def _flags(state: State) -> list[tuple[int, int, int]]:
-    # Key, misfit and pending of the examples that are one or the other.
-    misfits, pending = state.misfits(), state.pending()
-    places = np.union1d(misfits, pending)
-    keys = state.examples.keys[places].tolist()
-    flags = (np.isin(places, each).astype(int).tolist() for each in (misfits, pending))
-    return list(zip(keys, *flags, strict=True))
+def _rows(reading: Reading, columns: Columns, facts: core.Facts, next_key: int) -> NDArray[Any]:
+    # The rows of the examples with keys from `next_key` on.
+    first = int(np.searchsorted(columns.keys, next_key))
+    rows = reading.rows(columns.keys[first:], facts.width, facts.dtype)
+    expect(np.array_equal(kernels.digests(rows), columns.digests[first:]), "digest")
+    return rows
 
 
 def earlier_labels(text: Any) -> tuple[Label, ...]:
@@ -292,13 +228,11 @@ def earlier_labels(text: Any) -> tuple[Label, ...]:
 
 
 def _separators(reading: Reading, labels: Sequence[Label]) -> dict[int, SeparatorRecord]:
-    found = {}
-    for pair, label_a, label_b, b, w, _, arrays in reading.records("separators"):
-        most = len(labels) * (len(labels) - 1) // 2
-        expect(type(pair) is int and 0 <= pair < most, "separators")
+    found, most = {}, len(labels) * (len(labels) - 1) // 2
+    for record in (each for block in reading.blocks("separators") for each in block):
+        pair, label_a, label_b, b, w, _, arrays = record
+        expect(0 <= pair < most and math.isfinite(b) and len(w) % 8 == 0, "separators")
         low, high = core.regions_of(pair)
         expect((label_a, label_b) == (labels[low], labels[high]), "separators")
-        expect(type(b) is float and math.isfinite(b) and type(arrays) is bytes, "separators")
-        expect(type(w) is bytes and len(w) % 8 == 0, "separators")
         found[pair] = SeparatorRecord(np.frombuffer(w, np.float64), b, decode_arrays(arrays))
     return found

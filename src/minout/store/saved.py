@@ -14,7 +14,7 @@ from minout.features import FeatureMap
 from minout.store.atomic_write import atomic_write
 from minout.store.file import File
 from minout.store.history import Entry
-from minout.store.loading import Expected, Reading, read_whole
+from minout.store.loading import read
 from minout.store.opening import (
     bounded_work,
     check_schema,
@@ -23,7 +23,7 @@ from minout.store.opening import (
     log_size,
     translated,
 )
-from minout.store.writing import changes, part_record, write
+from minout.store.writing import write
 
 Progress = Callable[[float], None]
 
@@ -48,7 +48,7 @@ def _write_all(
 ) -> None:
     connection.execute("BEGIN")
     create_tables(connection)
-    write(connection, changes(None, state, [part_record("notes", notes)]), log)
+    write(connection, None, state, notes, log)
     connection.execute("COMMIT")
 
 
@@ -79,8 +79,11 @@ def load(
 
 
 def holds_model(path: Path) -> bool:
-    """Return whether there is something in a file, which should be a model."""
-    return path.exists() and (path.is_dir() or path.stat().st_size > 0)
+    """Return whether there is something in a file, and it is not a model that is still made."""
+    if not path.exists() or (path.is_file() and not path.stat().st_size):
+        return False
+    with closing(File(path, read_only=True)) as file:
+        return not file.is_new
 
 
 def size_of(path: Path) -> int:
@@ -104,8 +107,7 @@ def from_bytes(
         connection.execute("PRAGMA trusted_schema=OFF")
         connection.deserialize(content)
         check_schema(connection, name)
-        reading = Reading(connection, len(content))
-        found = read_whole(reading, name, Expected(features, codec))
+        found = read(connection, len(content), name, None, features, codec)
         return found.state, json.loads(found.notes)
 
 

@@ -11,6 +11,8 @@ the other. The header lists name, dtype and shape of each.
 
 import json
 import math
+import re
+import struct
 import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -18,10 +20,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from minout._typing import Floats, Ints, Words
+from minout._typing import Ints, Words
 
 APPLICATION = 0x6D696E6F  # "mino"
-FORMAT = 3
+FORMAT = 4
 MODULUS = 2**62  # the sum of all seals is modulo this
 TELLS = "A model of minout, the exact online classifier; docs/format.md explains its tables."
 
@@ -45,7 +47,9 @@ SCHEMA = {
   label ANY NOT NULL,
   weight REAL NOT NULL,
   time REAL NOT NULL,         -- when it was taught: seconds since 1970
-  packed BLOB NOT NULL,       -- its region, its number in the order of teaching, a hash of its row
+  region INTEGER NOT NULL,    -- a label has one region or several
+  serial INTEGER NOT NULL,    -- its number in the order of teaching
+  digest BLOB NOT NULL,       -- a hash of its row
   misfit INTEGER NOT NULL,    -- 1: on the wrong side of a separator
   pending INTEGER NOT NULL,   -- 1: waits until a separator is computed again
   corrected TEXT,             -- the labels that it had before, as JSON
@@ -97,22 +101,24 @@ SCHEMA = {
   FROM log, json_each(details, '$.moved') AS pair ORDER BY number""",
 }
 
+KINDS: dict[str, set[type]] = {"INTEGER": {int}, "REAL": {float}, "TEXT": {str}, "BLOB": {bytes}}
 COLUMNS = {
-    "examples": ("key", "id", "label", "weight", "time", "packed", "corrected"),
-    "separators": ("pair", "label_a", "label_b", "b", "w", "support", "arrays"),
-    "frame": ("name", "value"),
+    table: {
+        name: KINDS.get(kind, {int, str, bytes}) | ({type(None)} if not rule else set())
+        for name, kind, rule in re.findall(r"\n  (\w+) (\w+)( NOT| PRIMARY)?", SCHEMA[table])
+        if name not in ("version", "seal")
+    }
+    for table in ("examples", "separators", "frame")
 }
-"""The columns that the seal of a record covers; the first one is the key."""
+"""The columns that the seal of a record covers, and their types; the first one is the key."""
 COUNTERS = ("next_key", "next_id", "taught")
 """What changes whenever an example is taught: it is in `meta`, so that a commit is small."""
-PACKED = np.dtype([("region", "<i8"), ("serial", "<i8"), ("digest", "S16")])
-FACTORS: Words = np.random.default_rng(0).integers(2**63, size=16, dtype=np.uint64) * 2 + 1
-"""Odd numbers by which the values of an example are multiplied in its seal."""
 
 Arrays = dict[str, NDArray[Any]]
 DTYPES = frozenset({"<f8", "<f4", "<i8", "<u8", "|i1", "|u1", "|b1"})
+FACTORS: Words = np.random.default_rng(0).integers(2**63, size=16, dtype=np.uint64) * 2 + 1
+"""Odd numbers by which the values of a record are multiplied in its seal."""
 LENGTH = 8  # the number of bytes of the header's length
-MOST_AXES = 4
 LONGEST_HEADER = 10_000
 
 
@@ -148,46 +154,75 @@ def decoded(text: Any) -> Any:
 
 
 def sealed(*values: Any) -> int:
-    """Return the checksum of a record's values: CRC-32 of what Python prints, and of all bytes."""
-    plain = tuple(each for each in values if type(each) is not bytes)
-    seal = zlib.crc32(repr(plain).encode("utf-8", "surrogatepass"))
-    for each in values:
-        if type(each) is bytes:
-            seal = zlib.crc32(each, seal)
-    return seal
+    """Return the checksum of a record: the upper half of a sum of products, modulo 2**64."""
+    total, words = 0, map(_word, values)
+    for word, factor in zip(words, FACTORS.tolist(), strict=False):
+        total += (word ^ word >> 31) * factor
+    return total >> 32 & 0xFFFFFFFF
 
 
-def sealed_examples(
-    keys: Ints,
-    ids: Sequence[Any],
-    labels: Sequence[Any],
-    weights: Floats,
-    times: Floats,
-    packed: NDArray[Any],
-    corrected: Sequence[Any],
-) -> Ints:
-    """Return the checksums of some examples: the upper half of a sum of products, modulo 2**64."""
-    numbers = [each.view(np.uint64) for each in (keys, weights, times)]
-    texts = [_words(each) for each in (ids, labels, corrected)]
-    rest = packed.view(np.uint64).reshape(len(keys), -1)
-    words = np.column_stack([*numbers, *texts, rest])
+def _seals(columns: Sequence[Sequence[Any]]) -> Ints:
+    # The same for many records, column by column.
+    words = np.column_stack([_words(column) for column in columns])
     words ^= words >> np.uint64(31)
-    total = (words * FACTORS[: words.shape[1]]).sum(axis=1, dtype=np.uint64)
+    total = (words * FACTORS[: len(columns)]).sum(axis=1, dtype=np.uint64)
     return np.asarray((total >> np.uint64(32)).astype(np.int64))
 
 
-def _words(values: Sequence[Any]) -> Words:
-    # A number for each id, label or text.
-    words = {each: zlib.crc32(str(each).encode(), type(each) is str) for each in set(values)}
-    return np.fromiter(map(words.__getitem__, values), np.uint64, len(values))
+def _word(value: Any) -> int:
+    # A number of 64 bits for a value.
+    if type(value) is int:
+        return value & 2**64 - 1
+    if type(value) is float:
+        return int.from_bytes(struct.pack("<d", value), "little")
+    if type(value) is bytes:
+        return zlib.crc32(value)
+    return zlib.crc32(repr(value).encode("utf-8", "surrogatepass"), 1)
+
+
+def _words(column: Sequence[Any]) -> Words:
+    kinds = {*map(type, column)}
+    if kinds in ({int}, {float}):
+        return np.array(column, np.int64 if kinds == {int} else np.float64).view(np.uint64)
+    if kinds == {bytes}:
+        return np.fromiter(map(zlib.crc32, column), np.uint64, len(column))
+    words = {each: _word(each) for each in {*column}}
+    return np.fromiter(map(words.__getitem__, column), np.uint64, len(column))
+
+
+def checked(table: str, records: Sequence[Sequence[Any]]) -> list[Sequence[Any]]:
+    """Return records without their seals; raise DamagedRecord unless minout may have written them.
+
+    Their types are those of their columns, and their seals right.
+    """
+    *columns, seals = zip(*records, strict=True)
+    for column, kinds in zip(columns, COLUMNS[table].values(), strict=True):
+        expect({*map(type, column)} <= kinds, table)
+    expect(np.array_equal(_seals(columns), seals), table)
+    return [record[:-1] for record in records]
+
+
+def packed_row(row: bytes) -> bytes:
+    """Return the bytes of a row as they are stored: compressed if half of them are 0."""
+    packed = zlib.compress(row, 1) if 2 * row.count(0) > len(row) else row
+    return packed if len(packed) < len(row) else row
+
+
+def unpacked_row(stored: bytes, most: int = 0) -> bytes:
+    """Return the bytes of a row, or a few more than `most`; what zlib did not write is as it is."""
+    expanding = zlib.decompressobj()
+    try:
+        row = expanding.decompress(stored, most and most + 1)
+    except zlib.error:
+        return stored
+    return row if expanding.eof and not expanding.unused_data else stored
 
 
 def encode_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """Return named arrays as bytes."""
-    parts = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    header = [[name, array.dtype.str, list(array.shape)] for name, array in parts.items()]
+    header = [[name, array.dtype.str, list(array.shape)] for name, array in arrays.items()]
     text = json.dumps(header).encode()
-    bodies = [array.tobytes() for array in parts.values()]
+    bodies = [array.tobytes() for array in arrays.values()]
     return b"".join([len(text).to_bytes(LENGTH, "little"), text, *bodies])
 
 
@@ -197,24 +232,19 @@ def decode_arrays(value: bytes) -> Arrays:
     Sizes are compared with the number of bytes before any memory is taken.
     """
     try:
-        return _decoded(value)
+        end = LENGTH + int.from_bytes(value[:LENGTH], "little")
+        expect(end <= min(len(value), LENGTH + LONGEST_HEADER), "length")
+        found: Arrays = {}
+        for name, dtype, shape in json.loads(value[LENGTH:end]):
+            expect(all(type(n) is int and n >= 0 for n in shape) and dtype in DTYPES, "shape")
+            expect(type(name) is str and name not in found, "name")
+            kind, start, count = np.dtype(dtype), end, math.prod(shape)
+            end += count * kind.itemsize
+            expect(end <= len(value), name)
+            flat = np.frombuffer(value, kind, count, start)
+            expect(dtype != "|b1" or bool((flat.view(np.uint8) <= 1).all()), name)
+            found[name] = flat.reshape(shape).copy()  # too many numbers without a byte: ValueError
+        expect(end == len(value), "length")
     except (ValueError, TypeError, RecursionError) as error:
         raise DamagedRecord("arrays") from error
-
-
-def _decoded(value: bytes) -> Arrays:
-    end = LENGTH + int.from_bytes(value[:LENGTH], "little")
-    expect(end <= min(len(value), LENGTH + LONGEST_HEADER), "length")
-    found: Arrays = {}
-    for name, dtype, shape in json.loads(value[LENGTH:end]):
-        is_shape = type(shape) is list and 1 <= len(shape) <= MOST_AXES
-        expect(is_shape and all(type(n) is int and n >= 0 for n in shape), "shape")
-        expect(type(name) is str and name not in found and dtype in DTYPES, "name")
-        kind, count = np.dtype(dtype), math.prod(shape)
-        start, end = end, end + count * kind.itemsize
-        expect(end <= len(value), name)
-        flat = np.frombuffer(value, kind, count, start)
-        expect(kind.kind != "b" or bool((flat.view(np.uint8) <= 1).all()), name)
-        found[name] = flat.reshape(shape).copy()  # too many numbers without a byte: ValueError
-    expect(end == len(value), "length")
     return found

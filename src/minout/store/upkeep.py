@@ -5,7 +5,7 @@ example.
 """
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,18 +22,26 @@ from minout.inputs import LARGEST, Schema
 from minout.store.descriptions import found_features
 from minout.store.file import File
 from minout.store.history import Entry, ascending, checked_entry
-from minout.store.loading import checked_examples, earlier_labels
-from minout.store.opening import bounded_work, connect_to_read, log_size
-from minout.store.saved import Progress, load, save
-from minout.store.tables import COLUMNS, COUNTERS, DamagedRecord, decode_arrays, decoded, sealed
+from minout.store.loading import earlier_labels
+from minout.store.opening import bounded_work, connect_to_read
+from minout.store.saved import Progress, load, save, size_of
+from minout.store.tables import (
+    COLUMNS,
+    COUNTERS,
+    DamagedRecord,
+    checked,
+    decode_arrays,
+    decoded,
+    unpacked_row,
+)
 
 DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError, DamagedRecord)
 """The errors on damaged files; the second one if the message of the first is not UTF-8."""
 LEAST_BYTES = 16
 Example = dict[str, Any]
 """The record of an example that is intact, and its row."""
-DTYPES = {8: "float64", 4: "float32", 1: "uint8"}
-"""The dtype of stored rows, by the bytes of a number; codes are uint8."""
+DTYPES = ("float64", "float32", "uint8")
+"""The dtypes of stored rows; codes are uint8. Zeros have the same digest in all of them."""
 
 
 class Health(NamedTuple):
@@ -129,6 +137,7 @@ class _Intact:
         self.lost_ids: list[Id] = []
         self.parts: dict[str, Any] = {}
         self.log: list[Entry] = []
+        self._ids: dict[int, Id] = {}  # also those of examples that are damaged
         self.path, self._progress = path, progress
         self._read(self._check_file, self._read_log)
 
@@ -138,7 +147,7 @@ class _Intact:
 
     def _read(self, *steps: Callable[[], None]) -> None:
         self._connection, _ = connect_to_read(self.path)
-        self._size = self.path.stat().st_size + log_size(self.path)
+        self._size = size_of(self.path)
         with closing(self._connection):
             self._connection.text_factory = lambda text: text.decode("utf-8", "replace")
             self._connection.execute("BEGIN")
@@ -155,16 +164,24 @@ class _Intact:
             if text != "ok":
                 self.problems.append(f"SQLite says: {' '.join(text.split())}.")
 
+    def _read_log(self) -> None:
+        wrong, query = 0, "SELECT number, time, action, id, details FROM log ORDER BY number"
+        for entry in ascending(self._connection.execute(query)):
+            try:
+                self.log.append(checked_entry(*entry))
+            except DamagedRecord:
+                wrong += 1
+        if wrong:
+            self.problems.append(f"{wrong} entries of the log cannot be read.")
+
     def _read_others(self) -> None:
         for table in ("frame", "separators"):
-            wrong = 0
-            for key in self._keys(table, COLUMNS[table][0]):
-                *values, seal = self._record(table, key) or (None,)
-                is_intact = bool(values) and sealed(*values) == seal
-                wrong += not is_intact
-                if table == "frame" and is_intact:
-                    self.parts[values[0]] = values[1]
-            if wrong:
+            keys = self._keys(table, next(iter(COLUMNS[table])))
+            found = [self._record(table, each) for each in keys]
+            if table == "frame":
+                self.parts = {each[0]: each[1] for each in found if each is not None}
+            if None in found:
+                wrong = found.count(None)
                 self.problems.append(f"Table {table!r}: {wrong} records are damaged.")
 
     def _keys(self, table: str, column: str) -> list[Any]:
@@ -177,66 +194,47 @@ class _Intact:
                     break
         return found
 
-    def _record(self, table: str, key: Any) -> tuple[Any, ...] | None:
-        # A record with a key, and its seal; None if it cannot be read.
-        columns = COLUMNS[table]
+    def _record(self, table: str, key: Any) -> Sequence[Any] | None:
+        # A record with a key; None if it is not intact.
+        columns = [*COLUMNS[table]]
         query = f"SELECT {', '.join(columns)}, seal FROM {table} WHERE {columns[0]} = ?"
         with suppress(*DAMAGE):
-            return next(iter(self._connection.execute(query, (key,)).fetchmany(1)), None)
+            for record in self._connection.execute(query, (key,)).fetchmany(1):
+                id = record[1]
+                if type(id) is int or (type(id) is str and "\ufffd" not in id):
+                    self._ids[key] = id
+                return checked(table, [record])[0]
         return None
 
     def _read_examples(self) -> None:
         known = "examples INDEXED BY examples_by_version"
         keys = {*self._keys(known, "key"), *self._keys("examples", "key")}
-        rows = set(self._keys("rows", "key"))
+        rows, self._ids = set(self._keys("rows", "key")), {}
         if not keys >= rows:
             self.problems.append("There are rows without an example.")
+        found: list[Example] = []
         for n, key in enumerate(sorted(keys | rows)):
-            record = self._record("examples", key)
-            example = None if record is None else self._example(record)
-            if example is not None:
-                self.examples.append(example)
-            else:
-                self.lost += 1
-                if record is not None and type(record[1]) in (int, str):
-                    self.lost_ids += [record[1]] if "\ufffd" not in str(record[1]) else []
+            found += self._example(key)
             self._progress((n + 1) / len(keys | rows))
-        self.examples.sort(key=lambda each: each["serial"])
-        dtypes = [each["row"].dtype for each in self.examples if each["row"].any()]
-        for each in self.examples:  # zeros have the same digest in all dtypes
-            row = each["row"]
-            if dtypes and not row.any() and row.nbytes % dtypes[0].itemsize == 0:
-                each["row"] = row.view(dtypes[0])
+        found.sort(key=lambda each: each["serial"])
+        self.examples = max((_with_rows(found, dtype) for dtype in DTYPES), key=len)
+        self.lost = len(keys | rows) - len(self.examples)
+        intact = {each["key"] for each in self.examples}
+        self.lost_ids = [id for key, id in self._ids.items() if key not in intact]
         if self.lost:
             ids = ", ".join(map(repr, self.lost_ids[:10])) or "their ids cannot be read"
             self.problems.append(f"Examples that are damaged or missing: {self.lost} ({ids}).")
 
-    def _example(self, record: tuple[Any, ...]) -> Example | None:
-        try:
-            *_, packed, _ = checked_examples([(each,) for each in record])
-            corrected = () if record[6] is None else earlier_labels(record[6])
-            query = "SELECT row FROM rows WHERE key = ?"
-            ((row,),) = self._connection.execute(query, record[:1]).fetchmany(1)
-        except (*DAMAGE, ValueError):
-            return None
-        found = dict(zip(COLUMNS["examples"], record, strict=False))
-        found |= {"serial": int(packed["serial"][0]), "digest": packed["digest"][0]}
-        for size, dtype in DTYPES.items():
-            if type(row) is bytes and row and len(row) % size == 0:
-                numbers = np.frombuffer(row, dtype)
-                if kernels.digests(numbers[None].copy())[0] == found["digest"]:
-                    return {**found, "corrected": corrected, "row": numbers}
-        return None
-
-    def _read_log(self) -> None:
-        wrong, query = 0, "SELECT number, time, action, id, details FROM log ORDER BY number"
-        for entry in ascending(self._connection.execute(query)):
-            try:
-                self.log.append(checked_entry(*entry))
-            except DamagedRecord:
-                wrong += 1
-        if wrong:
-            self.problems.append(f"{wrong} entries of the log cannot be read.")
+    def _example(self, key: Any) -> Iterator[Example]:
+        record, query = self._record("examples", key), "SELECT row FROM rows WHERE key = ?"
+        if record is None or key not in self._ids:
+            return
+        found = dict(zip(COLUMNS["examples"], record, strict=True))
+        with suppress(*DAMAGE):
+            found["corrected"] = found["corrected"] and earlier_labels(found["corrected"])
+            for (row,) in self._connection.execute(query, (key,)).fetchmany(1):
+                if type(row) is bytes and row:
+                    yield {**found, "row": unpacked_row(row)}
 
     def fact(self, name: str) -> Any:
         """Return a part that is JSON; None if it is not intact."""
@@ -245,28 +243,43 @@ class _Intact:
         return None
 
 
+def _with_rows(examples: list[Example], dtype: str) -> list[Example]:
+    # The examples whose rows match their digests if they are numbers of a dtype.
+    found, size = [], np.dtype(dtype).itemsize
+    for each in examples:
+        row = np.frombuffer(each["row"], dtype, len(each["row"]) // size)
+        is_whole = len(row) * size == len(each["row"])
+        if is_whole and kernels.digests(row[None].copy()).tobytes() == each["digest"]:
+            found.append({**each, "row": row})
+    return found
+
+
 def _alike(example: Example, first: Example) -> bool:
     # Whether one model can have both; numbers that no learner takes are those of a forger.
-    row, other = example["row"], first["row"]
-    is_alike = (row.dtype, row.shape) == (other.dtype, other.shape)
-    if not is_alike or type(example["label"]) is not type(first["label"]):
-        return False
-    row = row.astype(np.float64)
-    is_small = np.isnan(row) | (np.abs(row) <= LARGEST)
-    return bool(is_small.all()) and LEAST_WEIGHT <= example["weight"] <= LARGEST_WEIGHT
+    row = example["row"].astype(np.float64)
+    is_small = bool((np.isnan(row) | (np.abs(row) <= LARGEST)).all())
+    is_alike = len(row) == len(first["row"]) and type(example["label"]) is type(first["label"])
+    return is_alike and is_small and LEAST_WEIGHT <= example["weight"] <= LARGEST_WEIGHT
 
 
 def _rebuilt(used: list[Example], found: _Intact, lost: list[str]) -> State:
-    # A consolidated state; raise MalformedError if rows are codes and their codec is lost.
-    about = found.fact("about")
-    about = about if isinstance(about, dict) else {}
-    rows, codec = np.array([each["row"] for each in used]), None
+    # A consolidated state; raise MalformedError if rows are codes and their codec is lost. `lost`
+    # gets the names of what cannot be computed again from examples, and is not intact.
+    rows, settings, codec, facts = np.array([each["row"] for each in used]), Settings(), None, None
     width, dtype = rows.shape[1], rows.dtype.name
+    try:
+        about = found.fact("about")
+        facts = core.facts_from(about | dict.fromkeys(COUNTERS, about["seen"]))
+        settings = facts.settings
+    except (core.MalformedError, KeyError, TypeError):
+        lost.append("settings")
     if dtype == "uint8":
-        core.check_about(about | dict.fromkeys(COUNTERS, about.get("seen")))
-        codec = core.coded_with(about, decode_arrays(found.parts.get("memory", b"")), None)
-        width, dtype = codec.width or 0 if codec else 0, about["memory"]["dtype"]
-    settings, schema = _known(found, about, width, dtype, lost)
+        arrays = decode_arrays(found.parts.get("memory", b""))
+        codec = core.coded_with(facts, arrays, None) if facts else None
+        if facts is None or codec is None:
+            raise core.MalformedError("memory")
+        width, dtype = codec.width or 0, facts.memory["dtype"]
+    schema = _schema(found, width, dtype, lost)
     names = ("weight", "time", "digest")
     weights, times, digests = (np.array([each[n] for each in used]) for n in names)
     order = np.arange(len(used))
@@ -274,32 +287,22 @@ def _rebuilt(used: list[Example], found: _Intact, lost: list[str]) -> State:
     ids, labels = ([each[n] for each in used] for n in ("id", "label"))
     examples = Examples.of(rows, ids, columns, codec, dtype)
     state = core.rebuilt(settings, examples, labels, Widths(schema.width, width))
-    numbers = [0, *(each + 1 for each in ids if isinstance(each, int))]
-    had = {each["id"]: each["corrected"] for each in used}
     return state.replaced(
         schema=schema,
-        corrected={id: labels for id, labels in had.items() if labels},
-        next_id=max(numbers),
+        corrected={each["id"]: each["corrected"] for each in used if each["corrected"]},
+        next_id=max([0, *(each + 1 for each in ids if isinstance(each, int))]),
     )
 
 
-def _known(
-    found: _Intact, about: dict[str, Any], width: int, dtype: str, lost: list[str]
-) -> tuple[Settings, Schema]:
-    # What cannot be computed again from examples; `lost` gets the names of what is not intact.
-    settings = Settings()
+def _schema(found: _Intact, width: int, dtype: str, lost: list[str]) -> Schema:
     features: FeatureMap = Identity(dtype)
-    try:
-        settings = Settings(**about["settings"])
-    except (KeyError, TypeError, MinoutError):
-        lost.append("settings")
     try:
         features = found_features(found.path, found.fact("features"), UnknownMap())
     except (core.MalformedError, MinoutError):
         lost.append("feature map")
     given = width if takes_rows(features) else None
     try:
-        return settings, Schema.from_notes(found.fact("schema"), features, given)
+        return Schema.from_notes(found.fact("schema"), features, given)
     except MinoutError:
         lost.append("columns and labels")
-        return settings, Schema(features, given)
+        return Schema(features, given)

@@ -2,15 +2,16 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
-from operator import is_not
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from minout import core
-from minout._typing import Bools, Id, Ints
-from minout.core import State
+from minout._typing import Bools, Ints
+from minout.core import Examples, State
+from minout.core.regions import NO_PLACES
+from minout.core.separators import Separator
 from minout.store.descriptions import describe_features
 from minout.store.history import Entry, add_entries, unname_other_labels
 from minout.store.loading import read_meta
@@ -18,12 +19,11 @@ from minout.store.tables import (
     COLUMNS,
     COUNTERS,
     MODULUS,
-    PACKED,
     Meta,
     encode_arrays,
     expect,
+    packed_row,
     sealed,
-    sealed_examples,
 )
 
 PRUNE_EVERY, KEPT = 256, 1_000
@@ -32,151 +32,133 @@ PRUNE_EVERY, KEPT = 256, 1_000
 Record = tuple[Any, ...]
 
 
-class Changes(NamedTuple):
-    """The records that one transaction writes, and the keys of those that it deletes."""
+def write(
+    connection: sqlite3.Connection,
+    old: State | None,
+    new: State,
+    notes: str | None = None,
+    log: Sequence[Entry] = (),
+) -> int:
+    """Write the records in which two states differ, all if there is no old one.
 
-    examples: Sequence[Record]
-    rows: Iterable[tuple[int, bytes]]
-    forgotten: Sequence[tuple[int, Id]]
-    separators: Sequence[Record]
-    dropped: Sequence[int]
-    parts: Sequence[Record]
-    loses_label: bool
-    counts: dict[str, int]
-
-
-# What differs
-
-
-def changes(old: State | None, new: State, parts: Sequence[Record]) -> Changes:
-    """Return the records in which two states differ; all if there is no old one.
-
-    `parts` are records of the frame that are not in a state.
+    It is done in the open transaction. `notes` are the user's, None if they have not changed.
+    Returns the number of the new state.
     """
-    examples, had = new.examples, None if old is None else old.examples
-    forgotten: list[tuple[int, Id]] = []
-    if old is not None and _has_only_grown(old, new):
-        rows = changed = np.arange(old.examples.end, examples.end)
-    else:
-        before = _earlier_places(had, examples)
-        changed = _changed_places(old, new, before)
-        rows = _new_rows(had, new, changed, before)
-        if old is not None and had is not None and (had.stored is not examples.stored):
-            gone = had.stored[: had.end].copy()
-            gone[before[(before >= 0) & examples.stored[: examples.end]]] = False
-            where = np.flatnonzero(gone)
-            forgotten = list(zip(had.keys[where].tolist(), old.names(where), strict=True))
+    was = read_meta(connection)
+    version, total, since = was.version + 1, was.total, was.since
+    expect(version < MODULUS, "version")  # only a forged file has so many states
+    (changed, rows, forgotten), examples = _changed_examples(old, new), new.examples
     pairs, dropped = _changed_pairs(old, new)
-    loses_label = old is not None and not set(old.labels) <= set(new.labels)
-    return Changes(
-        _example_records(new, changed),
-        ((int(examples.keys[n]), examples.given[n].tobytes()) for n in rows.tolist()),
-        forgotten,
-        [_separator(new, pair) for pair in pairs],
-        dropped,
-        [*parts, *_parts(old, new)],
-        loses_label,
-        {
-            "examples": examples.count,
-            "separators": len(new.separators.records),
-            "next_key": examples.next_key,
-            "next_id": new.next_id,
-            "taught": new.taught,
-        },
-    )
+    keys = [] if old is None else old.examples.keys[forgotten].tolist()
+    total += _replace(connection, "examples", _example_records(new, changed), keys, version)
+    separators = [_separator(new, pair) for pair in pairs]
+    total += _replace(connection, "separators", separators, dropped, version)
+    total += _replace(connection, "frame", _parts(old, new, notes), (), version)
+    if old is not None and keys:
+        connection.executemany("DELETE FROM rows WHERE key = ?", [(key,) for key in keys])
+        ids = [(id,) for id in old.names(forgotten)]
+        connection.executemany("UPDATE log SET id = NULL WHERE id = ?", ids)
+    more = ((int(examples.keys[n]), packed_row(examples.given[n].tobytes())) for n in rows.tolist())
+    connection.executemany("INSERT OR REPLACE INTO rows VALUES (?, ?)", more)
+    if old is not None and not set(old.labels) <= set(new.labels):
+        unname_other_labels(connection)
+    add_entries(connection, log)
+    if version % PRUNE_EVERY == 0:
+        since = max(version - KEPT, 0)
+        connection.execute("DELETE FROM deleted WHERE version <= ?", (since,))
+    counters = examples.next_key, new.next_id, new.taught
+    counts = examples.count, len(new.separators.records)
+    now = Meta(version, total % MODULUS, *counts, since, *counters)
+    names = ", ".join(f"{each} = ?" for each in (*Meta._fields, "seal"))
+    connection.execute(f"UPDATE meta SET {names}", (*now, sealed(*now)))
+    return version
+
+
+NUMBERS = ("regions", "weights", "times", "serials", "digests")
 
 
 def _has_only_grown(old: State, new: State) -> bool:
     # Whether examples were added that moved nothing: the usual case, and cheap to find out.
-    names = ("given", "stored", "digests", *NUMBERS)
     return (
-        all(getattr(old.examples, name) is getattr(new.examples, name) for name in names)
+        all(
+            getattr(old.examples, name) is getattr(new.examples, name)
+            for name in ("given", "stored", "keys", *NUMBERS)
+        )
         and (old.separators, old.regions.labels) == (new.separators, new.regions.labels)
         and (old.listed is new.listed and old.corrected is new.corrected)
     )
 
 
-def _earlier_places(had: Any, examples: Any) -> Ints:
+def _changed_examples(old: State | None, new: State) -> tuple[Ints, Ints, Ints]:
+    # The places where an example has changed, and where its row has; and where old ones are gone.
+    examples = new.examples
+    if old is None or not old.examples.end:
+        return examples.places(), examples.places(), NO_PLACES
+    had = old.examples
+    if _has_only_grown(old, new):
+        changed = np.arange(had.end, examples.end)
+        return changed, changed, NO_PLACES
+    before = _earlier_places(had, examples)
+    changed = _changed_places(old, new, before)
+    stay = _flags(had.end, before[(before >= 0) & examples.stored[: examples.end]])
+    gone = np.flatnonzero(had.stored[: had.end] & ~stay)
+    if had.given.shape[1] != examples.given.shape[1]:
+        return changed, examples.places(), gone
+    was = before[changed]  # a row never changes unless its digest or length does
+    is_new = (was < 0) | (had.digests[was] != examples.digests[changed])
+    return changed, changed[is_new], gone
+
+
+def _earlier_places(had: Examples, examples: Examples) -> Ints:
     # For each place, the place of the same example before; -1 if it is new.
-    before = np.full(examples.end, -1, dtype=np.int64)
-    if had is None or not had.end:
-        return before
     old, keys = had.keys[: had.end], examples.keys[: examples.end]
-    known = min(len(old), len(keys))
-    if had.keys is examples.keys or np.array_equal(old[:known], keys[:known]):
-        before[:known] = np.arange(known)
-        return before
     places = np.minimum(np.searchsorted(old, keys), len(old) - 1)
     return np.where(old[places] == keys, places, -1)
 
 
-def _changed_places(old: State | None, new: State, before: Ints) -> Ints:
+def _changed_places(old: State, new: State, before: Ints) -> Ints:
     # The places of stored examples that are new, or of which something has changed.
-    examples, stored = new.examples, new.examples.stored[: new.examples.end]
-    if old is None or not old.examples.end:
-        return np.flatnonzero(stored)
-    had, known = old.examples, before >= 0
-    changed = ~known
-    for name in ("regions", "weights", "times", "serials", "digests"):
+    had, examples = old.examples, new.examples
+    changed = before < 0
+    for name in NUMBERS:
         was, now = getattr(had, name), getattr(examples, name)
         if was is not now:  # otherwise it has only grown
-            changed |= known & (was[before] != now[: examples.end])
+            changed |= was[before] != now[: examples.end]
     if old.regions.labels != new.regions.labels[: len(old.regions.labels)]:
         changed |= True
     if old.listed is not new.listed:  # equal rows are misfits together
         digests = np.array([*(old.listed.keys() ^ new.listed.keys())], dtype="S16")
         changed |= np.isin(examples.digests[: examples.end], digests)
-    changed[_newly_pending(old, new, before)] = True
+    if old.separators is not new.separators:
+        was, now = _flags(had.end + 1, old.pending()), _flags(examples.end, new.pending())
+        changed |= now != was[before]
     for each in {*old.corrected.items()} ^ {*new.corrected.items()}:
         place = examples.place_of(each[0])
         if place is not None:
             changed[place] = True
-    return np.flatnonzero(changed & stored)
+    return np.flatnonzero(changed & examples.stored[: examples.end])
 
 
-def _newly_pending(old: State, new: State, before: Ints) -> Bools:
-    # Which places are pending now and were not, or the other way round.
-    found = np.zeros(len(before), dtype=bool)
-    if old.separators is new.separators:
-        return found
-    now, was = found.copy(), np.zeros(old.examples.end + 1, dtype=bool)
-    now[new.pending()] = True
-    was[old.pending()] = True
-    return np.asarray(now != was[before])
-
-
-def _new_rows(had: Any, new: State, changed: Ints, before: Ints) -> Ints:
-    # The changed places whose rows are new; a row never changes unless its digest or length does.
-    if had is None or had.given.shape[1] != new.examples.given.shape[1]:
-        return np.flatnonzero(new.examples.stored[: new.examples.end])
-    was = before[changed]
-    is_new = was < 0
-    is_new[~is_new] = had.digests[was[~is_new]] != new.examples.digests[changed[~is_new]]
-    return changed[is_new]
+def _flags(count: int, places: Ints) -> Bools:
+    flags = np.zeros(count, dtype=bool)
+    flags[places] = True
+    return flags
 
 
 def _example_records(new: State, places: Ints) -> list[Record]:
-    if not len(places):
-        return []
-    examples, names = new.examples, new.regions.labels
-    packed = np.empty(len(places), PACKED)
-    packed["region"], packed["serial"] = examples.regions[places], examples.serials[places]
-    packed["digest"] = examples.digests[places]
-    keys, weights = examples.keys[places], examples.weights[places]
-    times = examples.times[places] + 0.0  # SQLite stores -0.0 as 0.0, which has another checksum
-    ids, labels = new.names(places), [names[c] for c in examples.regions[places].tolist()]
+    examples, labels = new.examples, new.regions.labels
+    numbers = examples.keys, examples.regions, examples.weights, examples.serials
+    keys, regions, weights, serials = (each[places].tolist() for each in numbers)
+    times = (examples.times[places] + 0.0).tolist()  # SQLite stores -0.0 as 0.0
+    ids, names = new.names(places), [labels[c] for c in regions]
+    digests = examples.digests[places]
+    misfit = [int(each in new.listed) for each in digests.tolist()]  # as equal rows are
+    pending = np.isin(places, new.pending()).astype(int).tolist()
     had = [new.corrected.get(id) for id in ids] if new.corrected else [None] * len(ids)
     texts = [None if each is None else json.dumps(each) for each in had]
-    seals = sealed_examples(keys, ids, labels, weights, times, packed, texts)
-    misfit = [each in new.listed for each in packed["digest"].tolist()]  # as equal rows are
-    pending = set(new.pending().tolist())
-    flags = misfit, [each in pending for each in places.tolist()]
-    blobs = [each.tobytes() for each in packed]
-    numbers = keys.tolist(), ids, labels, weights.tolist(), times.tolist(), blobs
-    return [*zip(*numbers, texts, *flags, seals.tolist(), strict=True)]
-
-
-NUMBERS = ("keys", "regions", "weights", "times", "serials")
+    hashes = digests.view("V16").tolist()
+    columns = keys, ids, names, weights, times, regions, serials, hashes, misfit, pending, texts
+    return [(*each, sealed(*each)) for each in zip(*columns, strict=True)]
 
 
 def _changed_pairs(old: State | None, new: State) -> tuple[list[int], list[int]]:
@@ -193,7 +175,7 @@ def _changed_pairs(old: State | None, new: State) -> tuple[list[int], list[int]]
     return list(now) if is_renamed else changed, [pair for pair in was if pair not in now]
 
 
-def _differ(record: Any, known: Any) -> bool:
+def _differ(record: Separator, known: Separator) -> bool:
     # Of a record that was copied to another row of W, only w is another object.
     return record.left != known.left or any(
         getattr(record, name) is not getattr(known, name) for name in ("pool", "misfits", "pending")
@@ -208,58 +190,21 @@ def _separator(new: State, pair: int) -> Record:
     return (*values, sealed(*values))
 
 
-def _parts(old: State | None, new: State) -> list[Record]:
-    now, before = core.shared_objects(new), {} if old is None else core.shared_objects(old)
-    found, about = [], _lasting(new)
-    if old is None or about != _lasting(old):
-        found.append(part_record("about", json.dumps(about)))
+def _parts(old: State | None, new: State, notes: str | None) -> list[Record]:
+    found: dict[str, Any] = {} if notes is None else {"notes": notes}
+    facts = core.facts_of(new).to_json()
+    about = {name: each for name, each in facts.items() if name not in COUNTERS}
+    if old is None or not about.items() <= core.facts_of(old).to_json().items():
+        found["about"] = json.dumps(about)
     if old is None or new.schema is not old.schema:
-        features = describe_features(new.schema.features)
-        found.append(part_record("schema", json.dumps(new.schema.to_notes())))
-        found.append(part_record("features", json.dumps(features)))
-    for name, objects in now.items():
-        was = before.get(name, ())
-        if old is None or len(was) != len(objects) or any(map(is_not, was, objects)):
-            found.append(part_record(name, encode_arrays(core.shared(new, name))))
-    return found
-
-
-def _lasting(state: State) -> dict[str, Any]:
-    return {name: each for name, each in core.summary(state).items() if name not in COUNTERS}
-
-
-def part_record(name: str, value: str | bytes) -> Record:
-    """Return a record of the frame."""
-    return name, value, sealed(name, value)
-
-
-# Writing it
-
-
-def write(connection: sqlite3.Connection, found: Changes, log: Sequence[Entry]) -> int:
-    """Write records in the open transaction; return the number of the new state."""
-    was = read_meta(connection)
-    version, total, since = was.version + 1, was.total, was.since
-    expect(version < MODULUS, "version")  # only a forged file has so many states
-    forgotten = [key for key, _ in found.forgotten]
-    total += _replace(connection, "examples", found.examples, forgotten, version)
-    total += _replace(connection, "separators", found.separators, found.dropped, version)
-    total += _replace(connection, "frame", found.parts, (), version)
-    if forgotten:
-        connection.executemany("DELETE FROM rows WHERE key = ?", [(key,) for key in forgotten])
-        ids = [(id,) for _, id in found.forgotten]
-        connection.executemany("UPDATE log SET id = NULL WHERE id = ?", ids)
-    connection.executemany("INSERT OR REPLACE INTO rows VALUES (?, ?)", found.rows)
-    if found.loses_label:
-        unname_other_labels(connection)
-    add_entries(connection, log)
-    if version % PRUNE_EVERY == 0:
-        since = max(version - KEPT, 0)
-        connection.execute("DELETE FROM deleted WHERE version <= ?", (since,))
-    now = Meta(version=version, total=total % MODULUS, since=since, **found.counts)
-    names = ", ".join(f"{each} = ?" for each in (*Meta._fields, "seal"))
-    connection.execute(f"UPDATE meta SET {names}", (*now, sealed(*now)))
-    return version
+        found["schema"] = json.dumps(new.schema.to_notes())
+        found["features"] = json.dumps(describe_features(new.schema.features))
+    before = {} if old is None else core.shared(old)
+    for name, values in core.shared(new).items():
+        was, now = before.get(name, {}), values.items()
+        if old is None or len(was) != len(now) or any(was[key] is not each for key, each in now):
+            found[name] = encode_arrays(core.arrays_of(name, values))
+    return [(*each, sealed(*each)) for each in found.items()]
 
 
 def _replace(
@@ -272,9 +217,7 @@ def _replace(
     # Write and delete records; return by how much the sum of all seals grows.
     if not records and not dropped:
         return 0
-    key, *others = COLUMNS[table]
-    others += ["misfit", "pending"] if table == "examples" else []
-    others += ["seal", "version"]
+    key, *others = (*COLUMNS[table], "seal", "version")
     some = f"WHERE {key} IN (SELECT value FROM json_each(?))"
     keys = json.dumps([*(record[0] for record in records), *dropped])
     query = f"SELECT sum(seal) FROM {table} {some}"
