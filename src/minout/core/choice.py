@@ -136,8 +136,8 @@ def choose(table: Table, options: Options, stored: int = 0) -> Choice:
     errors; of all that are within half a standard error of the highest, the smallest. A difference
     of 0.001 in the mean probability is none. (Margins shrink with every separator that a minimum is
     taken over, so they do not compare forms.) If many more examples are stored than are tried, a
-    larger form will gain more than these rows show: then hats and shape of the best are taken, with the
-    most regions that do not make the labels less probable by two standard errors.
+    larger form will gain more than these rows show: then hats and shape of the best are taken, with
+    the most regions that do not make the labels less probable by two standard errors.
 
     More regions are tried step by step, and not with shapes or hats that are far behind after two.
     The best forms of the first 1,000 rows are compared again on all rows given. A form whose

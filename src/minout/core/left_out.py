@@ -76,12 +76,12 @@ class _Common:
         self.groups[stored] = number
         sums = state.frame.moments.by_label(self.owner)
         self.label_means, self.label_weights = sums.means() - self.origin, sums.counts
-        self.label_images = self.times_K(self.label_means)
+        self.label_images = self.times_metric(self.label_means)
         self.images = None
         if len(stored) * examples.width <= CACHED:
             self.images = np.empty((examples.end, examples.width))
             in_order = stored[np.argsort(number, kind="stable")]
-            self.images[in_order] = self.times_K(self.rows(in_order))
+            self.images[in_order] = self.times_metric(self.rows(in_order))
         else:
             pools = [record.pool for record in state.separators.records.values()]
             used = [pool.places[pool.alpha > 0.0] for pool in pools]
@@ -96,14 +96,14 @@ class _Common:
         """Return rows less the origin."""
         return self.state.examples.table[places].astype(np.float64) - self.origin
 
-    def times_K(self, Z: Floats) -> Floats:
+    def times_metric(self, Z: Floats) -> Floats:
         """Return the images of rows less the origin."""
         K = self.state.frame.geometry.K
         return Z * K if K.ndim == 1 else Z @ K
 
     def images_of(self, places: Ints) -> Floats:
         """Return the images of rows at some places."""
-        return self.times_K(self.rows(places)) if self.images is None else self.images[places]
+        return self.times_metric(self.rows(places)) if self.images is None else self.images[places]
 
     def images_of_support(self, places: Ints) -> Floats:
         """Return the images of support vectors."""
@@ -141,9 +141,9 @@ class _Leaving(NamedTuple):
 class _Side(NamedTuple):
     """The separator of a region against another one, q, with its side positive.
 
-    `candidates` are as in the kernel, `places` theirs, with those of F first. It is solved again if
-    `is_small`; it is solved for w if `by_w`. The shared points are the means of both regions and of the label: rows `points`
-    (3, d), images, and inner products.
+    `candidates` are as in the kernel, `places` theirs, with those of F first. With `is_small` it is
+    solved again, with `by_w` for w. `points` (3, d) are the means of both regions and of the label,
+    with their images and inner products.
     """
 
     q: int
@@ -340,8 +340,9 @@ class _Region:
         signs, weights, groups = side.candidates[1], side.candidates[2], side.candidates[4]
         size = int(common.groups.max()) + 1
         mine = common.groups[leaving.places]
-        own = [np.bincount(groups, each, size)[mine] for each in (weights, weights * signs)]
+        total: Floats = np.bincount(groups, weights, size)[mine]
+        signed: Floats = np.bincount(groups, weights * signs, size)[mine]
         precision, rows = problem.geometry.precision, (common.rows(side.places), signs, weights)
         assert precision is not None
-        args = (own[0], own[1]), precision, problem.lam, prior, side.points, leaving.removed
-        return maths.values_by_w(leaving.Z, rows, *args)
+        rest = problem.lam, prior, side.points, leaving.removed
+        return maths.values_by_w(leaving.Z, rows, (total, signed), precision, *rest)

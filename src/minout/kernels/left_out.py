@@ -87,8 +87,10 @@ def _value(candidates: Candidates, leaving: Leaving, i: int, c: Floats) -> float
 
 @inlined
 def _leaves(candidates: Candidates, leaving: Leaving, i: int, j: int) -> bool:
-    group = candidates.groups[j]
-    return group == leaving.groups[i, 0] or group == leaving.groups[i, 1]
+    group: int = candidates.groups[j]
+    first: int = leaving.groups[i, 0]
+    second: int = leaving.groups[i, 1]
+    return group in (first, second)
 
 
 @inlined
