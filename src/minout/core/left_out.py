@@ -340,8 +340,8 @@ class _Region:
         signs, weights, groups = side.candidates[1], side.candidates[2], side.candidates[4]
         size = int(common.groups.max()) + 1
         mine = common.groups[leaving.places]
-        total: Floats = np.bincount(groups, weights, size)[mine]
-        signed: Floats = np.bincount(groups, weights * signs, size)[mine]
+        total = np.bincount(groups, weights, size)[mine].astype(float)
+        signed = np.bincount(groups, weights * signs, size)[mine].astype(float)
         precision, rows = problem.geometry.precision, (common.rows(side.places), signs, weights)
         assert precision is not None
         rest = problem.lam, prior, side.points, leaving.removed

@@ -57,7 +57,7 @@ def values_left_out(candidates: Candidates, leaving: Leaving, lam: float, out: F
     L, order, size = np.empty((m, m)), np.empty(m, np.int64), np.empty(1, np.int64)
     for i in range(out.shape[0]):
         _without(candidates, leaving, i, c, columns, removed)
-        out[i] = _value(candidates, leaving, i, c)
+        out[i] = _value(leaving, i, c)
         if out[i] >= 1.0 or candidates.products.shape[0] == 0:
             continue
         if not _holds(candidates, leaving, i, c):
@@ -71,12 +71,12 @@ def values_left_out(candidates: Candidates, leaving: Leaving, lam: float, out: F
             for j in range(n):
                 p = places[j]
                 c[p] = candidates.signs[p] * np.sqrt(candidates.weights[p]) * alpha[j]
-            out[i] = _value(candidates, leaving, i, c)
+            out[i] = _value(leaving, i, c)
     return True
 
 
 @compiled
-def _value(candidates: Candidates, leaving: Leaving, i: int, c: Floats) -> float:
+def _value(leaving: Leaving, i: int, c: Floats) -> float:
     value: float = leaving.own[i]
     for j in range(c.shape[0]):
         if c[j] != 0.0:
