@@ -127,8 +127,9 @@ def values_by_w(
 
     With H = λ(K⁻¹, 1) + Σ_F ω(z, 1)(z, 1)', w and b solve H(w, b) = λ(K⁻¹w0, b0) + Σ_F ωs(z, 1):
     d + 1 equations in place of one for each row of F. `rows` are those of F, their signs and
-    weights; `own` the sums of ω and of ωs over the rows of F that leave with each row. `points` (3, d) are
-    the means of both regions and of the label. Everything is less the origin; there is no partner.
+    weights; `own` the sums of ω and of ωs over the rows of F that leave with each row. `points`
+    (3, d) are the means of both regions and of the label. Everything is less the origin; there is
+    no partner.
     """
     F, signs, weights = rows
     n, d = Z.shape
