@@ -291,7 +291,8 @@ class Methods(ABC):
         n : int, optional
             The maximum number of examples; by default 10, or all with `likely`.
         likely : bool, default=False
-            Return only those whose label is wrong with a probability of 0.5 or more.
+            Return only those whose label is wrong with a probability of 0.5 or more; none where
+            `label_errors` is not reliable.
 
         Returns
         -------
@@ -311,10 +312,10 @@ class Methods(ABC):
         """Return how many labels are probably wrong, in all and per label.
 
         Each example is left out in turn, in closed form (see `expected_accuracy`). A model of
-        wrong labels, with a rate for each pair of labels, is fitted to the scores; where labels
-        merely overlap, it finds few. Random errors and errors between similar labels are told apart
-        from right labels up to a rate of about 20 %; an error that all similar examples share is
-        not found.
+        wrong labels, with a rate for each pair of labels, is fitted to the scores. Random errors
+        and errors between similar labels are told apart from right labels up to a rate of about
+        20 %; an error that all similar examples share is not found. Where more than a tenth of the
+        examples look like another label though theirs is right, wrong labels cannot be told.
 
         Returns
         -------
@@ -383,31 +384,31 @@ class Methods(ABC):
     def expected_accuracy(self) -> ExpectedAccuracy:
         """Return the accuracy to expect on new rows: each stored example is left out in turn.
 
-        Nothing is solved again: the margins of an example at the separators made without it are
-        computed in closed form, which presumes that their other support vectors stay the same.
-        Settings, regions, scale, covariance and discriminants are those of all examples, so with a
-        few hundred it can be several points too high. New rows must be like the stored ones.
+        It is left out of separators, covariance and discriminants, with its equal rows, and with
+        few rows together with one example of each other label. Settings, regions and scale are
+        those of all examples, so with fewer than some hundred it can be a little too high. New rows
+        must be like the stored ones.
 
         Returns
         -------
         ExpectedAccuracy
             The accuracy with a 95 % interval, and the same for each label. The only example of a
-            label counts as wrong, because the label goes with it. Equal rows count one by one:
-            leaving one out leaves the others. With a single label, and more than one example, the
-            accuracy is 1. With `whiten` or `lda_prior` and fewer than 20 examples per feature there
-            is no estimate: `reliable` is False and `reason` says why.
+            label counts as wrong, because the label goes with it. With one label, fewer than 10
+            different examples, or one example only of many labels there is no estimate: `reliable`
+            is False and `reason` says why.
 
         Examples
         --------
         >>> from minout import Learner
         >>> learner = Learner()
-        >>> X = [[0.0], [0.1], [0.2], [1.0], [1.1], [0.1]]
-        >>> reports = learner.teach_many(X, ["low", "low", "low", "high", "high", "high"])
-        >>> expected = learner.expected_accuracy()
-        >>> print(f"{expected.accuracy:.2f}, {expected.low:.2f} to {expected.high:.2f}")
-        0.67, 0.30 to 0.90
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(200, 2)) + np.repeat([[0.0, 0.0], [2.0, 2.0]], 100, axis=0)
+        >>> reports = learner.teach_many(X, ["low"] * 100 + ["high"] * 100)
+        >>> expected = learner.expected_accuracy()  # the best possible is 92 %
+        >>> print(f"{expected.accuracy:.0%}, {expected.low:.0%} to {expected.high:.0%}")
+        88%, 83% to 92%
         >>> {label: round(each.accuracy, 2) for label, each in expected.per_class.items()}
-        {'high': 0.33, 'low': 1.0}
+        {'high': 0.89, 'low': 0.88}
         """
         return core.expected_accuracy(not_empty(self._state))
 

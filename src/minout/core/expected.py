@@ -46,15 +46,14 @@ class ExpectedAccuracy(NamedTuple):
         (leave-one-out).
     low, high : float
         A 95 % interval (Wilson's) for the accuracy on new rows. It covers the chance in which rows
-        were stored; it does not cover that settings, metric and discriminants were computed with
-        all rows.
+        were stored; it does not cover that settings were chosen with all rows.
     per_class : dict of label to ClassAccuracy
         The same for the examples of each label, in the order of the labels.
     reliable : bool
-        Whether the estimate can be trusted. If not, the three numbers are NaN and `per_class` is
-        empty: with `whiten` or `lda_prior` there must be 20 examples per feature.
+        Whether there is an estimate. If not, the three numbers are NaN and `per_class` is empty.
     reason : str
-        Why it cannot be trusted; "" if it can.
+        Why there is none: one label, fewer than 10 different examples, or too many labels with one
+        example only. "" if there is one.
     examples : int
         The number of stored examples.
     """

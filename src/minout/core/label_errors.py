@@ -43,14 +43,15 @@ class LabelErrors(NamedTuple):
         How many stored examples are expected to have a wrong label: the sum of the probabilities
         in `suspects`.
     low, high : int
-        A 95 % interval of this number, if the model of wrong labels is right (docs/theory.md).
+        A 95 % interval of this number, if the model of wrong labels is right (docs/theory.md). It
+        ends no earlier than at the number of examples that get another label when left out.
     per_class : dict of label to ClassErrors
         The same for the examples of each label, in the order of the labels.
     reliable : bool
-        Whether the estimate can be trusted. If not, all counts but `examples` are NaN and
-        `per_class` is empty: with `whiten` or `lda_prior` there must be 20 examples per feature.
+        Whether there is an estimate. If not, all counts but `examples` are NaN and `per_class` is
+        empty.
     reason : str
-        Why it cannot be trusted; "" if it can.
+        Why there is none: the labels overlap, or there are too few examples. "" if there is one.
     examples : int
         The number of stored examples.
     likely : int
