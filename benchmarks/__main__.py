@@ -12,6 +12,7 @@ NAMES = (
         "labels",
         "expected",
         "probabilities",
+        "real",
         "drift",
         "window",
         "memory",
