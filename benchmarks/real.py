@@ -40,8 +40,8 @@ def run(options: Options) -> Iterator[Table]:
             ("set, rows a class at most", "rows learned, classes", *columns, "MB of the model"),
             lines,
             f"Means over {draws} draws; test rows, at most 3,000, are weighted so that classes "
-            "have the shares they have in the rows learned. minout has its default settings; C of the "
-            "others is tuned by 3-fold cross-validation on the rows learned, which is part of "
+            "have the shares they have in the rows learned. minout has its default settings; C of "
+            "the others is tuned by 3-fold cross-validation on the rows learned, which is part of "
             "their seconds, boosting has its defaults. MB are those of minout's file.",
         )
 
