@@ -20,7 +20,10 @@ BLOCK = 512  # so many examples are left out at a time
 FEW = 128
 """With at most so many candidates a separator is solved again, and others leave with an example."""
 NEAR = 2.0
-"""Rows with a margin below this are candidates: they may become support vectors without others."""
+"""Rows with a margin below this are candidates: they may become support vectors without others.
+
+Of at most `FEW` rows all are.
+"""
 PAIR = 2_048  # candidates are searched in pairs of at most so many rows
 CACHED = 2**25  # images of all rows are kept if these have at most so many numbers
 
@@ -247,14 +250,16 @@ class _Region:
     def _side(self, q: int) -> _Side:
         common, both = self.common, [self.c, q]
         pool = common.state.separators.support_of(pair_number(self.c, q))
-        used = pool.alpha > 0.0
-        places, alpha = pool.places[used], pool.alpha[used]
+        used, alpha = pool.places[pool.alpha > 0.0], pool.alpha[pool.alpha > 0.0]
+        _, first, number = np.unique(self._keys(used), return_index=True, return_inverse=True)
+        places, alpha = used[first], np.bincount(number, alpha, len(first))
         more, is_small = self._more(q, places)
         by_w = not (is_small or pool.goes_by_alpha(common.problem))
         places = np.concatenate([places, more])
         regions = common.state.examples.regions[places]
         signs = np.where(regions == self.c, 1.0, -1.0)
-        weights = common.state.examples.weights[places]
+        each = [common.weight_of_equals(places, common.members[c]) for c in both]
+        weights = np.where(signs > 0.0, *each)
         products = inverse = np.empty((0, 0))
         if not by_w:
             Z, f = common.rows(places), len(alpha)
@@ -273,16 +278,21 @@ class _Region:
         images = np.vstack([common.scores.V[both], common.label_images[self.label]])
         return _Side(q, places, candidates, is_small, by_w, points, images, images @ points.T)
 
+    def _keys(self, places: Ints) -> Ints:
+        # Equal rows of a region have the same one: together they are one row of their weight.
+        is_mine = self.common.state.examples.regions[places] == self.c
+        return np.asarray(2 * self.common.groups[places] + is_mine)
+
     def _more(self, q: int, places: Ints) -> tuple[Ints, bool]:
         # Rows outside of F that may come into it, and whether there are few candidates.
         common = self.common
-        both = np.concatenate([common.members[c] for c in (min(self.c, q), max(self.c, q))])
+        both = np.concatenate([common.firsts[c] for c in (min(self.c, q), max(self.c, q))])
         if common.images is None or len(both) > PAIR or len(places) > FEW:
             return NO_PLACES, False
         w, b = common.state.weights(pair_number(self.c, q))
         signs = np.where(common.state.examples.regions[both] == min(self.c, q), 1.0, -1.0)
-        near = both[signs * (common.rows(both) @ w + b) < NEAR]
-        more = near[~np.isin(near, places)]
+        near = both[(signs * (common.rows(both) @ w + b) < NEAR) | (len(both) <= FEW)]
+        more = near[~np.isin(self._keys(near), self._keys(places))]
         more = more[np.argsort(common.groups[more], kind="stable")]
         is_small = len(more) + len(places) <= FEW
         return (more, True) if is_small else (NO_PLACES, False)

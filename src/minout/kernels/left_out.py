@@ -1,7 +1,7 @@
 """Values of one separator at rows, without these rows: `maths/leave_one_out.py`, from α.
 
 If a row of F would turn round without those that leave, or one outside of F would fall short, the
-separator is solved again for all candidates, unless the value is 1 or more: then the row is right.
+separator is solved again for all candidates.
 """
 
 from typing import NamedTuple
@@ -60,9 +60,7 @@ def values_left_out(
     for i in range(out.shape[0]):
         _without(candidates, leaving, i, c, columns, removed)
         out[i] = _value(candidates, leaving, i, c)
-        if out[i] >= 1.0 or candidates.products.shape[0] == 0:
-            continue
-        if not _holds(candidates, leaving, i, c):
+        if candidates.products.shape[0] > 0 and not _holds(candidates, leaving, i, c):
             n = _gather(candidates, leaving, i, G, r, alpha, order)
             places = order[:n].copy()
             size[0] = 0
