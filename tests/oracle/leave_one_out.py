@@ -25,14 +25,6 @@ def scores(learner, *, few=128):
     return np.column_stack([found[:, labels == name].max(axis=1) for name in names])
 
 
-def until_one(scores, own):
-    """Return scores with all values of 1 or more as 1: the engine does not solve for these again."""
-    rows = np.arange(len(own))
-    found = np.maximum(scores, -1.0)
-    found[rows, own] = np.minimum(scores[rows, own], 1.0)
-    return found
-
-
 class _Facts:
     """Rows (n, d), the number of the region of each, and what does not change without an example."""
 
@@ -44,7 +36,8 @@ class _Facts:
         self.weights = np.array([learner.weight(i) for i in learner.ids])
         digests = learner._state.examples.digests[[view.places[i] for i in learner.ids]]
         _, self.group = np.unique(digests, return_inverse=True)  # equal rows have one number
-        self.P = np.linalg.inv(np.diag(view.K) if view.K.ndim == 1 else view.K)
+        self.K = np.diag(view.K) if view.K.ndim == 1 else view.K
+        self.P = np.linalg.inv(self.K)
         self.share = self._share()
         self.number = {i: place for place, i in enumerate(learner.ids)}
         self.f = np.zeros((len(rows), len(names), len(names)))
@@ -122,17 +115,12 @@ class _Facts:
             return w, b
         before, after = [self.mean(self.region == c) for c in (r, q)], [*map(self.mean, rest)]
         half = w @ (before[0] - before[1]) / 2.0
-        common = (w @ (before[0] + before[1]) / 2.0 + b) * np.linalg.multi_dot(
-            [before[0] - before[1], self.P_inverse, before[0] - before[1]]
-        )
+        common = w @ (before[0] + before[1]) / 2.0 + b
+        common *= (before[0] - before[1]) @ self.K @ (before[0] - before[1])
         new = K @ (after[0] - after[1])
         apart = new @ (after[0] - after[1])
         new *= 2.0 * half / apart
         return new, common / apart - new @ (after[0] + after[1]) / 2.0
-
-    @property
-    def P_inverse(self):
-        return np.linalg.inv(self.P)
 
     def _separator(self, r, q):
         a, b = self.view.names[r], self.view.names[q]

@@ -7,7 +7,7 @@ import numpy as np
 from minout import maths
 from minout._typing import Bools, Floats, Id, Ints, Label
 from minout.core.expected import doubt
-from minout.core.left_out import left_out_scores, lowest
+from minout.core.left_out import in_order, left_out_scores
 from minout.core.state import State
 
 LIKELY = 0.5  # from this probability on a label is likely to be wrong
@@ -48,7 +48,7 @@ class LabelErrors(NamedTuple):
         The same for the examples of each label, in the order of the labels.
     reliable : bool
         Whether the estimate can be trusted. If not, all counts but `examples` are NaN and
-        `per_class` is empty: with `whiten` or `lda_prior` there must be 20 examples per feature.
+        `per_class` is empty.
     reason : str
         Why it cannot be trusted; "" if it can.
     examples : int
@@ -130,7 +130,7 @@ def left_out_probabilities(state: State) -> tuple[Ints, Floats]:
 
 def true_labels(state: State) -> TrueLabels:
     """Return what the noise model says of all labels; there must be an example."""
-    places, names = lowest(state, state.count), sorted(state.regions.names)
+    places, names = in_order(state), sorted(state.regions.names)
     labels = state.regions.order.owner[state.examples.regions[places]]
     if len(names) == 1:
         noise = maths.LabelNoise(np.ones((len(places), 1)), np.zeros(2), np.zeros(2))

@@ -51,19 +51,29 @@ def left_out_scores(state: State, places: Ints) -> Floats:
     return scores
 
 
-def lowest(state: State, most: int) -> Ints:
-    """Return the places of at most so many examples: those with the lowest digests, in order."""
+def in_order(state: State) -> Ints:
+    """Return the places of all examples in the order of their digests."""
     places, examples = state.examples.places(), state.examples
     keys = examples.weights[places], examples.regions[places], examples.digests[places]
-    return places[np.lexsort(keys)[:most]]
+    return places[np.lexsort(keys)]
+
+
+def different(state: State, most: int) -> tuple[Ints, Ints, Floats]:
+    """Return at most so many different examples, those with the lowest digests, in order.
+
+    These are their places, the numbers of their labels, and the weights of all that equal them.
+    """
+    places, examples = in_order(state), state.examples
+    labels = state.regions.order.owner[examples.regions[places]]
+    rows = np.rec.fromarrays((examples.digests[places], labels))
+    _, first, number = np.unique(rows, return_index=True, return_inverse=True)
+    weights = np.bincount(number, examples.weights[places])
+    return places[first][:most], labels[first][:most], weights[:most]
 
 
 def alone(state: State) -> Ints:
     """Return the numbers of the labels whose examples are all equal."""
-    places, owner = state.examples.places(), state.regions.order.owner
-    rows = state.examples.digests[places], owner[state.examples.regions[places]]
-    labels = np.unique(np.rec.fromarrays(rows))["f1"]
-    return np.flatnonzero(np.bincount(labels) == 1)
+    return np.flatnonzero(np.bincount(different(state, state.count)[1]) == 1)
 
 
 class _Common:
