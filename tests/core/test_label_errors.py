@@ -20,12 +20,6 @@ KINDS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def trusted(monkeypatch):
-    """Give estimates for few rows too: what they are is tested here, not where they hold."""
-    monkeypatch.setattr(core.left_out, "ROWS_PER_FEATURE", 0)
-
-
 def taught(kind="plain", *, each=14, classes=4, seed=0, apart=0.9, **settings):
     rows, labels = clusters(seed, classes=classes, each=each, apart=apart)
     learner = Learner(**(KINDS[kind] | settings))

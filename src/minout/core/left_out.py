@@ -25,6 +25,7 @@ NEAR = 2.0
 Of at most `FEW` rows all are.
 """
 PAIR = 2_048  # candidates are searched in pairs of at most so many rows
+DIGITS = 9  # of scores, after the point
 CACHED = 2**25  # images of all rows are kept if these have at most so many numbers
 
 
@@ -34,6 +35,7 @@ def left_out_scores(state: State, places: Ints) -> Floats:
 
     The scores (n, labels) are in the order of the labels. An example that is all of its label
     keeps its scores: without it there is no such label. With a single label they are infinite.
+    They are rounded, so that equal ones are equal: then the first label is predicted.
     """
     common = _Common(state)
     digests, own = state.examples.digests[places], state.examples.regions[places]
@@ -48,7 +50,7 @@ def left_out_scores(state: State, places: Ints) -> Floats:
             scores[rows] = state.label_scores(region.scores(places[rows]))
 
     kernels.in_threads(compute, [part for part in parts if len(part)])
-    return scores
+    return np.asarray(scores.round(DIGITS) + 0.0)
 
 
 def in_order(state: State) -> Ints:
