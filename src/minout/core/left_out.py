@@ -37,6 +37,8 @@ def left_out_scores(state: State, places: Ints) -> Floats:
     keeps its scores: without it there is no such label. With a single label they are infinite.
     They are rounded, so that equal ones are equal: then the first label is predicted.
     """
+    if len(state.regions.names) == 1:
+        return np.full((len(places), 1), np.inf)
     common = _Common(state)
     digests, own = state.examples.digests[places], state.examples.regions[places]
     order = np.lexsort((digests, own))
