@@ -11,8 +11,9 @@ from minout.core.left_out import in_order, left_out_scores
 from minout.core.state import State
 
 LIKELY = 0.5  # from this probability on a label is likely to be wrong
-MOST_OVERLAP = 0.1
-"""Nothing is said if more than this share of the examples look like another label, rightly."""
+MOST_OVERLAP, MOST_DIFFERENT = 0.1, 1 / 3
+"""Nothing is said if more than these shares of the examples look like another label: rightly, or
+at all, since labels that overlap much look as if as many were wrong."""
 
 
 class ClassErrors(NamedTuple):
@@ -143,12 +144,12 @@ def true_labels(state: State) -> TrueLabels:
 
 def _overlap(found: TrueLabels) -> str:
     # Where labels overlap, no model tells wrong labels from right ones that look like others.
-    share = (np.count_nonzero(found.differs) - float(found.wrong.sum())) / len(found.given)
-    if share <= MOST_OVERLAP:
+    differ = float(found.differs.mean())
+    if differ <= MOST_DIFFERENT and differ - float(found.wrong.mean()) <= MOST_OVERLAP:
         return ""
     return (
-        f"The labels overlap: {share:.0%} of the examples would be predicted wrongly though their "
-        "labels are probably right. Wrong ones among them cannot be told."
+        f"The labels overlap: {differ:.0%} of the examples get another label when they are left "
+        "out. Wrong ones among them cannot be told."
     )
 
 
