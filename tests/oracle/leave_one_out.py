@@ -26,7 +26,7 @@ def scores(learner, *, few=128):
 
 
 class _Facts:
-    """Rows (n, d), the number of the region of each, and what does not change without an example."""
+    """Rows, the number of the region of each, and what does not change without an example."""
 
     def __init__(self, learner, view, rows, regions, few):
         self.view, self.few, names = view, few, list(view.names)
@@ -41,8 +41,8 @@ class _Facts:
         self.share = self._share()
         self.number = {i: place for place, i in enumerate(learner.ids)}
         self.f = np.zeros((len(rows), len(names), len(names)))
-        for (a, b), each in view.separators.items():
-            a, b = names.index(a), names.index(b)
+        for pair, each in view.separators.items():
+            a, b = map(names.index, pair)
             self.f[:, a, b] = self.Z @ each.w + each.b
             self.f[:, b, a] = -self.f[:, a, b]
 
