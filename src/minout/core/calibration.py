@@ -8,7 +8,7 @@ from minout.core.left_out import alone, different, left_out_scores
 from minout.core.state import State
 
 MOST, LABELS = 1_000, 20
-"""It is found from at most so many different examples of at most so many labels; all are their rivals."""
+"""At most so many different examples of at most so many labels are used; all are their rivals."""
 
 
 def calibrated(state: State) -> State:
@@ -26,9 +26,8 @@ def calibrated(state: State) -> State:
 
 def _picked(state: State) -> tuple[Ints, Ints, Floats]:
     # The examples with the lowest digests of some labels: those of which one has the lowest digest.
-    found = different(state, state.count)
-    names, first = np.unique(found[1], return_index=True)
+    places, labels, weights = different(state, state.count)
+    names, first = np.unique(labels, return_index=True)
     able = ~np.isin(names, alone(state))
-    some = np.isin(found[1], names[able][np.argsort(first[able])[:LABELS]])
-    places, labels, weights = (each[some][:MOST] for each in found)
-    return places, labels, weights
+    some = np.isin(labels, names[able][np.argsort(first[able])[:LABELS]])
+    return places[some][:MOST], labels[some][:MOST], weights[some][:MOST]

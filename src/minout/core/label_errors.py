@@ -137,7 +137,10 @@ def true_labels(state: State) -> TrueLabels:
         noise = maths.LabelNoise(np.ones((len(places), 1)), np.zeros(2), np.zeros(2))
         return TrueLabels(places, labels, names, noise, labels > 0, doubt(state))
     scores = left_out_scores(state, places)
-    noise, differs = maths.label_noise(scores, labels, state.choice.sharpness), scores.argmax(axis=1) != labels
+    noise, differs = (
+        maths.label_noise(scores, labels, state.choice.sharpness),
+        scores.argmax(axis=1) != labels,
+    )
     found = TrueLabels(places, labels, names, noise, differs, doubt(state))
     return found if found.reason else found._replace(reason=_overlap(found))
 

@@ -71,7 +71,7 @@ def different(state: State, most: int) -> tuple[Ints, Ints, Floats]:
     labels = state.regions.order.owner[examples.regions[places]]
     rows = np.rec.fromarrays((examples.digests[places], labels))
     _, first, number = np.unique(rows, return_index=True, return_inverse=True)
-    weights = np.bincount(number, examples.weights[places])
+    weights = np.bincount(number, examples.weights[places]).astype(np.float64)
     return places[first][:most], labels[first][:most], weights[:most]
 
 
@@ -93,12 +93,12 @@ class _Common:
         self.groups[stored] = number
         sums = state.frame.moments.by_label(self.owner)
         self.label_means, self.label_weights = sums.means() - self.origin, sums.counts
-        self.label_images = self.times_K(self.label_means)
+        self.label_images = self.image(self.label_means)
         self.images = None
         if len(stored) * examples.width <= CACHED:
             self.images = np.empty((examples.end, examples.width))
             in_order = stored[np.argsort(number, kind="stable")]
-            self.images[in_order] = self.times_K(self.rows(in_order))
+            self.images[in_order] = self.image(self.rows(in_order))
         else:
             pools = [record.pool for record in state.separators.records.values()]
             used = [pool.places[pool.alpha > 0.0] for pool in pools]
@@ -113,14 +113,14 @@ class _Common:
         """Return rows less the origin."""
         return self.state.examples.table[places].astype(np.float64) - self.origin
 
-    def times_K(self, Z: Floats) -> Floats:
+    def image(self, Z: Floats) -> Floats:
         """Return the images of rows less the origin."""
         K = self.state.frame.geometry.K
         return Z * K if K.ndim == 1 else Z @ K
 
     def images_of(self, places: Ints) -> Floats:
         """Return the images of rows at some places."""
-        return self.times_K(self.rows(places)) if self.images is None else self.images[places]
+        return self.image(self.rows(places)) if self.images is None else self.images[places]
 
     def images_of_support(self, places: Ints) -> Floats:
         """Return the images of support vectors."""
@@ -159,8 +159,8 @@ class _Side(NamedTuple):
     """The separator of a region against another one, q, with its side positive.
 
     `candidates` are as in the kernel, `places` theirs, with those of F first. It is solved again if
-    `is_small`; it is solved for w if `by_w`. The shared points are the means of both regions and of the label: rows `points`
-    (3, d), images, and inner products.
+    `is_small`; it is solved for w if `by_w`. The shared points are the means of both regions and of
+    the label: rows `points` (3, d), images, and inner products.
     """
 
     q: int
@@ -208,7 +208,10 @@ class _Region:
         # The scores of the other regions as if this one were not there, and its own as -inf.
         state, kept, separators = self.common.state, self.kept, self.separators
         X, origin, owner = state.examples.table[places], self.common.origin, self.common.owner[kept]
-        out, scores = np.full((len(X), len(kept)), np.inf), np.full((len(X), len(kept) + 1), -np.inf)
+        out, scores = (
+            np.full((len(X), len(kept)), np.inf),
+            np.full((len(X), len(kept) + 1), -np.inf),
+        )
         if separators.has_far:
             far = separators.for_kernels(state.frame.images, owner)
             kernels.far_scores(far, X, origin, state.lengths(X), out)
@@ -228,9 +231,7 @@ class _Region:
         share = np.where(is_in, frame.geometry.share, 0.0)
         total, count = common.label_weights[label], common.scores.counts[self.c]
         leverage = np.einsum("ij,ij->i", U, picture)
-        return _Leaving(
-            places, Z, images, maths.removal(weights, total, count, leverage, share)
-        )
+        return _Leaving(places, Z, images, maths.removal(weights, total, count, leverage, share))
 
     def _values(self, leaving: _Leaving, q: int) -> Floats:
         # The values of the separator against region q.
@@ -266,7 +267,7 @@ class _Region:
         pool = common.state.separators.support_of(pair_number(self.c, q))
         used, alpha = pool.places[pool.alpha > 0.0], pool.alpha[pool.alpha > 0.0]
         _, first, number = np.unique(self._keys(used), return_index=True, return_inverse=True)
-        places, alpha = used[first], np.bincount(number, alpha, len(first))
+        places, alpha = used[first], np.asarray(np.bincount(number, alpha), dtype=np.float64)
         more, is_small = self._more(q, places)
         by_w = not (is_small or pool.goes_by_alpha(common.problem))
         places = np.concatenate([places, more])
@@ -363,8 +364,9 @@ class _Region:
         signs, weights, groups = side.candidates[1], side.candidates[2], side.candidates[4]
         size = int(common.groups.max()) + 1
         mine = common.groups[leaving.places]
-        own = [np.bincount(groups, each, size)[mine] for each in (weights, weights * signs)]
+        each = np.bincount(groups, weights, size), np.bincount(groups, weights * signs, size)
+        own = each[0][mine].astype(np.float64), each[1][mine].astype(np.float64)
         precision, rows = problem.geometry.precision, (common.rows(side.places), signs, weights)
         assert precision is not None
-        args = (own[0], own[1]), precision, problem.lam, prior, side.points, leaving.removed
+        args = own, precision, problem.lam, prior, side.points, leaving.removed
         return maths.values_by_w(leaving.Z, rows, *args)

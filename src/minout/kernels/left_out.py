@@ -49,9 +49,7 @@ class Leaving(NamedTuple):
 
 
 @compiled
-def values_left_out(
-    candidates: Candidates, leaving: Leaving, lam: float, out: Floats
-) -> bool:
+def values_left_out(candidates: Candidates, leaving: Leaving, lam: float, out: Floats) -> bool:
     """Set out (n,) to the values at the rows that leave; return False if one is not solved."""
     f, m = candidates.inverse.shape[0], candidates.signs.shape[0]
     c, columns, removed = np.empty(m), np.empty((f, f)), np.empty(f, np.int64)
@@ -59,7 +57,7 @@ def values_left_out(
     L, order, size = np.empty((m, m)), np.empty(m, np.int64), np.empty(1, np.int64)
     for i in range(out.shape[0]):
         _without(candidates, leaving, i, c, columns, removed)
-        out[i] = _value(candidates, leaving, i, c)
+        out[i] = _value(leaving, i, c)
         if candidates.products.shape[0] > 0 and not _holds(candidates, leaving, i, c):
             n = _gather(candidates, leaving, i, G, r, alpha, order)
             places = order[:n].copy()
@@ -71,12 +69,12 @@ def values_left_out(
             for j in range(n):
                 p = places[j]
                 c[p] = candidates.signs[p] * np.sqrt(candidates.weights[p]) * alpha[j]
-            out[i] = _value(candidates, leaving, i, c)
+            out[i] = _value(leaving, i, c)
     return True
 
 
 @compiled
-def _value(candidates: Candidates, leaving: Leaving, i: int, c: Floats) -> float:
+def _value(leaving: Leaving, i: int, c: Floats) -> float:
     value: float = leaving.own[i]
     for j in range(c.shape[0]):
         if c[j] != 0.0:
@@ -87,8 +85,8 @@ def _value(candidates: Candidates, leaving: Leaving, i: int, c: Floats) -> float
 
 @inlined
 def _leaves(candidates: Candidates, leaving: Leaving, i: int, j: int) -> bool:
-    group = candidates.groups[j]
-    return group == leaving.groups[i, 0] or group == leaving.groups[i, 1]
+    group = int(candidates.groups[j])
+    return group == int(leaving.groups[i, 0]) or group == int(leaving.groups[i, 1])
 
 
 @inlined

@@ -88,7 +88,9 @@ def prior_left_out(
 
     rr, qq, difference = product(of_r, of_r), product(of_q, of_q), of_r - of_q
     apart = product(difference, difference)
-    scale = np.where(apart > LEAST * (rr + qq), 2.0 * strength / np.where(apart > 0.0, apart, 1.0), 0.0)
+    scale = np.where(
+        apart > LEAST * (rr + qq), 2.0 * strength / np.where(apart > 0.0, apart, 1.0), 0.0
+    )
     across = removed.gain * (difference * turn).sum(1)
     coef = scale[:, None] * (difference + across[:, None] * u)
     return PriorLeftOut(coef, scale * (noise - (rr - qq) / 2.0), scale)
@@ -123,10 +125,11 @@ def values_by_w(
 ) -> Floats:
     """Return the values (n,) at rows Z (n, d) of the separators made without them, by w.
 
-    With H = λ(K⁻¹, 1) + Σ_F ω(z, 1)(z, 1)', w and b solve H(w, b) = λ(K⁻¹w0, b0) + Σ_F ωs(z, 1): d + 1
-    equations in place of one for each row of F. `rows` are those of F, their signs and weights;
-    `own` the sums of ω and of ωs over the rows of F that leave with each row. `points` (3, d) are
-    the means of both regions and of the label. Everything is less the origin; there is no partner.
+    With H = λ(K⁻¹, 1) + Σ_F ω(z, 1)(z, 1)', w and b solve H(w, b) = λ(K⁻¹w0, b0) + Σ_F ωs(z, 1):
+    d + 1 equations in place of one for each row of F. `rows` are those of F, their signs and
+    weights; `own` the sums of ω and of ωs over the rows of F that leave with each row. `points`
+    (3, d) are the means of both regions and of the label. Everything is less the origin; there is
+    no partner.
     """
     F, signs, weights = rows
     n, d = Z.shape
