@@ -20,26 +20,21 @@ KINDS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def trusted(monkeypatch):
-    """Give estimates for few rows too: what they are is tested here, not where they hold."""
-    monkeypatch.setattr(core.left_out, "ROWS_PER_FEATURE", 0)
-
-
-def taught(kind="plain", *, each=14, classes=4, seed=0, apart=0.9, **settings):
+def taught(kind="plain", *, each=14, classes=4, seed=0, apart=0.9, wrong=0, **settings):
     rows, labels = clusters(seed, classes=classes, each=each, apart=apart)
+    labels[:wrong] = [(label + 1) % classes for label in labels[:wrong]]
     learner = Learner(**(KINDS[kind] | settings))
     weights = [1.0 + i % 3 for i in range(len(labels))]
     learner.teach_many(rows, labels, [f"e{i}" for i in range(len(labels))], weights)
     return learner
 
 
-def with_wrong_labels(X, y, share, seed=0):
+def with_wrong_labels(X, y, share, seed=0, **settings):
     rng = np.random.default_rng(seed)
     wrong = rng.permutation(len(y))[: round(share * len(y))]
     labels, classes = y.copy(), len(set(y.tolist()))
     labels[wrong] = (y[wrong] + rng.integers(1, classes, len(wrong))) % classes
-    learner = Learner(refresh="manual")
+    learner = Learner(refresh="manual", **settings)
     learner.teach_many(X, labels.tolist(), list(range(len(y))))
     learner.consolidate()
     return learner, set(wrong.tolist())
@@ -47,7 +42,7 @@ def with_wrong_labels(X, y, share, seed=0):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_probabilities_sum_to_1_and_nothing_changes(kind):
-    learner = taught(kind)
+    learner = taught(kind, apart=3.0)
     if kind in ("loose", "auto", "far", "hats"):
         learner.consolidate()
     before = everything(learner)
@@ -99,7 +94,7 @@ def test_the_only_example_of_a_label_keeps_its_probabilities():
 
 
 def test_suspects_are_in_the_order_of_their_probabilities():
-    learner = taught("loose", apart=0.5)
+    learner = taught("loose", apart=3.0, wrong=6)
     found = learner.suspects(99)
     wrong = [each.probability for each in found]
     assert wrong == sorted(wrong, reverse=True)
@@ -116,12 +111,14 @@ def test_suspects_are_in_the_order_of_their_probabilities():
 
 
 def test_the_number_of_wrong_labels_is_the_sum_of_the_probabilities():
-    learner = taught("loose", apart=0.5)
+    learner = taught("loose", apart=3.0, wrong=6)
     errors, table = learner.label_errors(), learner.label_probabilities()
     own = [learner.example(i)[1] for i in learner.ids]
     wrong = 1.0 - table[np.arange(len(own)), np.searchsorted(learner.classes, own)]
     assert errors.wrong == pytest.approx(wrong.sum())
+    predicted = learner.classes[learner.left_out_probabilities().argmax(axis=1)]
     assert errors.low <= errors.wrong <= errors.high
+    assert errors.high >= np.count_nonzero(predicted != own) > 4
     assert errors.likely == len(learner.suspects(likely=True))
     for label, each in errors.per_class.items():
         mine = np.array(own) == label
@@ -136,14 +133,21 @@ def test_where_nothing_is_wrong_next_to_nothing_is_found():
     assert (errors.low, errors.likely, errors.examples) == (0, 0, 178)
 
 
-def test_overlapping_labels_are_not_taken_for_wrong_ones():
-    rng = np.random.default_rng(1)
-    y = rng.integers(0, 2, 600)
-    X = rng.normal(size=(600, 3))
-    X[:, 0] += 2.5 * y  # one in ten is on the wrong side
-    learner, _ = with_wrong_labels(X, y, 0.0)
-    assert len(learner.misfits) > 40
-    assert learner.label_errors().wrong < 12
+@pytest.mark.parametrize("apart", [0.0, 0.5, 1.349], ids=["random", "low", "middle"])
+@pytest.mark.parametrize("classes", [2, 4])
+def test_where_labels_overlap_nothing_is_said_of_wrong_ones(classes, apart):
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        y = rng.integers(0, classes, 300)
+        X = rng.normal(size=(300, 4)) + apart * np.eye(4)[y]
+        learner, _ = with_wrong_labels(X, y, 0.0, regions=1, expand=None)
+        errors = learner.label_errors()
+        assert not errors.reliable
+        assert "The labels overlap" in errors.reason
+        assert np.isnan(learner.label_probabilities()).all()
+        assert learner.suspects(likely=True) == []
+        assert all(np.isnan(each.probability) for each in learner.suspects(9))
+        assert learner.expected_accuracy().reliable
 
 
 def test_planted_wrong_labels_are_counted_and_found():
@@ -158,16 +162,14 @@ def test_planted_wrong_labels_are_counted_and_found():
     assert np.mean(right) > 0.9
 
 
-def test_a_single_label_has_no_wrong_ones_and_no_label_is_an_error():
+def test_a_single_label_has_no_suspects_and_no_label_is_an_error():
     learner = Learner()
     with pytest.raises(InvalidInputError, match="not been taught"):
         learner.label_errors()
     learner.teach_many([[0.0], [1.0]], ["a", "a"])
-    errors = learner.label_errors()
-    assert (errors.wrong, errors.low, errors.high, errors.likely) == (0.0, 0, 0, 0)
     assert learner.suspects() == []
     assert learner.conflicts() == []
-    assert learner.label_probabilities().tolist() == [[1.0], [1.0]]
+    assert learner.left_out_probabilities().tolist() == [[1.0], [1.0]]
 
 
 def test_the_noise_model_counts_labels_that_were_drawn_from_it():

@@ -1,98 +1,108 @@
-"""Estimates from leaving examples out are given only where they can be trusted."""
+"""Estimates from leaving examples out are honest, or it is said why there are none."""
 
 import json
 import math
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris
 from typer.testing import CliRunner
 
-from minout import Learner, core
+from minout import Learner
 from minout.cli import app as cli
+from oracle.margin import SETTINGS, clusters
 
-WORDS = {"sport": "goal team match coach player win", "food": "salt bake oven dish sauce taste"}
-PRIOR = {"whiten": False, "lda_prior": True, "standardize": False}
-WHITE = {"whiten": True, "lda_prior": False, "standardize": False}
-PLAIN = {"whiten": False, "lda_prior": False, "standardize": False}
+ROWS = np.arange(40.0).reshape(20, 2)
 
 
-def texts(count):
-    rng = np.random.default_rng(0)
-    labels = [sorted(WORDS)[i % 2] for i in range(count)]
-    return [" ".join(rng.choice(WORDS[label].split(), 4)) for label in labels], labels
-
-
-def iris(count=150, *, expand=None, **settings):
-    X, y = load_iris(return_X_y=True)
-    learner = Learner(regions=1, expand=expand, **settings)
-    learner.teach_many(X[:count], y[:count].tolist())
+def consolidated(rows, labels, kind="auto"):
+    learner = Learner(**SETTINGS[kind])
+    learner.teach_many(rows, labels)
     learner.consolidate()
     return learner
 
 
-def of_texts(**settings):
-    learner = Learner(features="text", **settings)
-    learner.teach_many(*texts(40))
-    return learner
-
-
-def estimates(learner):
-    return learner.expected_accuracy(), learner.label_errors()
-
-
-@pytest.mark.parametrize("pins", [PRIOR, WHITE], ids=["prior", "white"])
-def test_few_texts_per_feature_get_no_estimate_but_a_reason(pins):
-    for found in estimates(of_texts(**pins)):
-        assert not found.reliable
-        assert "40 examples" in found.reason
-        assert "4,096 features" in found.reason
-        assert all(math.isnan(each) for each in found[:3])
-        assert found.per_class == {}
-        assert found.examples == 40
-    assert math.isnan(found.likely)
-
-
-@pytest.mark.parametrize("pins", [PRIOR, WHITE], ids=["prior", "white"])
-def test_many_rows_per_feature_get_an_estimate(pins):
-    expected, errors = estimates(iris(**pins))
-    assert expected[4:] == (True, "", 150)
-    assert errors[4:7] == (True, "", 150)
-    assert 0.9 < expected.low < expected.accuracy < expected.high
-    assert errors.low <= errors.wrong <= errors.high
-    assert list(expected.per_class) == list(errors.per_class) == [0, 1, 2]
-
-
-def test_without_metric_and_prior_few_rows_get_an_estimate():
-    assert all(found.reliable and found.reason == "" for found in estimates(of_texts(**PLAIN)))
-
-
-@pytest.mark.parametrize(("count", "reliable"), [(80, True), (79, False)])
-def test_twenty_rows_per_feature_are_enough(count, reliable):
-    assert [each.reliable for each in estimates(iris(count, **PRIOR))] == [reliable] * 2
-
-
-def test_hat_functions_are_features():
-    learner = iris(expand=3, **PRIOR)
-    width = learner.expanded([learner.example(0)[0]]).shape[1]
-    assert 4 * 20 < 150 < 20 * width
-    assert f"{width} features" in learner.expected_accuracy().reason
-
-
-def test_suspects_keep_their_order_and_lose_their_probabilities(monkeypatch):
+def overlapping(rows=400):
+    """Draw two labels of which one in four is on the wrong side of the best separator."""
     rng = np.random.default_rng(1)
-    learner = Learner(C=0.5, **PRIOR)
-    learner.teach_many(rng.normal(size=(40, 6)), rng.integers(0, 2, 40).tolist())
-    found = learner.suspects(99)
-    assert len(found) > 10
-    assert all(math.isnan(each.probability) for each in found)
-    assert np.isnan(learner.label_probabilities()).all()
-    monkeypatch.setattr(core.left_out, "ROWS_PER_FEATURE", 0)
-    trusted = learner.suspects(99)
-    assert [each._replace(probability=0.0) for each in trusted] == [
-        each._replace(probability=0.0) for each in found
-    ]
-    assert np.isfinite(learner.label_probabilities()).all()
+    labels = rng.integers(0, 2, rows)
+    X = rng.normal(size=(rows, 3))
+    X[:, 0] += 1.349 * labels
+    return X, [f"l{each}" for each in labels.tolist()]
+
+
+@pytest.mark.parametrize("kind", ["plain", "all"])
+def test_copies_of_rows_do_not_make_random_labels_predictable(kind):
+    found = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        rows, labels = rng.normal(size=(50, 8)), rng.integers(0, 2, 50)
+        learner = consolidated(np.repeat(rows, 4, axis=0), np.repeat(labels, 4).tolist(), kind)
+        found.append(learner.expected_accuracy())
+    assert 0.4 < np.mean([each.accuracy for each in found]) < 0.56
+    assert all(each.high - each.low > 0.25 for each in found)  # as of 50 examples, not of 200
+
+
+@pytest.mark.parametrize("kind", ["plain", "whitened", "all"])
+@pytest.mark.parametrize("columns", [60, 200])
+def test_few_rows_of_many_columns_are_expected_to_do_as_well_as_new_ones(kind, columns):
+    expected, new = [], []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        labels = rng.integers(0, 3, 1_045)
+        centres = 2.4 * rng.normal(size=(3, columns)) / np.sqrt(columns)
+        rows = centres[labels] + rng.normal(size=(1_045, columns))
+        learner = consolidated(rows[:45], labels[:45].tolist(), kind)
+        expected.append(learner.expected_accuracy().accuracy)
+        new.append(np.mean(learner.predict(rows[45:]) == labels[45:]))
+    assert np.mean(expected) == pytest.approx(np.mean(new), abs=0.05)
+    assert np.mean(new) < 0.85
+
+
+def test_the_accuracy_of_two_gaussians_is_near_the_best_possible():
+    expected = consolidated(*overlapping(2_000), "all").expected_accuracy()
+    assert expected.low < 0.75 < expected.high
+    assert 0.03 < expected.high - expected.low < 0.04
+
+
+@pytest.mark.parametrize(
+    ("rows", "labels", "reason"),
+    [
+        (ROWS, ["a"] * 20, "one label only"),
+        (ROWS[:2], ["a", "b"], "2 different examples"),
+        (ROWS[:9].repeat(5, axis=0), [*"abc"] * 15, "9 different examples"),
+        (np.ones((20, 2)), [*"ab"] * 10, "1 different examples"),
+        (ROWS, list(range(20)), "20 of 20 labels have only one example"),
+        (ROWS, [*range(2), *["c", "d"] * 9], "2 of 4 labels have only one example"),
+    ],
+    ids=["one label", "two rows", "few different", "constant", "all alone", "some alone"],
+)
+def test_where_nothing_can_be_told_the_reason_is_given(rows, labels, reason):
+    learner = Learner()
+    learner.teach_many(rows, [str(each) for each in labels])
+    for _ in range(2):
+        for found in (learner.expected_accuracy(), learner.label_errors()):
+            assert not found.reliable
+            assert reason in found.reason
+            assert all(math.isnan(each) for each in found[:3])
+            assert (found.per_class, found.examples) == ({}, len(rows))
+        assert math.isnan(learner.label_errors().likely)
+        assert np.isnan(learner.label_probabilities()).all()
+        assert learner.suspects(likely=True) == []
+        assert all(math.isnan(each.probability) for each in learner.suspects(99))
+        learner.consolidate()
+
+
+@pytest.mark.parametrize("kind", ["plain", "means", "all", "auto"])
+def test_where_each_row_has_all_labels_only_the_first_one_is_predicted(kind):
+    rows, _ = clusters(0, classes=1, each=10)
+    for labels in ([*"ab"], [*"abcde"]):
+        learner = consolidated(rows.repeat(len(labels), axis=0), labels * 10, kind)
+        expected = learner.expected_accuracy()
+        assert expected.accuracy == 1.0 / len(labels)
+        assert expected.low < expected.accuracy < expected.high
+        assert expected.per_class["b"][:2] == (0.0, 0.0)
+        assert 0.2 < expected.per_class["b"].high < 0.4
+        assert not learner.label_errors().reliable
 
 
 def test_commands_say_why_and_print_no_nan(tmp_path):
@@ -102,24 +112,18 @@ def test_commands_say_why_and_print_no_nan(tmp_path):
         assert "nan" not in result.output.lower()
         return result.output
 
-    rng = np.random.default_rng(0)
-    labels = np.arange(100) % 3
-    rows = rng.normal(size=(100, 2)) @ rng.normal(size=(2, 12)) * 9.0  # loud, and in all classes
-    rows += rng.normal(size=(100, 12)) + 4.0 * np.eye(3, 12)[labels]
-    lines = [
-        f"{','.join(map(str, row))},l{y}" for row, y in zip(rows.tolist(), labels, strict=True)
-    ]
-    head = ",".join([*(f"c{k}" for k in range(12)), "label"])
-    (tmp_path / "rows.csv").write_text("\n".join([head, *lines]))
+    rows, labels = overlapping(200)
+    lines = [f"{','.join(map(str, row))},{y}" for row, y in zip(rows, labels, strict=True)]
+    (tmp_path / "rows.csv").write_text("\n".join(["a,b,c,label", *lines]))
     learned = run("learn", tmp_path / "m", tmp_path / "rows.csv", "--label", "label")
     learner = Learner.open(tmp_path / "m", read_only=True)
-    reason = learner.expected_accuracy().reason
-    assert reason
-    said = reason[1:].rstrip(".")  # in the middle of a sentence, or alone
-    assert said in learned
-    assert run("info", tmp_path / "m").count(said) == 2
-    assert said in run("list", tmp_path / "m", "--suspects")
+    reason = learner.label_errors().reason
+    assert "The labels overlap" in reason
+    assert "expected on new rows" in learned
+    info, listed = run("info", tmp_path / "m"), run("list", tmp_path / "m", "--suspects")
+    for said in (info, listed):
+        assert reason[1:].rstrip(".") in said  # in the middle of a sentence, or alone
     told = json.loads(run("info", tmp_path / "m", "--json"))
-    for name in ("expected_accuracy", "label_errors"):
-        assert (told[name]["reliable"], told[name]["reason"]) == (False, reason)
-        assert told[name]["low"] is None
+    assert told["expected_accuracy"]["reliable"]
+    errors = told["label_errors"]
+    assert (errors["reliable"], errors["reason"], errors["low"]) == (False, reason, None)

@@ -1,102 +1,67 @@
-"""Margins without the row itself, against solving the others again."""
+"""What changes without a row: scatter, means and priors; `core/test_expected.py` has the rest."""
 
 import numpy as np
 import pytest
 
 from minout import maths
 from minout.maths import Geometry
-from oracle import separators
-
-KINDS = {"diagonal": False, "full": True}
 
 
-def problem(seed, *, full, rows=14, columns=3):
-    """Draw rows of two overlapping classes, a metric and a prior."""
+def drawn(seed, rows=9, d=3):
     rng = np.random.default_rng(seed)
-    signs = np.where(np.arange(rows) % 2, 1.0, -1.0)
-    X = rng.normal(size=(rows, columns)) + 0.7 * signs[:, None]
-    A = rng.normal(size=(columns, columns))
-    K = A @ A.T + np.eye(columns) if full else rng.uniform(0.5, 2.0, columns)
-    precision = np.linalg.inv(K) if full else 1.0 / K
-    prior = maths.Prior(0.3 * rng.normal(size=columns), 0.1)
-    return X, signs, Geometry(rng.normal(size=columns), K, precision), prior
+    A = rng.normal(size=(d, d))
+    return rng.normal(size=(rows, d)), rng.choice([0.5, 1.0, 3.0], rows), A @ A.T + np.eye(d)
 
 
-def optimum(X, signs, ground, prior, lam, weights=None):
-    K = ground.K if ground.K.ndim == 2 else np.diag(ground.K)
-    return separators.by_nnls(X - ground.origin, signs, K, *prior, lam, weights)
+def scatter(X, weights):
+    U = X - np.average(X, axis=0, weights=weights)
+    return U.T @ (weights[:, None] * U)
 
 
-def left_out(X, ground, alpha, lam, weights=None):
-    """Return the margins of the rows with α > 0 by both functions."""
-    used = None if weights is None else weights[alpha > 0.0]
-    Z = (X - ground.origin)[alpha > 0.0]
-    products = maths.images(ground, X)[alpha > 0.0] @ Z.T
-    by_alpha = maths.margins_left_out(products, alpha[alpha > 0.0], lam, used)
-    by_w = maths.margins_left_out_by_w(Z, ground.precision, alpha[alpha > 0.0], lam, used)
-    return by_alpha, by_w
+def test_without_a_row_the_scatter_and_the_mean_are_those_of_the_others():
+    X, weights, P = drawn(0)
+    total, mean = weights.sum(), np.average(X, axis=0, weights=weights)
+    K, U = np.linalg.inv(P + 0.3 * scatter(X, weights)), X - mean
+    leverage = np.einsum("ni,ij,nj->n", U, K, U)
+    removed = maths.removal(weights, total, total, leverage, np.full(len(X), 0.3))
+    for i, (u, gain, rho) in enumerate(zip(U, removed.gain, removed.rho, strict=True)):
+        rest = np.arange(len(X)) != i
+        again = np.linalg.inv(P + 0.3 * scatter(X[rest], weights[rest]))
+        assert K + gain * np.outer(K @ u, K @ u) == pytest.approx(again, rel=1e-9)
+        others = np.average(X[rest], axis=0, weights=weights[rest])
+        assert mean - rho * u == pytest.approx(others, rel=1e-9)
 
 
-@pytest.mark.parametrize("lam", [0.01, 0.1, 1.0])
-@pytest.mark.parametrize("kind", KINDS)
-def test_margins_are_those_of_solving_again_where_the_support_stays(kind, lam):
-    compared = changed = 0
-    for seed in range(60):
-        X, signs, ground, prior = problem(seed, full=KINDS[kind])
-        weights = np.random.default_rng(seed).choice([0.5, 1.0, 4.0], len(X))
-        whole = optimum(X, signs, ground, prior, lam, weights)
-        by_alpha, by_w = left_out(X, ground, whole.alpha, lam, weights)
-        for n, i in enumerate(np.flatnonzero(whole.alpha > 0.0).tolist()):
-            rest = np.arange(len(X)) != i
-            again = optimum(X[rest], signs[rest], ground, prior, lam, weights[rest])
-            if not np.array_equal(again.alpha > 0.0, whole.alpha[rest] > 0.0):
-                changed += 1
-                continue
-            margin = signs[i] * (again.w @ (X[i] - ground.origin) + again.b)
-            assert by_alpha[n] == pytest.approx(margin, rel=1e-6, abs=1e-6)
-            assert by_w[n] == pytest.approx(margin, rel=1e-6, abs=1e-6)
-            compared += 1
-    assert compared > 20
-    assert changed > 0
+def test_a_row_that_is_all_of_its_label_moves_nothing():
+    assert maths.moved(np.array([2.0, 1.0, 2.0 - 1e-12]), 2.0).tolist() == [0.0, 1.0, 0.0]
+    one = np.ones(1)
+    assert [each.item() for each in maths.removal(one, 1.0, 1.0, one, one)] == [1.0, 0.0, 0.0, 0.0]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_row_that_is_no_support_vector_keeps_its_margin(kind):
-    compared = 0
-    for seed in range(6):
-        X, signs, ground, prior = problem(seed, full=KINDS[kind])
-        whole = optimum(X, signs, ground, prior, 0.1)
-        for i in np.flatnonzero(whole.alpha == 0.0).tolist():
-            rest = np.arange(len(X)) != i
-            again = optimum(X[rest], signs[rest], ground, prior, 0.1)
-            assert again.w == pytest.approx(whole.w, abs=1e-9)
-            assert again.b == pytest.approx(whole.b, abs=1e-9)
-            compared += 1
-    assert compared > 5
+@pytest.mark.parametrize("strength", [1.0, 3.0])
+def test_a_prior_without_rows_is_the_discriminant_of_the_means_without_them(strength):
+    X, _, P = drawn(1, rows=5)
+    (x, partner, r, q, label), K, (rho, pi, t) = X, np.linalg.inv(P), (0.3, 0.2, 0.1)
+    u = x - label
+    gain = t / (1.0 - t * u @ K @ u)
+    removed = maths.Removal(*(np.array([each]) for each in (1.0, t, rho, gain)))
+    gram = (X @ K @ X.T)[None]
+    found = maths.prior_left_out(gram, removed, np.array([pi]), strength)
+    again = Geometry(np.zeros(3), np.linalg.inv(P - t * np.outer(u, u)), None)
+    wanted = maths.prior(again, r - rho * (x - r), q - pi * (partner - q))
+    y = np.random.default_rng(2).normal(size=(6, 3))
+    values = found.coef @ X @ K @ y.T + found.b
+    assert values[0] == pytest.approx(strength * (y @ wanted.w + wanted.b), rel=1e-9)
+    same = np.broadcast_to(gram[:, 2:3, 2:3], gram.shape)  # five times the same point
+    none = maths.prior_left_out(same, removed, np.zeros(1), strength)
+    assert (none.coef == 0.0).all()
+    assert none.scale == none.b == 0.0
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_support_vector_has_no_higher_margin_without_itself(kind):
-    for seed in range(6):
-        X, signs, ground, prior = problem(seed, full=KINDS[kind])
-        whole = optimum(X, signs, ground, prior, 0.1)
-        used = whole.alpha > 0.0
-        margins = signs * ((X - ground.origin) @ whole.w + whole.b)
-        for found in left_out(X, ground, whole.alpha, 0.1):
-            assert (found <= margins[used] + 1e-9).all()
-
-
-def test_a_single_support_vector_left_out_has_the_margin_of_the_prior():
-    X, signs, ground, prior = problem(0, full=True, rows=1)
-    whole = optimum(X, signs, ground, prior, 0.1)
-    assert whole.alpha[0] > 0.0
-    wanted = signs[0] * (prior.w @ (X[0] - ground.origin) + prior.b)
-    for (found,) in left_out(X, ground, whole.alpha, 0.1):
-        assert found == pytest.approx(wanted, abs=1e-12)
-
-
-def test_products_whose_rounding_is_larger_than_lam_are_taken_as_they_are_meant():
-    products, alpha = np.zeros((3, 3)), np.full(3, 1 / 3)
+def test_an_inverse_whose_diagonal_is_lost_in_rounding_is_taken_as_it_is_meant():
+    products, ridge = np.zeros((3, 3)), np.full(3, 1e-12)
     products[0, 1] = products[1, 0] = 1e-10  # has an eigenvalue below 0
-    found = maths.margins_left_out(products, alpha, 1e-12)
-    assert found == pytest.approx(np.ones(3), abs=1e-9)  # two equal rows stay
+    assert np.linalg.eigvalsh(maths.inverse(products, ridge)).max() == pytest.approx(1e12)
+    _, _, P = drawn(3)
+    assert maths.inverse(P, ridge) == pytest.approx(np.linalg.inv(P), rel=1e-9)
+    assert maths.inverse(np.empty((0, 0)), np.empty(0)).shape == (0, 0)

@@ -1,71 +1,135 @@
-"""Leave each stored example out, one at a time, and solve its separators again from scratch.
+"""Leave each stored example really out: metric, means, priors, and its separators from scratch.
 
-Origin, K, priors and λ are those of the learner, from its inspection view.
+What stays is read from the inspection view: origin, K, λ, and separators between other regions.
 """
 
 import numpy as np
 
 from oracle import separators
+from oracle.margin import in_regions
 
 
-def gaps(learner, *, really):
-    """Return {id: the score of its label without it, less the highest other score}.
+def scores(learner, *, few=128):
+    """Return the scores (n, labels) of all examples, each without itself and its equals.
 
-    Solve for all rows of both labels if `really`, otherwise for the remaining support vectors. The
-    only example of its label has -inf.
+    In separators of regions with at most `few` different rows one row of the other region leaves,
+    too, and all that stay are solved for; otherwise only those that were support vectors.
     """
-    view = learner.inspect()
-    known = {i: learner.example(i) for i in learner.ids}
-    weights = {i: learner.weight(i) for i in learner.ids}
-    labels = [label for _, label in known.values()]
-    found = {}
-    for left_out, (x, own) in known.items():
-        if labels.count(own) == 1:
-            found[left_out] = -np.inf
-            continue
-        scores = dict.fromkeys(sorted(set(labels)), np.inf)
-        for (low, high), each in view.separators.items():
-            w, b = each.w, each.b
-            if own in (low, high) and really:
-                w, b = solved_without(view, known, weights, (low, high), each, left_out)
-            elif own in (low, high) and left_out in support(each):
-                w, b = solved_for_the_rest(view, known, weights, each, left_out)
-            f = float(w @ (np.asarray(x, dtype=float) - view.origin) + b)
-            scores[low], scores[high] = min(scores[low], f), min(scores[high], -f)
-        others = [score for label, score in scores.items() if label != own]
-        found[left_out] = scores[own] - max(others, default=-np.inf)
-    return found
+    view, ids = learner.inspect(), learner.ids
+    known = in_regions(learner, view, {i: learner.example(i) for i in ids})
+    rows = np.array([known[i][0] for i in ids], dtype=float)
+    regions = [known[i][1] for i in ids]
+    facts = _Facts(learner, view, rows, regions, few)
+    labels, names = np.array(view.labels, dtype=object), np.array(learner.classes, dtype=object)
+    found = np.array([facts.without(i) for i in range(len(ids))])
+    return np.column_stack([found[:, labels == name].max(axis=1) for name in names])
 
 
-def support(separator):
-    """Return {id: sign} of the support vectors of a separator."""
-    used = zip(separator.ids, separator.signs, separator.alpha, strict=True)
-    return {i: sign for i, sign, alpha in used if alpha > 0.0}
+class _Facts:
+    """Rows, the number of the region of each, and what does not change without an example."""
 
+    def __init__(self, learner, view, rows, regions, few):
+        self.view, self.few, names = view, few, list(view.names)
+        self.Z, self.lam = rows - view.origin, 1.0 / (2.0 * view.choice.C)
+        self.region = np.array([names.index(each) for each in regions])
+        self.labels = np.array(view.labels, dtype=object)
+        self.weights = np.array([learner.weight(i) for i in learner.ids])
+        digests = learner._state.examples.digests[[view.places[i] for i in learner.ids]]
+        _, self.group = np.unique(digests, return_inverse=True)  # equal rows have one number
+        self.K = np.diag(view.K) if view.K.ndim == 1 else view.K
+        self.P = np.linalg.inv(self.K)
+        self.share = self._share()
+        self.number = {i: place for place, i in enumerate(learner.ids)}
+        self.f = np.zeros((len(rows), len(names), len(names)))
+        for pair, each in view.separators.items():
+            a, b = map(names.index, pair)
+            self.f[:, a, b] = self.Z @ each.w + each.b
+            self.f[:, b, a] = -self.f[:, a, b]
 
-def solved_for_the_rest(view, known, weights, separator, left_out):
-    """Return w and b from the linear equations of the other support vectors."""
-    signs = support(separator)
-    del signs[left_out]
-    if not signs:
-        return separator.prior_w, separator.prior_b
-    s = np.array([*signs.values()])
-    Z = np.array([known[i][0] for i in signs], dtype=float) - view.origin
-    K = np.diag(view.K) if view.K.ndim == 1 else view.K
-    r = 1.0 - s * (Z @ separator.prior_w + separator.prior_b)
-    slack = np.diag([1.0 / (2.0 * view.choice.C * weights[i]) for i in signs])
-    M = np.outer(s, s) * (Z @ K @ Z.T + 1.0) + slack
-    coef = s * np.linalg.lstsq(M, r, rcond=None)[0]
-    return separator.prior_w + K @ Z.T @ coef, separator.prior_b + coef.sum()
+    def mean(self, which):
+        return np.average(self.Z[which], axis=0, weights=self.weights[which])
 
+    def _share(self):
+        # K⁻¹ is a multiple of the scatter within labels, and a diagonal.
+        scatter = np.zeros_like(self.P)
+        for label in set(self.labels.tolist()):
+            mine = self.labels[self.region] == label
+            U = self.Z[mine] - self.mean(mine)
+            scatter += U.T @ (self.weights[mine, None] * U)
+        off = ~np.eye(len(scatter), dtype=bool)
+        return (self.P[off] @ scatter[off]) / (scatter[off] @ scatter[off])
 
-def solved_without(view, known, weights, pair, separator, left_out):
-    """Return w and b of the optimum over all rows of two labels but one."""
-    mine = [i for i, (_, label) in known.items() if label in pair and i != left_out]
-    Z = np.array([known[i][0] for i in mine], dtype=float) - view.origin
-    signs = np.array([1.0 if known[i][1] == pair[0] else -1.0 for i in mine])
-    K = np.diag(view.K) if view.K.ndim == 1 else view.K
-    prior = separator.prior_w, separator.prior_b
-    lam, counts = 1.0 / (2.0 * view.choice.C), np.array([weights[i] for i in mine])
-    found = separators.by_nnls(Z, signs, K, *prior, lam, counts)
-    return found.w, found.b
+    def without(self, i):
+        """Return the scores of an example for each region, without it."""
+        r, labels = self.region[i], self.labels
+        of_label = labels[self.region] == labels[r]
+        equal, is_in = self.group == self.group[i], self.region == r
+        leaves = equal[is_in].all()
+        if equal[of_label].all():
+            return self._least(i, np.arange(len(labels)))
+        found = self._least(i, np.delete(np.arange(len(labels)), r))
+        if leaves:
+            return found
+        u, weight = self.Z[i] - self.mean(of_label), self.weights[equal & of_label].sum()
+        total = self.weights[of_label].sum()
+        t = self.share * weight * total / (total - weight)
+        K = np.linalg.inv(self.P - t * np.outer(u, u))
+        others = np.flatnonzero(labels != labels[r])
+        values = np.array([self._value(i, r, q, (K + K.T) / 2.0) for q in others.tolist()])
+        found[others], found[r] = np.minimum(found[others], -values), values.min()
+        return found
+
+    def _least(self, i, kept):
+        found = np.full(len(self.labels), -np.inf)
+        for c in kept:
+            others = kept[self.labels[kept] != self.labels[c]]
+            found[c] = self.f[i, c, others].min(initial=np.inf)
+        return found
+
+    def _value(self, i, r, q, K):
+        # The value at example i of region r of its separator from q, which is solved without it.
+        in_r, in_q = self.region == r, self.region == q
+        own, theirs = (np.unique(self.group[each]) for each in (in_r, in_q))
+        is_few, place = max(len(own), len(theirs)) <= self.few, own.tolist().index(self.group[i])
+        gone = self.group == self.group[i]
+        partner = np.zeros_like(gone)
+        if is_few and 1 < len(theirs) > place:
+            partner = self.group == theirs[place]
+        w0, b0 = self._prior(r, q, K, (in_r & ~gone, in_q & ~partner))
+        rest = (in_r | in_q) & ~gone & ~partner
+        if not is_few:
+            rest &= self._used(r, q)
+        Z, signs, weights = self.Z[rest], np.where(in_r, 1.0, -1.0)[rest], self.weights[rest]
+        if is_few:
+            w, b, _ = separators.by_nnls(Z, signs, K, w0, b0, self.lam, weights)
+            return w @ self.Z[i] + b
+        M = Z @ K @ Z.T + 1.0 + np.diag(self.lam / weights)
+        c = np.linalg.solve(M, signs - Z @ w0 - b0)
+        return w0 @ self.Z[i] + b0 + c @ (Z @ K @ self.Z[i] + 1.0)
+
+    def _prior(self, r, q, K, rest):
+        # As large as before at the means, one plus and one minus, but for what both have in common.
+        each, sign = self._separator(r, q)
+        w, b = sign * each.prior_w, sign * each.prior_b
+        if not w.any():
+            return w, b
+        before, after = [self.mean(self.region == c) for c in (r, q)], [*map(self.mean, rest)]
+        half = w @ (before[0] - before[1]) / 2.0
+        common = w @ (before[0] + before[1]) / 2.0 + b
+        common *= (before[0] - before[1]) @ self.K @ (before[0] - before[1])
+        new = K @ (after[0] - after[1])
+        apart = new @ (after[0] - after[1])
+        new *= 2.0 * half / apart
+        return new, common / apart - new @ (after[0] + after[1]) / 2.0
+
+    def _separator(self, r, q):
+        a, b = self.view.names[r], self.view.names[q]
+        if (a, b) in self.view.separators:
+            return self.view.separators[a, b], 1.0
+        return self.view.separators[b, a], -1.0
+
+    def _used(self, r, q):
+        each, _ = self._separator(r, q)
+        used = np.zeros(len(self.Z), dtype=bool)
+        used[[self.number[i] for i, a in zip(each.ids, each.alpha, strict=True) if a > 0.0]] = True
+        return used

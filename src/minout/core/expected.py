@@ -5,12 +5,12 @@ from typing import NamedTuple
 import numpy as np
 
 from minout._typing import Bools, Floats, Label
-from minout.core.left_out import alone, left_out_scores, lowest
+from minout.core.left_out import alone, different, left_out_scores
 from minout.core.state import State
 from minout.metrics import wilson_interval
 
 MOST = 5_000
-"""At most so many examples are left out; more would not make the interval much narrower."""
+"""So many different examples are left out; more would not make the interval much narrower."""
 FEWEST = 10
 """With fewer different examples nothing is said."""
 MOST_ALONE = 0.1
@@ -45,8 +45,8 @@ class ExpectedAccuracy(NamedTuple):
         The share of stored examples, by weight, that get their label when they are left out
         (leave-one-out).
     low, high : float
-        A 95 % interval (Wilson's) for the accuracy on new rows. It covers the chance in which rows
-        were stored; it does not cover that settings were chosen with all rows.
+        A 95 % interval (Wilson's) for the accuracy on new rows; equal examples count as one. It
+        covers the chance in which rows were stored, not that settings were chosen with all rows.
     per_class : dict of label to ClassAccuracy
         The same for the examples of each label, in the order of the labels.
     reliable : bool
@@ -69,14 +69,12 @@ class ExpectedAccuracy(NamedTuple):
 
 def expected_accuracy(state: State) -> ExpectedAccuracy:
     """Return the expected accuracy on new rows; there must be an example."""
-    examples, regions, reason = state.examples, state.regions, doubt(state)
+    regions, reason = state.regions, doubt(state)
     if reason:
         return ExpectedAccuracy(np.nan, np.nan, np.nan, {}, False, reason, state.count)
-    places = lowest(state, MOST)
-    given = regions.order.owner[examples.regions[places]]
+    places, given, weights = different(state, MOST)
     is_right = left_out_scores(state, places).argmax(axis=1) == given
     is_right &= ~np.isin(given, alone(state))
-    weights = examples.weights[places]
     accuracy, low, high, _ = _accuracy(is_right, weights)
     per_class = {
         label: _accuracy(is_right[given == c], weights[given == c], regions.size(label))
@@ -90,9 +88,9 @@ def doubt(state: State) -> str:
     labels, examples = len(state.labels), state.examples
     if labels < 2:
         return "There is one label only: nothing is told apart."
-    different = len(np.unique(examples.digests[examples.places()]))
-    if different < FEWEST:
-        return f"There are {different} different examples; an estimate needs {FEWEST}."
+    count = len(np.unique(examples.digests[examples.places()]))
+    if count < FEWEST:
+        return f"There are {count} different examples; an estimate needs {FEWEST}."
     single = len(alone(state))
     if single > MOST_ALONE * labels:
         return (

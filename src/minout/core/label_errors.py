@@ -7,12 +7,13 @@ import numpy as np
 from minout import maths
 from minout._typing import Bools, Floats, Id, Ints, Label
 from minout.core.expected import doubt
-from minout.core.left_out import left_out_scores, lowest
+from minout.core.left_out import in_order, left_out_scores
 from minout.core.state import State
 
 LIKELY = 0.5  # from this probability on a label is likely to be wrong
-MOST_OVERLAP = 0.1
-"""Nothing is said if more than this share of the examples look like another label, rightly."""
+MOST_OVERLAP, MOST_DIFFERENT = 0.1, 1 / 3
+"""Nothing is said if more than these shares of the examples look like another label: rightly, or
+at all, since labels that overlap much look as if as many were wrong."""
 
 
 class ClassErrors(NamedTuple):
@@ -131,7 +132,7 @@ def left_out_probabilities(state: State) -> tuple[Ints, Floats]:
 
 def true_labels(state: State) -> TrueLabels:
     """Return what the noise model says of all labels; there must be an example."""
-    places, names = lowest(state, state.count), sorted(state.regions.names)
+    places, names = in_order(state), sorted(state.regions.names)
     labels = state.regions.order.owner[state.examples.regions[places]]
     if len(names) == 1:
         noise = maths.LabelNoise(np.ones((len(places), 1)), np.zeros(2), np.zeros(2))
@@ -147,12 +148,12 @@ def true_labels(state: State) -> TrueLabels:
 
 def _overlap(found: TrueLabels) -> str:
     # Where labels overlap, no model tells wrong labels from right ones that look like others.
-    share = (np.count_nonzero(found.differs) - float(found.wrong.sum())) / len(found.given)
-    if share <= MOST_OVERLAP:
+    differ = float(found.differs.mean())
+    if differ <= MOST_DIFFERENT and differ - float(found.wrong.mean()) <= MOST_OVERLAP:
         return ""
     return (
-        f"The labels overlap: {share:.0%} of the examples would be predicted wrongly though their "
-        "labels are probably right. Wrong ones among them cannot be told."
+        f"The labels overlap: {differ:.0%} of the examples get another label when they are left "
+        "out. Wrong ones among them cannot be told."
     )
 
 

@@ -20,8 +20,12 @@ BLOCK = 512  # so many examples are left out at a time
 FEW = 128
 """With at most so many candidates a separator is solved again, and others leave with an example."""
 NEAR = 2.0
-"""Rows with a margin below this are candidates: they may become support vectors without others."""
+"""Rows with a margin below this are candidates: they may become support vectors without others.
+
+Of at most `FEW` rows all are.
+"""
 PAIR = 2_048  # candidates are searched in pairs of at most so many rows
+DIGITS = 9  # of scores, after the point
 CACHED = 2**25  # images of all rows are kept if these have at most so many numbers
 
 
@@ -31,7 +35,10 @@ def left_out_scores(state: State, places: Ints) -> Floats:
 
     The scores (n, labels) are in the order of the labels. An example that is all of its label
     keeps its scores: without it there is no such label. With a single label they are infinite.
+    They are rounded, so that equal ones are equal: then the first label is predicted.
     """
+    if len(state.regions.names) == 1:
+        return np.full((len(places), 1), np.inf)
     common = _Common(state)
     digests, own = state.examples.digests[places], state.examples.regions[places]
     order = np.lexsort((digests, own))
@@ -45,22 +52,32 @@ def left_out_scores(state: State, places: Ints) -> Floats:
             scores[rows] = state.label_scores(region.scores(places[rows]))
 
     kernels.in_threads(compute, [part for part in parts if len(part)])
-    return scores
+    return np.asarray(scores.round(DIGITS) + 0.0)
 
 
-def lowest(state: State, most: int) -> Ints:
-    """Return the places of at most so many examples: those with the lowest digests, in order."""
+def in_order(state: State) -> Ints:
+    """Return the places of all examples in the order of their digests."""
     places, examples = state.examples.places(), state.examples
     keys = examples.weights[places], examples.regions[places], examples.digests[places]
-    return places[np.lexsort(keys)[:most]]
+    return places[np.lexsort(keys)]
+
+
+def different(state: State, most: int) -> tuple[Ints, Ints, Floats]:
+    """Return at most so many different examples, those with the lowest digests, in order.
+
+    These are their places, the numbers of their labels, and the weights of all that equal them.
+    """
+    places, examples = in_order(state), state.examples
+    labels = state.regions.order.owner[examples.regions[places]]
+    rows = np.rec.fromarrays((examples.digests[places], labels))
+    _, first, number = np.unique(rows, return_index=True, return_inverse=True)
+    weights = np.bincount(number, examples.weights[places]).astype(np.float64)
+    return places[first][:most], labels[first][:most], weights[:most]
 
 
 def alone(state: State) -> Ints:
     """Return the numbers of the labels whose examples are all equal."""
-    places, owner = state.examples.places(), state.regions.order.owner
-    rows = state.examples.digests[places], owner[state.examples.regions[places]]
-    labels = np.unique(np.rec.fromarrays(rows))["f1"]
-    return np.flatnonzero(np.bincount(labels) == 1)
+    return np.flatnonzero(np.bincount(different(state, state.count)[1]) == 1)
 
 
 class _Common:
@@ -76,12 +93,12 @@ class _Common:
         self.groups[stored] = number
         sums = state.frame.moments.by_label(self.owner)
         self.label_means, self.label_weights = sums.means() - self.origin, sums.counts
-        self.label_images = self.times_metric(self.label_means)
+        self.label_images = self.image(self.label_means)
         self.images = None
         if len(stored) * examples.width <= CACHED:
             self.images = np.empty((examples.end, examples.width))
             in_order = stored[np.argsort(number, kind="stable")]
-            self.images[in_order] = self.times_metric(self.rows(in_order))
+            self.images[in_order] = self.image(self.rows(in_order))
         else:
             pools = [record.pool for record in state.separators.records.values()]
             used = [pool.places[pool.alpha > 0.0] for pool in pools]
@@ -96,14 +113,14 @@ class _Common:
         """Return rows less the origin."""
         return self.state.examples.table[places].astype(np.float64) - self.origin
 
-    def times_metric(self, Z: Floats) -> Floats:
+    def image(self, Z: Floats) -> Floats:
         """Return the images of rows less the origin."""
         K = self.state.frame.geometry.K
         return Z * K if K.ndim == 1 else Z @ K
 
     def images_of(self, places: Ints) -> Floats:
         """Return the images of rows at some places."""
-        return self.times_metric(self.rows(places)) if self.images is None else self.images[places]
+        return self.image(self.rows(places)) if self.images is None else self.images[places]
 
     def images_of_support(self, places: Ints) -> Floats:
         """Return the images of support vectors."""
@@ -141,9 +158,9 @@ class _Leaving(NamedTuple):
 class _Side(NamedTuple):
     """The separator of a region against another one, q, with its side positive.
 
-    `candidates` are as in the kernel, `places` theirs, with those of F first. With `is_small` it is
-    solved again, with `by_w` for w. `points` (3, d) are the means of both regions and of the label,
-    with their images and inner products.
+    `candidates` are as in the kernel, `places` theirs, with those of F first. It is solved again if
+    `is_small`; it is solved for w if `by_w`. The shared points are the means of both regions and of
+    the label: rows `points` (3, d), images, and inner products.
     """
 
     q: int
@@ -248,14 +265,16 @@ class _Region:
     def _side(self, q: int) -> _Side:
         common, both = self.common, [self.c, q]
         pool = common.state.separators.support_of(pair_number(self.c, q))
-        used = pool.alpha > 0.0
-        places, alpha = pool.places[used], pool.alpha[used]
+        used, alpha = pool.places[pool.alpha > 0.0], pool.alpha[pool.alpha > 0.0]
+        _, first, number = np.unique(self._keys(used), return_index=True, return_inverse=True)
+        places, alpha = used[first], np.asarray(np.bincount(number, alpha), dtype=np.float64)
         more, is_small = self._more(q, places)
         by_w = not (is_small or pool.goes_by_alpha(common.problem))
         places = np.concatenate([places, more])
         regions = common.state.examples.regions[places]
         signs = np.where(regions == self.c, 1.0, -1.0)
-        weights = common.state.examples.weights[places]
+        each = [common.weight_of_equals(places, common.members[c]) for c in both]
+        weights = np.where(signs > 0.0, *each)
         products = inverse = np.empty((0, 0))
         if not by_w:
             Z, f = common.rows(places), len(alpha)
@@ -274,16 +293,21 @@ class _Region:
         images = np.vstack([common.scores.V[both], common.label_images[self.label]])
         return _Side(q, places, candidates, is_small, by_w, points, images, images @ points.T)
 
+    def _keys(self, places: Ints) -> Ints:
+        # Equal rows of a region have the same one: together they are one row of their weight.
+        is_mine = self.common.state.examples.regions[places] == self.c
+        return np.asarray(2 * self.common.groups[places] + is_mine)
+
     def _more(self, q: int, places: Ints) -> tuple[Ints, bool]:
         # Rows outside of F that may come into it, and whether there are few candidates.
         common = self.common
-        both = np.concatenate([common.members[c] for c in (min(self.c, q), max(self.c, q))])
+        both = np.concatenate([common.firsts[c] for c in (min(self.c, q), max(self.c, q))])
         if common.images is None or len(both) > PAIR or len(places) > FEW:
             return NO_PLACES, False
         w, b = common.state.weights(pair_number(self.c, q))
         signs = np.where(common.state.examples.regions[both] == min(self.c, q), 1.0, -1.0)
-        near = both[signs * (common.rows(both) @ w + b) < NEAR]
-        more = near[~np.isin(near, places)]
+        near = both[(signs * (common.rows(both) @ w + b) < NEAR) | (len(both) <= FEW)]
+        more = near[~np.isin(self._keys(near), self._keys(places))]
         more = more[np.argsort(common.groups[more], kind="stable")]
         is_small = len(more) + len(places) <= FEW
         return (more, True) if is_small else (NO_PLACES, False)
@@ -340,9 +364,9 @@ class _Region:
         signs, weights, groups = side.candidates[1], side.candidates[2], side.candidates[4]
         size = int(common.groups.max()) + 1
         mine = common.groups[leaving.places]
-        total = np.bincount(groups, weights, size)[mine].astype(float)
-        signed = np.bincount(groups, weights * signs, size)[mine].astype(float)
+        each = np.bincount(groups, weights, size), np.bincount(groups, weights * signs, size)
+        own = each[0][mine].astype(np.float64), each[1][mine].astype(np.float64)
         precision, rows = problem.geometry.precision, (common.rows(side.places), signs, weights)
         assert precision is not None
-        rest = problem.lam, prior, side.points, leaving.removed
-        return maths.values_by_w(leaving.Z, rows, (total, signed), precision, *rest)
+        args = own, precision, problem.lam, prior, side.points, leaving.removed
+        return maths.values_by_w(leaving.Z, rows, *args)

@@ -1,7 +1,7 @@
 """Values of one separator at rows, without these rows: `maths/leave_one_out.py`, from α.
 
 If a row of F would turn round without those that leave, or one outside of F would fall short, the
-separator is solved again for all candidates, unless the value is 1 or more: then the row is right.
+separator is solved again for all candidates.
 """
 
 from typing import NamedTuple
@@ -58,9 +58,7 @@ def values_left_out(candidates: Candidates, leaving: Leaving, lam: float, out: F
     for i in range(out.shape[0]):
         _without(candidates, leaving, i, c, columns, removed)
         out[i] = _value(leaving, i, c)
-        if out[i] >= 1.0 or candidates.products.shape[0] == 0:
-            continue
-        if not _holds(candidates, leaving, i, c):
+        if candidates.products.shape[0] > 0 and not _holds(candidates, leaving, i, c):
             n = _gather(candidates, leaving, i, G, r, alpha, order)
             places = order[:n].copy()
             size[0] = 0
@@ -87,10 +85,8 @@ def _value(leaving: Leaving, i: int, c: Floats) -> float:
 
 @inlined
 def _leaves(candidates: Candidates, leaving: Leaving, i: int, j: int) -> bool:
-    group: int = candidates.groups[j]
-    first: int = leaving.groups[i, 0]
-    second: int = leaving.groups[i, 1]
-    return group in (first, second)
+    group = int(candidates.groups[j])
+    return group == int(leaving.groups[i, 0]) or group == int(leaving.groups[i, 1])
 
 
 @inlined

@@ -12,6 +12,7 @@ from numba import typeof
 from minout.kernels import (
     far,
     grams,
+    left_out,
     margins,
     pairs,
     pooling,
@@ -87,9 +88,12 @@ def _solving() -> list[tuple[Any, ...]]:
     sides, limits = settling.Sides(ints, ints, v, v), settling.Limits(0.0, 0.0, 0)
     products, regions = pairs.Products(A, A, A, A), pairs.Divided(ints, ints, ints, v)
     sums = primal.Sums(A, v, bools)
+    candidates = left_out.Candidates(A, v, v, v, ints, A)
+    leaving = left_out.Leaving(ints[None], A, A, v, v, A, v, A, A)
     jobs: list[tuple[Any, ...]] = [
         (newton, A, v, 0.0, v, empty_factor(1)),
         (drop_members, empty_factor(1), bools),
+        (left_out.values_left_out, candidates, leaving, 0.0, v),
         (pairs.pair_scores, products, regions, pairs.ClassPriors(A, A, A, A), v, cube),
     ]
     jobs += [(rows.add_up, each, words[None]) for each in (A, A32, words[None].astype(np.uint8))]
