@@ -7,7 +7,7 @@ from minout.core.folds import sharpness
 from minout.core.left_out import alone, different, left_out_scores
 from minout.core.state import State
 
-MOST, LABELS = 1_000, 20
+MOST, LABELS = 1_000, 10
 """At most so many different examples of at most so many labels are used; all are their rivals."""
 
 
