@@ -104,6 +104,8 @@ class _Common:
             used = [pool.places[pool.alpha > 0.0] for pool in pools]
             self.problem.images.of(self.problem.table, np.concatenate([NO_PLACES, *used]))
         self.firsts = [self._firsts(c) for c in range(len(self.owner))]
+        self.of_region = self._weights_of_equals(np.arange(len(self.owner)))
+        self.of_label = self._weights_of_equals(self.owner)
 
     @property
     def origin(self) -> Floats:
@@ -134,11 +136,14 @@ class _Common:
         places = self.members[c]
         return places[np.unique(self.groups[places], return_index=True)[1]]
 
-    def weight_of_equals(self, places: Ints, among: Ints) -> Floats:
-        """Return for each place the weight of the rows at places `among` that equal it."""
-        weights = self.state.examples.weights[among]
-        total = np.bincount(self.groups[among], weights, int(self.groups.max()) + 1)
-        return np.asarray(total[self.groups[places]])
+    def _weights_of_equals(self, kinds: Ints) -> Floats:
+        # By place, the weight of all equal rows of one kind: a region, or a label.
+        stored, examples = self.state.examples.places(), self.state.examples
+        keys = self.groups[stored] * (int(kinds.max()) + 1) + kinds[examples.regions[stored]]
+        _, number = np.unique(keys, return_inverse=True)
+        found = np.zeros(examples.end)
+        found[stored] = np.bincount(number, examples.weights[stored])[number]
+        return found
 
 
 class _Leaving(NamedTuple):
@@ -199,7 +204,12 @@ class _Region:
         if len(firsts) == 1:
             return scores  # the region leaves with it
         leaving = self._leaving(places)
-        values = np.column_stack([self._values(leaving, q) for q in self.others.tolist()])
+        records, others = state.separators.records, self.others.tolist()
+        bare = np.array([pair_number(self.c, q) not in records for q in others])
+        values = np.empty((len(places), len(others)))
+        values[:, bare] = self._priors(leaving, self.others[bare])
+        for n in np.flatnonzero(~bare).tolist():
+            values[:, n] = self._values(leaving, others[n])
         scores[:, self.others] = np.minimum(scores[:, self.others], -values)
         scores[:, self.c] = values.min(axis=1)
         return scores
@@ -224,14 +234,43 @@ class _Region:
     def _leaving(self, places: Ints) -> _Leaving:
         common, frame = self.common, self.common.state.frame
         Z, images, label = common.rows(places), common.images_of(places), self.label
-        mine = np.concatenate([common.members[r] for r in np.flatnonzero(common.owner == label)])
-        weights = common.weight_of_equals(places, mine)
+        weights = common.of_label[places]
         U, picture = Z - common.label_means[label], images - common.label_images[label]
         is_in = common.state.examples.serials[places] < frame.schedule.measured_at
         share = np.where(is_in, frame.geometry.share, 0.0)
         total, count = common.label_weights[label], common.scores.counts[self.c]
         leverage = np.einsum("ij,ij->i", U, picture)
         return _Leaving(places, Z, images, maths.removal(weights, total, count, leverage, share))
+
+    def _priors(self, leaving: _Leaving, others: Ints) -> Floats:
+        # The values (n, others) of separators that are their priors: of far pairs.
+        (n, _), k, common = leaving.Z.shape, len(others), self.common
+        scores, label = common.scores, common.label_means[self.label]
+        means = scores.means[others]
+        gram, image = np.empty((n, k, 5, 5)), common.label_images[self.label]
+        r, square = scores.V[self.c], np.einsum("nd,nd->n", leaving.images, leaving.Z)[:, None]
+        inner = {
+            (0, 0): square,
+            (0, 2): (leaving.Z @ r)[:, None],
+            (0, 3): leaving.images @ means.T,
+            (0, 4): (leaving.Z @ image)[:, None],
+            (2, 2): r @ scores.means[self.c],
+            (2, 3): means @ r,
+            (2, 4): r @ label,
+            (3, 3): scores.squares[others],
+            (3, 4): means @ image,
+            (4, 4): image @ label,
+        }
+        for (a, b), each in inner.items():
+            gram[:, :, a, b] = gram[:, :, b, a] = each
+        gram[:, :, 1], gram[:, :, :, 1] = gram[:, :, 0], gram[:, :, :, 0]  # there is no partner
+        removed = maths.Removal(*(np.repeat(each, k) for each in leaving.removed))
+        each = np.array([scores.strength(self.c, q) for q in others.tolist()]).reshape(k, 2)
+        strength, noise = np.tile(each, (n, 1)).T
+        flat = gram.reshape(n * k, 5, 5)
+        prior = maths.prior_left_out(flat, removed, np.zeros(n * k), strength, noise)
+        own = np.einsum("na,na->n", prior.coef, flat[:, :, 0]) + prior.b
+        return np.asarray(own.reshape(n, k))
 
     def _values(self, leaving: _Leaving, q: int) -> Floats:
         # The values of the separator against region q.
@@ -273,8 +312,7 @@ class _Region:
         places = np.concatenate([places, more])
         regions = common.state.examples.regions[places]
         signs = np.where(regions == self.c, 1.0, -1.0)
-        each = [common.weight_of_equals(places, common.members[c]) for c in both]
-        weights = np.where(signs > 0.0, *each)
+        weights = common.of_region[places]
         products = inverse = np.empty((0, 0))
         if not by_w:
             Z, f = common.rows(places), len(alpha)
@@ -349,8 +387,8 @@ class _Region:
             gram[:, 1, 1] = gram[:, 0, 0]
         else:
             P, images = common.rows(partners), common.images_of(partners)
-            each = common.weight_of_equals(partners, common.members[side.q])
-            pi = np.where(partners >= 0, maths.moved(each, scores.counts[side.q]), 0.0)
+            each = maths.moved(common.of_region[partners], scores.counts[side.q])
+            pi = np.where(partners >= 0, each, 0.0)
             gram[:, 1, 1] = np.einsum("nd,nd->n", images, P)
             gram[:, 0, 1] = gram[:, 1, 0] = np.einsum("nd,nd->n", leaving.images, P)
             gram[:, 1, 2:] = gram[:, 2:, 1] = images @ points.T

@@ -66,7 +66,11 @@ class PriorLeftOut(NamedTuple):
 
 
 def prior_left_out(
-    gram: Floats, removed: Removal, pi: Floats, strength: float, noise: float = 0.0
+    gram: Floats,
+    removed: Removal,
+    pi: Floats,
+    strength: float | Floats,
+    noise: float | Floats = 0.0,
 ) -> PriorLeftOut:
     """Return the prior of a separator of regions r and q without rows of region r.
 
