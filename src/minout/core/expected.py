@@ -11,6 +11,8 @@ from minout.metrics import wilson_interval
 
 MOST = 5_000
 """So many different examples are left out; more would not make the interval much narrower."""
+WIDER = 1.3
+"""Intervals are so many times as wide as those of independent answers (docs/theory.md)."""
 FEWEST = 10
 """With fewer different examples nothing is said."""
 MOST_ALONE = 0.1
@@ -25,7 +27,7 @@ class ClassAccuracy(NamedTuple):
     accuracy : float
         The share of its stored examples, by weight, that get their label when they are left out.
     low, high : float
-        A 95 % interval (Wilson's) for the accuracy on new rows of this label.
+        A 95 % interval for the accuracy on new rows of this label.
     examples : int
         The number of its stored examples.
     """
@@ -45,8 +47,8 @@ class ExpectedAccuracy(NamedTuple):
         The share of stored examples, by weight, that get their label when they are left out
         (leave-one-out).
     low, high : float
-        A 95 % interval (Wilson's) for the accuracy on new rows; equal examples count as one. It
-        covers the chance in which rows were stored, not that settings were chosen with all rows.
+        A 95 % interval for the accuracy on new rows: Wilson's, 1.3 times as wide, because answers
+        of left-out examples are not independent. Equal examples count as one.
     per_class : dict of label to ClassAccuracy
         The same for the examples of each label, in the order of the labels.
     reliable : bool
@@ -106,5 +108,6 @@ def _accuracy(is_right: Bools, weights: Floats, examples: int = 0) -> ClassAccur
         return ClassAccuracy(np.nan, 0.0, 1.0, examples)
     total = float(weights.sum())
     right, each = float(weights[is_right].sum()), total / float(np.square(weights).sum())
+    each /= WIDER**2
     interval = wilson_interval(right * each, total * each)
     return ClassAccuracy(right / total, *interval, examples)
