@@ -406,7 +406,7 @@ class Methods(ABC):
         >>> reports = learner.teach_many(X, ["low"] * 100 + ["high"] * 100)
         >>> expected = learner.expected_accuracy()  # the best possible is 92 %
         >>> print(f"{expected.accuracy:.0%}, {expected.low:.0%} to {expected.high:.0%}")
-        88%, 83% to 92%
+        88%, 82% to 93%
         >>> {label: round(each.accuracy, 2) for label, each in expected.per_class.items()}
         {'high': 0.89, 'low': 0.88}
         """

@@ -93,12 +93,15 @@ class _Facts:
         is_few, place = max(len(own), len(theirs)) <= self.few, own.tolist().index(self.group[i])
         gone = self.group == self.group[i]
         partner = np.zeros_like(gone)
-        if is_few and 1 < len(theirs) > place:
+        is_far, used = self._separator(r, q)[0].is_far, self._used(r, q)
+        if is_few and not is_far and 1 < len(theirs) > place:
             partner = self.group == theirs[place]
         w0, b0 = self._prior(r, q, K, (in_r & ~gone, in_q & ~partner))
         rest = (in_r | in_q) & ~gone & ~partner
+        if is_far and not used.any():  # it stays its prior
+            return w0 @ self.Z[i] + b0
         if not is_few:
-            rest &= self._used(r, q)
+            rest &= used
         Z, signs, weights = self.Z[rest], np.where(in_r, 1.0, -1.0)[rest], self.weights[rest]
         if is_few:
             w, b, _ = separators.by_nnls(Z, signs, K, w0, b0, self.lam, weights)

@@ -1,7 +1,7 @@
 """Scores of stored examples, each without itself: it is left out of separators, metric and priors.
 
 The formulas are those of `maths/leave_one_out.py`; settings, regions and knots stay those of all
-examples. Equal rows leave together. With few examples per region one of each other region leaves,
+examples. Equal rows leave together. With few examples per region one of each near region leaves,
 too: otherwise every label but the example's own would keep all of its examples, which is a
 disadvantage that a new row does not have.
 """
@@ -296,7 +296,8 @@ class _Region:
     def _partners(self, places: Ints, q: int) -> Ints | None:
         # The k-th row of region q leaves with the k-th row of this one; -1 stands for none.
         groups, mine, theirs = self.common.groups, *(self.common.firsts[c] for c in (self.c, q))
-        if len(theirs) < 2 or max(len(mine), len(theirs)) > FEW:
+        is_near = self.common.scores.near[pair_number(self.c, q)]
+        if not is_near or len(theirs) < 2 or max(len(mine), len(theirs)) > FEW:
             return None
         rank = np.searchsorted(groups[mine], groups[places])
         return np.where(rank < len(theirs), theirs[np.minimum(rank, len(theirs) - 1)], -1)
