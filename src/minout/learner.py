@@ -459,9 +459,9 @@ class Learner(Kept):
     def probabilities(self, X: Any) -> Floats:
         """Return a probability for each label: the softmax of sharpness times score.
 
-        The sharpness (an inverse temperature) is chosen together with C: the value that maximises
-        the likelihood of the labels of held-out rows. Probabilities assume that one of the labels
-        is right.
+        The sharpness (an inverse temperature) is the value that makes the labels of left-out
+        examples most probable; `consolidate()` finds it, and a refresh that chooses settings.
+        Probabilities assume that one of the labels is right.
 
         Parameters
         ----------

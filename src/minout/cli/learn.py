@@ -264,9 +264,14 @@ class Run:
 
     def set_up(self, file: FileOptions, kinds: dict[str, str], window: Keep | None) -> None:
         """Tell the model what the options say of columns and of the window."""
-        learner = self._learner
+        learner, known = self._learner, self._learner.schema.source
+        if len(learner) and file.label is not None and file.label != (known.label or file.label):
+            raise InvalidInputError(
+                f"The labels of this model are in the column {known.label!r}, not {file.label!r}; "
+                "teach a new model to learn others."
+            )
         with learner.turn():
-            learner.set_source(label=file.label, id=file.id, decimal=file.decimal)
+            learner.set_source(label=file.label, id=file.id)
             if kinds:
                 learner.set_column_kinds(kinds)
             if window is not None and window != learner.settings.keep:

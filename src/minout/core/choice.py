@@ -48,7 +48,7 @@ class Choice(NamedTuple):
         Inverse strength of the regularisation, as in scikit-learn.
     sharpness : float
         The factor of the scores in the softmax that gives probabilities (an inverse temperature):
-        the value that maximised the likelihood of the labels of held-out rows.
+        the value that makes the labels of left-out examples most probable.
     regions : int
         How many regions a label has at most.
     hats : int

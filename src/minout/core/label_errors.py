@@ -11,7 +11,7 @@ from minout.core.left_out import in_order, left_out_scores
 from minout.core.state import State
 
 LIKELY = 0.5  # from this probability on a label is likely to be wrong
-MOST_OVERLAP, MOST_DIFFERENT = 0.1, 1 / 3
+MOST_OVERLAP, MOST_DIFFERENT = 0.1, 0.25
 """Nothing is said if more than these shares of the examples look like another label: rightly, or
 at all, since labels that overlap much look as if as many were wrong."""
 
@@ -173,10 +173,13 @@ def label_errors(state: State) -> LabelErrors:
 
     As many labels may be wrong as examples get another one when they are left out.
     """
-    found = true_labels(state)
-    if found.reason:
+    reason = doubt(state)
+    if not reason:
+        found = true_labels(state)
+        reason = found.reason
+    if reason:
         nan = np.nan
-        return LabelErrors(nan, nan, nan, {}, False, found.reason, len(found.given), nan)
+        return LabelErrors(nan, nan, nan, {}, False, reason, state.count, nan)
     wrong, m = found.wrong, len(found.names)
     counts = np.bincount(found.given, wrong, m)
     sizes = np.bincount(found.given, minlength=m)

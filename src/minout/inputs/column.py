@@ -45,6 +45,7 @@ BASE: dict[str, tuple[str, ...]] = {
 }
 """The keys of the features that a column of each kind has from the start."""
 DAY_KEYS = ("day sin", "day cos")
+LONGEST_NUMBER = 10_000  # bits
 UNREADABLE = "(hashed)"
 """What is shown for a value that cannot be decoded."""
 _ANGLES = {"year": "time of year", "week": "weekday", "day": "time of day"}
@@ -256,5 +257,7 @@ def _date_text(days: float) -> str:
 
 
 def _shown(value: Any, most: int) -> str:
+    if isinstance(value, int) and value.bit_length() > LONGEST_NUMBER:  # Python refuses to write it
+        return f"a number of {value.bit_length():,} bits"
     shown = repr(value.item() if isinstance(value, np.generic) else value)
     return shown if len(shown) <= most else f"{shown[: most - 1]}…"

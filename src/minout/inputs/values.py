@@ -29,9 +29,14 @@ REAL = int | float | np.integer | np.floating | np.bool_ | Decimal
 ORDERS = ("day-first", "month-first")
 """How 3/4/2021 may be read; a column is decided as a whole."""
 MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+_MONTH = (
+    "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|"
+    "sep(?:t|tember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
+)
 _DATE = re.compile(
-    r"(?:(?P<a>\d\d?)(?P<mark>[/.-])(?P<b>\d\d?)(?P=mark)|(?P<day>\d\d?)[ -](?P<month>[a-z]{3,9})"
-    r"\.?,?[ -]|(?P<named>[a-z]{3,9})\.? (?P<nth>\d\d?),? )(?P<year>\d{4}|\d\d)"
+    r"(?:(?P<a>\d\d?)(?P<mark>[/.-])(?P<b>\d\d?)(?P=mark)|(?P<day>\d\d?)[ -]"
+    rf"(?P<month>{_MONTH})\.?,?[ -]|(?P<named>{_MONTH})\.? (?P<nth>\d\d?),? )"
+    r"(?P<year>\d{4}|\d\d)"
     r"(?:(?:T| +)(?P<hour>\d\d?):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:\.\d*)?)?"
     r"(?: ?(?P<half>[ap])\.?m\.?)?)?",
     re.ASCII | re.IGNORECASE,

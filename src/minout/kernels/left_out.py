@@ -49,8 +49,11 @@ class Leaving(NamedTuple):
 
 
 @compiled
-def values_left_out(candidates: Candidates, leaving: Leaving, lam: float, out: Floats) -> bool:
-    """Set out (n,) to the values at the rows that leave; return False if one is not solved."""
+def values_left_out(candidates: Candidates, leaving: Leaving, lam: float, out: Floats) -> None:
+    """Set out (n,) to the values at the rows that leave.
+
+    Where the separator cannot be solved again in double precision, the closed form stays.
+    """
     f, m = candidates.inverse.shape[0], candidates.signs.shape[0]
     c, columns, removed = np.empty(m), np.empty((f, f)), np.empty(f, np.int64)
     G, r, alpha = np.empty((m, m)), np.empty(m), np.empty(m)
@@ -63,14 +66,13 @@ def values_left_out(candidates: Candidates, leaving: Leaving, lam: float, out: F
             places = order[:n].copy()
             size[0] = 0
             if not newton(G, r[:n], lam, alpha[:n], Factor(L, order, size)):
-                return False
+                continue
             for j in range(m):
                 c[j] = 0.0
             for j in range(n):
                 p = places[j]
                 c[p] = candidates.signs[p] * np.sqrt(candidates.weights[p]) * alpha[j]
             out[i] = _value(leaving, i, c)
-    return True
 
 
 @compiled

@@ -35,6 +35,8 @@ from minout.store.tables import (
     unpacked_row,
 )
 
+MOST_EXPANDED = 100
+"""All rows together take at most so many times the bytes of the file; what is beyond is damaged."""
 DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError, DamagedRecord)
 """The errors on damaged files; the second one if the message of the first is not UTF-8."""
 LEAST_BYTES = 16
@@ -148,6 +150,7 @@ class _Intact:
     def _read(self, *steps: Callable[[], None]) -> None:
         self._connection, _ = connect_to_read(self.path)
         self._size = size_of(self.path)
+        self._room = MOST_EXPANDED * self._size
         with closing(self._connection):
             self._connection.text_factory = lambda text: text.decode("utf-8", "replace")
             self._connection.execute("BEGIN")
@@ -234,7 +237,9 @@ class _Intact:
             found["corrected"] = found["corrected"] and earlier_labels(found["corrected"])
             for (row,) in self._connection.execute(query, (key,)).fetchmany(1):
                 if type(row) is bytes and row:
-                    yield {**found, "row": unpacked_row(row)}
+                    row = unpacked_row(row, max(self._room, 1))
+                    self._room -= len(row)
+                    yield {**found, "row": row}
 
     def fact(self, name: str) -> Any:
         """Return a part that is JSON; None if it is not intact."""
