@@ -235,9 +235,9 @@ class _Intact:
         found = dict(zip(COLUMNS["examples"], record, strict=True))
         with suppress(*DAMAGE):
             found["corrected"] = found["corrected"] and earlier_labels(found["corrected"])
-            for (row,) in self._connection.execute(query, (key,)).fetchmany(1):
-                if type(row) is bytes and row:
-                    row = unpacked_row(row, max(self._room, 1))
+            for (stored,) in self._connection.execute(query, (key,)).fetchmany(1):
+                if type(stored) is bytes and stored:
+                    row = unpacked_row(stored, max(self._room, 1))
                     self._room -= len(row)
                     yield {**found, "row": row}
 
