@@ -459,9 +459,9 @@ class Learner(Kept):
     def probabilities(self, X: Any) -> Floats:
         """Return a probability for each label: the softmax of sharpness times score.
 
-        The sharpness (an inverse temperature) is the value that makes the labels of left-out
-        examples most probable; `consolidate()` finds it, and a refresh that chooses settings.
-        Probabilities assume that one of the labels is right.
+        With its sharpness (an inverse temperature) the labels of left-out examples are most
+        probable: `consolidate()` leaves them out one by one, a refresh that chooses settings in
+        folds. Probabilities assume that one of the labels is right.
 
         Parameters
         ----------

@@ -189,6 +189,12 @@ def test_a_stored_id_with_another_row_is_refused_and_replaced_if_asked(
     assert (mine.scores(rows) == other.scores(rows)).all()
 
 
+def test_the_column_of_labels_stays_that_of_the_model(refused, run_json, table, people):
+    message = refused("learn", table, people, "--label", "city")
+    assert "The labels of this model are in the column 'kind', not 'name'" in message
+    assert run_json("learn", table, people)["known"] == 60
+
+
 def test_a_record_with_some_columns_keeps_the_other_values(table, run_json, saved, tmp_path):
     before = Learner.open(table, read_only=True)
     row = objects(PEOPLE)[6]

@@ -127,3 +127,13 @@ def test_commands_say_why_and_print_no_nan(tmp_path):
     assert told["expected_accuracy"]["reliable"]
     errors = told["label_errors"]
     assert (errors["reliable"], errors["reason"], errors["low"]) == (False, reason, None)
+
+
+def test_numbers_that_are_lost_in_rounding_spoil_no_estimate():
+    rng = np.random.default_rng(0)
+    for seed in range(20):
+        sizes = 10.0 ** rng.uniform(-8, 7, 6)
+        learner = Learner(C=1e5, refresh="manual")
+        learner.teach_many(rng.normal(size=(14, 6)) * sizes, rng.integers(0, 2, 14).tolist())
+        assert len(learner.suspects()) + len(learner.left_out_probabilities()) >= 14, seed
+        learner.label_errors(), learner.expected_accuracy(), learner.consolidate()

@@ -3,6 +3,7 @@
 import re
 import shutil
 import sqlite3
+import tracemalloc
 import zlib
 from contextlib import closing
 from pathlib import Path
@@ -158,6 +159,13 @@ def test_a_row_that_grows_beyond_its_width_is_refused(tmp_path):
     changed(tmp_path / "m", f"UPDATE rows SET row = x'{bomb}' WHERE key = 0")
     with pytest.raises(MissingDataError, match="damaged"):
         Learner.load(tmp_path / "m")
+    room = 2 * (tmp_path / "m").stat().st_size
+    bomb = zlib.compress(bytes(100 * room)).hex()
+    changed(tmp_path / "m", f"UPDATE rows SET row = x'{bomb}' WHERE key < 3")
+    tracemalloc.start()
+    assert "damaged or missing: 3" in " ".join(store.audit(tmp_path / "m").problems)
+    assert tracemalloc.get_traced_memory()[1] < 150 * room  # not three times that of one row
+    tracemalloc.stop()
 
 
 def test_repair_says_what_else_was_lost(tmp_path):

@@ -156,6 +156,7 @@ TIMES = {
     "name_first": ("Oct. 25 1990 12:05 am", "", datetime(1990, 10, 25, 0, 5)),
     "noon": ("25-OCT-90 12:05:09 p.m.", "", datetime(1990, 10, 25, 12, 5, 9)),
     "other_name": ("25 Okt 1990", "", None),
+    "no_month": ("5 Mayhem 2020", "", None),
     "thirteen": ("25/10/1990 13:00 PM", "day-first", None),
     "no_day": ("31/2/1990", "day-first", None),
     "no_hour": ("25/10/1990 24:00", "day-first", None),

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from minout import kernels
 from minout._typing import Id, Ints, Label
-from minout.core.calibration import calibrated
 from minout.core.draft import Draft
 from minout.core.examples import About
 from minout.core.frame import chosen, divided, expansion_of, measured, next_priors
@@ -288,8 +287,6 @@ def _executed(draft: Draft, planned: Plan, place: int, c: int, *, put_off: bool)
     else:
         _settle_around(draft, planned, place, c)
     step = draft.finish(refresh)
-    if refresh is not None and refresh.chose_settings:
-        step = step._replace(state=calibrated(step.state))
     certificate = step.certificate
     if planned.region is not None and not (certificate.moved or certificate.pending):
         step = step._replace(certificate=certificate._replace(least_margin=planned.least))
