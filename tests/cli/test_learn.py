@@ -191,7 +191,7 @@ def test_a_stored_id_with_another_row_is_refused_and_replaced_if_asked(
 
 def test_the_column_of_labels_stays_that_of_the_model(refused, run_json, table, people):
     message = refused("learn", table, people, "--label", "city")
-    assert "The labels of this model are in the column 'kind', not 'name'" in message
+    assert "The labels of this model are in the column 'kind', not 'city'" in message
     assert run_json("learn", table, people)["known"] == 60
 
 

@@ -164,7 +164,7 @@ def test_a_row_that_grows_beyond_its_width_is_refused(tmp_path):
     changed(tmp_path / "m", f"UPDATE rows SET row = x'{bomb}' WHERE key < 3")
     tracemalloc.start()
     assert "damaged or missing: 3" in " ".join(store.audit(tmp_path / "m").problems)
-    assert tracemalloc.get_traced_memory()[1] < 150 * room  # not three times that of one row
+    assert tracemalloc.get_traced_memory()[1] < 200 * room  # not three rows of 100
     tracemalloc.stop()
 
 
