@@ -12,7 +12,7 @@ from benchmarks.sets import classifier, drawn, load, weights_to_test
 
 SETS = (
     *("digits", "scattering", "pixels", "emoji vectors"),
-    *("reviews", "activities", "courses", "movies", "force", "loans"),
+    *("reviews", "activities", "emoji", "movies", "force", "loans"),
 )
 SMALL_SETS = ("wine", "few docstrings", "drawn table")
 FEW = 300
