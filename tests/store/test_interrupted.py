@@ -126,6 +126,7 @@ def test_interrupted_anywhere_a_method_was_called_or_not(first, name):
     call, rng, interrupted = METHODS[name], random.Random(name), 0
     before = facts(Learner.load(first))
     for copy in ("once", "twin"):  # the first call in a process may run more lines
+        first.with_name("kept").unlink(missing_ok=True)
         twin, ran = Learner.open(copied(first, copy)), []
         assert not was_interrupted(-1, PACKAGE, lambda twin=twin: call(twin), ran)
     after = facts(twin)
