@@ -62,8 +62,8 @@ class Reading:
         self._room = limit
         self.total = 0
 
-    def blocks(self, table: str) -> Iterator[list[Sequence[Any]]]:
-        """Yield the newer records of a table, in the order of their keys, without their seals."""
+    def blocks(self, table: str) -> Iterator[dict[str, Sequence[Any]]]:
+        """Yield the newer records of a table by columns, in the order of their keys."""
         columns, newer = [*COLUMNS[table]], ""
         if self.since:
             newer = f"WHERE version > {self.since:d}"
@@ -74,12 +74,21 @@ class Reading:
         while block := cursor.fetchmany(FEW):
             # In a forged file, several records may share one text.
             self._room -= LEAST_BYTES * len(block)
-            for column in zip(*block, strict=True):
-                if not {*map(type, column)} <= {int, float, type(None)}:
+            found = [*zip(*block, strict=True)]
+            for column in found:
+                kinds = {*map(type, column)}
+                if kinds <= {str, bytes}:
+                    self._room -= sum(map(len, column))
+                elif not kinds <= {int, float, type(None)}:
                     self._room -= sum(len(each) for each in column if type(each) in (str, bytes))
             expect(self._room >= 0, "size")
-            yield checked(table, block)
-            self.total += sum([record[-1] for record in block])
+            self.total += checked(table, found)
+            yield dict(zip(columns, found, strict=False))
+
+    def records(self, table: str) -> Iterator[Sequence[Any]]:
+        """Yield the newer records of a table one by one."""
+        for block in self.blocks(table):
+            yield from zip(*block.values(), strict=True)
 
     def rows(self, keys: Ints, width: int, dtype: str) -> NDArray[Any]:
         """Return the rows of some examples, the last ones of all."""
@@ -180,7 +189,7 @@ def _parts(reading: Reading) -> tuple[dict[str, Any], dict[str, Arrays]]:
     # What the frame has as JSON, and as arrays.
     texts: dict[str, Any] = {}
     shared: dict[str, Arrays] = {}
-    for name, value in (record for block in reading.blocks("frame") for record in block):
+    for name, value in reading.records("frame"):
         if name in TEXTS and type(value) is str:
             texts[name] = decoded(value)
         elif name in core.SHARED and type(value) is bytes:
@@ -197,12 +206,11 @@ def _examples(
     ids: list[Id] = []
     had: dict[Id, tuple[Label, ...]] = {}
     parts = [[np.empty(0, each) for each in ("i8", "S16", "f8", "f8", "i8", "i8")]]
-    for block in reading.blocks("examples"):
-        column = dict(zip(COLUMNS["examples"], zip(*block, strict=True), strict=True))
+    for column in reading.blocks("examples"):
         names, regions, digests = column["id"], column["region"], column["digest"]
         expect({*map(type, names)} <= {int, str}, "id")
         expect(min(regions) >= 0 and max(regions) < len(labels), "region")
-        expect(all(labels[c] == y for c, y in zip(regions, column["label"], strict=True)), "label")
+        expect([labels[c] for c in regions] == [*column["label"]], "label")
         expect({*map(len, digests)} == {16}, "digest")
         ids.extend(names)
         named = zip(names, column["corrected"], strict=True)
@@ -229,7 +237,7 @@ def earlier_labels(text: Any) -> tuple[Label, ...]:
 
 def _separators(reading: Reading, labels: Sequence[Label]) -> dict[int, SeparatorRecord]:
     found, most = {}, len(labels) * (len(labels) - 1) // 2
-    for record in (each for block in reading.blocks("separators") for each in block):
+    for record in reading.records("separators"):
         pair, label_a, label_b, b, w, _, arrays = record
         expect(0 <= pair < most and math.isfinite(b) and len(w) % 8 == 0, "separators")
         low, high = core.regions_of(pair)

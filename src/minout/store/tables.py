@@ -190,16 +190,17 @@ def _words(column: Sequence[Any]) -> Words:
     return np.fromiter(map(words.__getitem__, column), np.uint64, len(column))
 
 
-def checked(table: str, records: Sequence[Sequence[Any]]) -> list[Sequence[Any]]:
-    """Return records without their seals; raise DamagedRecord unless minout may have written them.
+def checked(table: str, columns: Sequence[Sequence[Any]]) -> int:
+    """Return the sum of the seals of records, which are given by columns, the seals last.
 
-    Their types are those of their columns, and their seals right.
+    Raises DamagedRecord unless minout may have written them: their types are those of their
+    columns, and their seals right.
     """
-    *columns, seals = zip(*records, strict=True)
-    for column, kinds in zip(columns, COLUMNS[table].values(), strict=True):
+    *values, seals = columns
+    for column, kinds in zip(values, COLUMNS[table].values(), strict=True):
         expect({*map(type, column)} <= kinds, table)
-    expect(np.array_equal(_seals(columns), seals), table)
-    return [record[:-1] for record in records]
+    expect([*seals] == _seals(values).tolist(), table)
+    return sum(seals)
 
 
 def packed_row(row: bytes) -> bytes:

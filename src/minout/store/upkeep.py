@@ -202,11 +202,13 @@ class _Intact:
         columns = [*COLUMNS[table]]
         query = f"SELECT {', '.join(columns)}, seal FROM {table} WHERE {columns[0]} = ?"
         with suppress(*DAMAGE):
-            for record in self._connection.execute(query, (key,)).fetchmany(1):
+            found: list[Sequence[Any]] = self._connection.execute(query, (key,)).fetchmany(1)
+            for *record, seal in found:
                 id = record[1]
                 if type(id) is int or (type(id) is str and "\ufffd" not in id):
                     self._ids[key] = id
-                return checked(table, [record])[0]
+                checked(table, [(each,) for each in (*record, seal)])
+                return record
         return None
 
     def _read_examples(self) -> None:
