@@ -160,7 +160,7 @@ def other_arrays(connection, rng):
     elif kind == "longer":
         array = np.concatenate([array, array])
     elif kind == "shorter":
-        array = array[:-1]
+        array = array.reshape(-1)[:-1]
     elif kind == "dtype":
         array = array.astype(one_of(["float32", "int64", "uint8"], rng))
     elif kind == "axis":
