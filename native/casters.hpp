@@ -1,0 +1,86 @@
+// How arguments come from Python: arrays as views, NamedTuples as structures.
+//
+// An array of another dtype, with another number of axes, in another byte order or with a last axis
+// that is not contiguous is refused, and so is a read-only array where a kernel writes.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/tuple.h>
+
+#define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
+#include <numpy/arrayobject.h>
+
+#include "view.hpp"
+
+namespace nanobind::detail {
+
+template <typename T>
+constexpr int type_number() {
+  using Value = std::remove_const_t<T>;
+  if constexpr (std::is_same_v<Value, double>)
+    return NPY_FLOAT64;
+  else if constexpr (std::is_same_v<Value, float>)
+    return NPY_FLOAT32;
+  else if constexpr (std::is_same_v<Value, bool>)
+    return NPY_BOOL;
+  else if constexpr (std::is_same_v<Value, std::uint8_t>)
+    return NPY_UINT8;
+  else if constexpr (std::is_same_v<Value, std::int8_t>)
+    return NPY_INT8;
+  else if constexpr (std::is_same_v<Value, std::int32_t>)
+    return NPY_INT32;
+  else if constexpr (std::is_same_v<Value, std::uint32_t>)
+    return NPY_UINT32;
+  else if constexpr (std::is_same_v<Value, std::int64_t>)
+    return NPY_INT64;
+  else
+    return NPY_UINT64;
+}
+
+template <typename T, int N>
+struct type_caster<View<T, N>> {
+  using Array = View<T, N>;
+  NB_TYPE_CASTER(Array, const_name("ndarray"))
+
+  bool from_python(handle source, std::uint32_t, cleanup_list *) noexcept {
+    if (!PyArray_Check(source.ptr())) return false;
+    auto *array = reinterpret_cast<PyArrayObject *>(source.ptr());
+    if (PyArray_NDIM(array) != N || PyArray_TYPE(array) != type_number<T>()) return false;
+    if (!PyArray_ISALIGNED(array) || !PyArray_ISNOTSWAPPED(array)) return false;
+    if (!std::is_const_v<T> && !PyArray_ISWRITEABLE(array)) return false;
+    constexpr Index width = sizeof(T);
+    value.data = static_cast<T *>(PyArray_DATA(array));
+    for (int axis = 0; axis < N; axis++) {
+      value.shape[axis] = PyArray_DIM(array, axis);
+      Index bytes = PyArray_STRIDE(array, axis);
+      if (bytes % width != 0) return false;
+      value.stride[axis] = bytes / width;
+    }
+    bool is_short = value.shape[N - 1] < 2;  // then the stride says nothing
+    if (is_short) value.stride[N - 1] = 1;
+    return value.stride[N - 1] == 1;
+  }
+};
+
+// A structure with `fields()`, the tuple of references to its fields, comes from any tuple.
+template <typename T>
+struct type_caster<T, std::enable_if_t<(T::is_record), int>> {
+  NB_TYPE_CASTER(T, const_name("tuple"))
+
+  bool from_python(handle source, std::uint32_t flags, cleanup_list *cleanup) noexcept {
+    auto fields = value.fields();
+    constexpr Index count = std::tuple_size_v<decltype(fields)>;
+    if (!PyTuple_Check(source.ptr()) || PyTuple_GET_SIZE(source.ptr()) != count) return false;
+    Index place = 0;
+    auto take = [&](auto &field) {
+      make_caster<std::decay_t<decltype(field)>> caster;
+      if (!caster.from_python(PyTuple_GET_ITEM(source.ptr(), place++), flags, cleanup))
+        return false;
+      field = caster.operator std::decay_t<decltype(field)> & ();
+      return true;
+    };
+    return std::apply([&](auto &...field) { return (take(field) && ...); }, fields);
+  }
+};
+
+}  // namespace nanobind::detail

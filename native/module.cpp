@@ -1,0 +1,33 @@
+// The extension module. It is built once for each instruction set: see CMakeLists.txt.
+#include "casters.hpp"
+#include "margins.hpp"
+
+namespace nb = nanobind;
+
+namespace {
+
+// Every kernel runs without the interpreter's lock.
+template <typename Function>
+void def(nb::module_ &module, const char *name, Function function) {
+  module.def(name, function, nb::call_guard<nb::gil_scoped_release>());
+}
+
+// Whether this machine has the instructions of a build.
+bool has(const char *build) {
+#if defined(__x86_64__)
+  std::string name = build;
+  if (name == "_avx512")
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
+  if (name == "_avx2") return __builtin_cpu_supports("avx2");
+#endif
+  return std::string(build) == "_baseline";
+}
+
+}  // namespace
+
+NB_MODULE(MINOUT_MODULE, module) {
+  if (_import_array() < 0) throw nb::python_error();
+  module.def("has", &has);
+  def(module, "activations", &activations<double>);
+  def(module, "activations", &activations<float>);
+}

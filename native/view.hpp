@@ -1,0 +1,97 @@
+// Arrays of NumPy as they come: no copy and no conversion. What does not fit is refused.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <tuple>
+#include <type_traits>
+
+using Index = std::ptrdiff_t;
+
+// An array of N axes: the last is contiguous, the others may have any stride. Nothing is owned.
+template <typename T, int N>
+struct View {
+  T *data = nullptr;
+  Index shape[N] = {};
+  Index stride[N] = {};  // in elements
+
+  T &operator[](Index i) const {
+    static_assert(N == 1);
+    return data[i];
+  }
+  T &operator()(Index i, Index j) const {
+    static_assert(N == 2);
+    return data[i * stride[0] + j];
+  }
+  T &operator()(Index i, Index j, Index k) const {
+    static_assert(N == 3);
+    return data[i * stride[0] + j * stride[1] + k];
+  }
+  Index size() const { return shape[0]; }
+
+  // A view that is written serves where one is only read.
+  operator View<const T, N>() const {
+    View<const T, N> same;
+    same.data = data;
+    for (int axis = 0; axis < N; axis++) {
+      same.shape[axis] = shape[axis];
+      same.stride[axis] = stride[axis];
+    }
+    return same;
+  }
+};
+
+template <typename T>
+using Vector = View<T, 1>;
+template <typename T>
+using Matrix = View<T, 2>;
+template <typename T>
+using Block = View<T, 3>;
+using Floats = Vector<double>;
+using Ints = Vector<std::int64_t>;
+using Bools = Vector<bool>;
+
+template <typename T>
+Vector<T> vector(T *data, Index n) {
+  return {data, {n}, {1}};
+}
+
+template <typename T>
+Matrix<T> matrix(T *data, Index rows, Index columns) {
+  return {data, {rows, columns}, {columns, 1}};
+}
+
+// Row i of a matrix.
+template <typename T>
+Vector<T> row(const Matrix<T> &of, Index i) {
+  return vector(of.data + i * of.stride[0], of.shape[1]);
+}
+
+// Elements first … last - 1.
+template <typename T>
+Vector<T> part(const Vector<T> &of, Index first, Index last) {
+  return vector(of.data + first, last - first);
+}
+
+// Memory of a kernel's own. Its contents are undefined at first.
+template <typename T>
+class Buffer {
+ public:
+  explicit Buffer(Index n) : data_(new T[static_cast<std::size_t>(n > 0 ? n : 0)]), n_(n) {}
+  Buffer(Index n, T value) : Buffer(n) {
+    for (Index i = 0; i < n; i++) data_[i] = value;
+  }
+  T &operator[](Index i) { return data_[i]; }
+  const T &operator[](Index i) const { return data_[i]; }
+  T *data() { return data_.get(); }
+  Index size() const { return n_; }
+  Vector<T> all() { return vector(data_.get(), n_); }
+  Matrix<T> as_matrix(Index columns) {
+    return matrix(data_.get(), columns > 0 ? n_ / columns : 0, columns);
+  }
+
+ private:
+  std::unique_ptr<T[]> data_;
+  Index n_;
+};
