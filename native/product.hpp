@@ -5,36 +5,24 @@
 #include <algorithm>
 #include <cstring>
 
-#include "view.hpp"
+#include "registers.hpp"
 
-#if defined(__AVX512F__)
-constexpr Index REGISTER = 64;
-#elif defined(__AVX2__)
-constexpr Index REGISTER = 32;
-#else
-constexpr Index REGISTER = 16;
-#endif
 constexpr Index TILE_ROWS = 4;
-constexpr Index TILE_REGISTERS = REGISTER == 64 ? 4 : 2;
+constexpr Index TILE_REGISTERS = HAS_MANY_REGISTERS ? 4 : 2;
 constexpr Index DEPTH = 256;  // so much of the inner axis at a time: a panel stays in the cache
 
-// A register of numbers. Operators apply to all of them at once.
-template <typename T> struct Wide;
-template <> struct Wide<double> {
-  typedef double type __attribute__((vector_size(REGISTER)));
-};
-template <> struct Wide<float> {
-  typedef float type __attribute__((vector_size(REGISTER)));
-};
+template <typename T>
+using Wide = std::conditional_t<std::is_same_v<T, float>, SingleRegister, DoubleRegister>;
 
-template <typename T> constexpr Index tile_columns() {
+template <typename T>
+constexpr Index tile_columns() {
   return TILE_REGISTERS * REGISTER / static_cast<Index>(sizeof(T));
 }
 
 // Add to 4 × tile_columns sums the products of 4 rows of A and a panel (depth, tile_columns) of B.
 template <typename T>
 void add_tile(const T *const a[TILE_ROWS], const T *panel, Index depth, T *const out[TILE_ROWS]) {
-  using Register = typename Wide<T>::type;
+  using Register = Wide<T>;
   constexpr Index width = REGISTER / sizeof(T);
   Register sums[TILE_ROWS][TILE_REGISTERS], b[TILE_REGISTERS];
 #pragma GCC unroll 4

@@ -334,7 +334,7 @@ class Draft:
         record, pool = self._record(pair), Pool(self.scores.prior(pair))
         if record is None:
             return self.job(pair, pool)
-        pool, pending = record.pool.with_prior(pool.prior).fork(), record.pending
+        pool, pending = record.pool.with_prior(pool.prior), record.pending
         job = self.job(pair, pool)
         if len(pending):
             of_low = self.examples.regions[pending] == job.low
@@ -356,15 +356,13 @@ class Draft:
             return
         images = self.frame.images.fork()
         problem = self._problem(images)
-        for job, w, b, found in settle(jobs, problem, bound):
-            if not (np.isfinite(b) and np.isfinite(w).all()):
-                raise NotConverged("a separator overflowed")
-            separator, least = Separator(w, b, job.pool, found.misfits), found.least
+        for job, w, b, pool, misfits, least in settle(jobs, problem, bound):
+            separator = Separator(w, b, pool, misfits)
             if not self.scores.near[job.pair]:
-                separator, least = self._decided(job, far_separator(job.pool, problem), images)
+                separator, least = self._decided(job, far_separator(pool, problem), images)
             self._separators[job.pair] = separator
             self._moved[job.pair] = self.labels[job.low], self.labels[job.high]
-            self._note_checked(job.pair, found.checked, least)
+            self._note_checked(job.pair, job.rows, least)
         self.frame = self.frame._replace(images=images)
 
     def _problem(self, images: Images) -> Problem:

@@ -11,7 +11,7 @@ from minout._typing import Floats, Ints
 from minout.core.table import RowTable
 from minout.maths import Geometry
 
-FEW = 64  # fewer images than this are divided between threads by columns, more by rows
+COLUMNS = 128  # so many columns of images are computed at a time
 WORTH_DIVIDING = 2_000_000  # fewer multiplications are not divided between threads
 BLOCK = 1_024  # how many images are computed at a time
 
@@ -47,10 +47,7 @@ class Images:
 
         A place may occur more than once. In threads, ask only for images that are already here.
         """
-        if len(self._slot) < len(table):
-            known = len(self._slot)
-            self._slot = _longer(self._slot, len(table))
-            self._slot[known:] = -1
+        self._make_slots(len(table))
         slots, known_places = self._known(places)
         if not known_places.all():
             missing = places[~known_places]
@@ -61,6 +58,32 @@ class Images:
     def all_slots(self) -> tuple[Floats, Ints]:
         """Return the array of images, and for each place the index of its image, if it has one."""
         return self._images, self._slot
+
+    def known(self, places: Ints | None) -> tuple[Floats, Ints, Ints]:
+        """Return images, the place of each, and by place where its image may be.
+
+        Given some places, ascending, the numbers of the rows among these stand for their places.
+        """
+        images, place = self._images[: self.count], self._place[: self.count]
+        if places is None:
+            return images, place, self._slot
+        places = places[places < len(self._slot)]
+        slots, known = self._known(places)
+        number = np.full(self.count, -1, dtype=np.int64)
+        number[slots[known]] = np.flatnonzero(known)
+        return images, number, np.where(known, slots, -1)
+
+    def add(self, places: Ints, images: Floats) -> None:
+        """Add the images of some different rows that have none yet."""
+        if not len(places):
+            return
+        start = self.count
+        end = start + len(places)
+        self._make_room(end)
+        self._tail[0], self.count = end, end
+        self._images[start:end], self._place[start:end] = images, places
+        self._make_slots(int(places.max()) + 1)
+        self._slot[places] = np.arange(start, end)
 
     def moved(self, number: Ints) -> "Images":
         """Return the images after the row at place p has moved to number[p], or is gone (-1)."""
@@ -86,17 +109,15 @@ class Images:
         return slots, known
 
     def _add(self, table: RowTable, places: Ints) -> None:
-        start = self.count
-        end = start + len(places)
-        self._make_room(end)
-        self._tail[0] = end
-        for first in range(0, len(places), BLOCK):
-            block = slice(first, min(first + BLOCK, len(places)))
-            Z = table[places[block]] - self.geometry.origin
-            self._multiply(Z, self._images[start + block.start : start + block.stop])
-        self._place[start:end] = places
-        self._slot[places] = np.arange(start, end)
-        self.count = end
+        for start in range(0, len(places), BLOCK):
+            some = places[start : start + BLOCK]
+            self.add(some, self._computed(table[some] - self.geometry.origin))
+
+    def _make_slots(self, count: int) -> None:
+        known = len(self._slot)
+        if known < count:
+            self._slot = _longer(self._slot, count + count // 4)
+            self._slot[known:] = -1
 
     def _make_room(self, end: int) -> None:
         is_free = self._tail[0] == self.count
@@ -108,34 +129,21 @@ class Images:
         slot = self._slot if is_free else self._slot.copy()
         self._images, self._place, self._slot, self._tail = images, places, slot, [self.count]
 
-    def _multiply(self, Z: Floats, out: Floats) -> None:
-        K = self.geometry.K
+    def _computed(self, Z: Floats) -> Floats:
+        K, out = self.geometry.K, np.empty(Z.shape)
         if K.ndim == 1:
-            np.multiply(Z, K, out=out)
-            return
+            return np.multiply(Z, K, out=out)
 
-        if len(Z) == 1:  # BLAS rounds the product of one row otherwise than that of several
-            two = np.empty((2, Z.shape[1]))
-            self._multiply(np.repeat(Z, 2, axis=0), two)
-            out[:] = two[:1]
-            return
+        def multiply(first: int) -> None:
+            kernels.multiply(Z, K, out, first, min(first + COLUMNS, len(K)))
 
-        def multiply(part: slice) -> None:
-            if len(Z) < FEW:
-                np.matmul(Z, K[:, part], out=out[:, part])
-            else:
-                np.matmul(Z[part], K, out=out[part])
-
-        parts = _halves(len(K) if len(Z) < FEW else len(Z))
+        parts = range(0, len(K), COLUMNS)
         if Z.size * len(K) < WORTH_DIVIDING:
-            for part in parts:  # the same products, so the same rounding
+            for part in parts:
                 multiply(part)
         else:
             kernels.in_threads(multiply, parts)
-
-
-def _halves(n: int) -> tuple[slice, slice]:
-    return slice(0, n // 2), slice(n // 2, n)
+        return out
 
 
 def _longer(array: Any, length: int) -> Any:

@@ -1,32 +1,24 @@
 """Settle separators: solve a pool, check all examples, add the worst, until all pass."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from minout import kernels
 from minout._typing import Floats, Ints
-from minout.core.batch import solve_and_measure
-from minout.core.check import MARGIN_TOLERANCE, CheckResult, check, judge, signs_of
-from minout.core.pool import Pool, Problem
-from minout.core.regions import NO_PLACES
-from minout.core.screen import margin_bounds
+from minout.core import pool as pools
+from minout.core.pool import Pool, Problem, Start
 from minout.errors import NotConverged
 
-WORTH_DIVIDING = 1_000_000
-"""Jobs of fewer multiplications per check are not divided between threads."""
-BATCH = 256  # the number of small jobs that are settled at a time
-NUMBERS = 2**22  # about so many numbers are decoded for the small jobs that are settled at a time
-MARGINS = 2**24  # about so many margins of large jobs are bounded at a time
-NO_SIGNS: Floats = np.empty(0)
+IDLE = 30  # a member whose α has been 0 for this many solves is removed from the pool
+MARGIN_TOLERANCE = 1e-3  # the tolerance for the margins of the members of a solved pool
+NUMBERS = 2**22  # about so many numbers are decoded at a time
+NOTHING_KNOWN: Floats = np.empty((0, 0))
 
 
 class Job(NamedTuple):
-    """A separator to settle: its number, its classes, their examples, and a pool of its own.
-
-    The pool belongs to the job: settling changes it.
-    """
+    """A separator to settle: its number, its classes, their examples, and its pool."""
 
     pair: int
     low: int
@@ -34,140 +26,100 @@ class Job(NamedTuple):
     pool: Pool
     sides: tuple[Ints, Ints]
 
+    @property
+    def rows(self) -> int:
+        """How many examples its classes have."""
+        return len(self.sides[0]) + len(self.sides[1])
+
 
 class Settled(NamedTuple):
-    """A separator that every stored example of its classes was checked against."""
+    """A separator that every stored example of its classes was checked against.
+
+    `misfits` are the places at a margin of 0 or less; `least` is the least margin of all others.
+    """
 
     job: Job
     w: Floats
     b: float
-    found: CheckResult
+    pool: Pool
+    misfits: Ints
+    least: float
 
 
 def settle(jobs: Sequence[Job], problem: Problem, bound: float) -> list[Settled]:
-    """Settle all jobs: small ones in batches, large ones in threads.
+    """Settle all jobs.
 
-    The results do not depend on the batches or on the number of threads.
+    The results do not depend on which are settled together, or on the number of threads.
     """
-    small = [job for job in jobs if _is_small(job, problem)]
-    settled: dict[int, Settled] = {}
-    for batch in _batches(small, problem):
-        _settle_small(batch, problem, bound, settled)
-    large = [job for job in jobs if job.pair not in settled]
-    for each in _settle_large(large, problem, bound):
-        settled[each.job.pair] = each
-    return [settled[job.pair] for job in jobs]
+    return [each for some in _batches(jobs, problem) for each in _settled(some, problem, bound)]
 
 
-def _is_small(job: Job, problem: Problem) -> bool:
-    n = len(job.sides[0]) + len(job.sides[1])
-    return n * problem.table.shape[1] < WORTH_DIVIDING and job.pool.is_small(problem)
-
-
-def _batches(jobs: Sequence[Job], problem: Problem) -> list[Sequence[Job]]:
-    # With codes, batches are smaller: their rows are decoded together.
+def _batches(jobs: Sequence[Job], problem: Problem) -> Iterator[Sequence[Job]]:
+    # One, or with codes as many as rows can be decoded together.
     if isinstance(problem.table, np.ndarray) or not jobs:
-        return [jobs[start : start + BATCH] for start in range(0, len(jobs), BATCH)]
-    rows = np.cumsum([sum(len(side) for side in job.sides) for job in jobs])
-    number = rows * problem.table.shape[1] // NUMBERS
-    starts = np.unique(number, return_index=True)[1].tolist()
-    return [jobs[i:j] for i, j in zip(starts, [*starts[1:], len(jobs)], strict=True)]
+        yield jobs
+        return
+    numbers = np.cumsum([job.rows for job in jobs]) * problem.table.shape[1] // NUMBERS
+    starts = np.unique(numbers, return_index=True)[1].tolist()
+    for start, end in zip(starts, [*starts[1:], len(jobs)], strict=True):
+        yield jobs[start:end]
 
 
-def _settle_small(
-    jobs: Sequence[Job], problem: Problem, bound: float, settled: dict[int, Settled]
-) -> None:
-    # A job whose pool outgrows this, or cannot be solved here, is left for _settle_large.
-    while jobs:
-        pools, sides = [job.pool for job in jobs], [job.sides for job in jobs]
-        measured = solve_and_measure(pools, sides, problem, bound, MARGIN_TOLERANCE)
-        unsettled = []
-        for job, one in zip(jobs, measured, strict=True):
-            if one is None:
-                continue
-            if one.is_settled:
-                found = CheckResult(NO_PLACES, NO_SIGNS, NO_PLACES, one.least, len(one.margins))
-            else:
-                places, signs = np.concatenate(job.sides), signs_of(job.sides)
-                args = (one.w, one.b, places, signs, one.margins, job.pool, problem, bound)
-                try:
-                    found = judge(*args)
-                except NotConverged:
-                    continue
-            if not len(found.places):
-                if not one.is_settled:
-                    job.pool.trim(problem)
-                settled[job.pair] = Settled(job, one.w, one.b, found)
-                continue
-            job.pool.join(found.places, found.signs)
-            if job.pool.is_small(problem):
-                unsettled.append(job)
-        jobs = unsettled
+def _settled(jobs: Sequence[Job], problem: Problem, bound: float) -> Iterator[Settled]:
+    table, images, geometry = problem.table, problem.images, problem.geometry
+    tasks = [_task(job) for job in jobs]
+    if isinstance(table, np.ndarray):
+        places, columns = None, (table, problem.weights, problem.digests)
+    else:  # decode each row once, and number the rows anew
+        places, tasks = _renumbered(tasks)
+        columns = table[places], problem.weights[places], problem.digests[places]
+    rows, weights, digests = columns
+    shared = kernels.Shared(
+        rows,
+        weights,
+        digests.view(np.uint64).reshape(-1, 2),
+        geometry.origin,
+        geometry.K.reshape(-1, len(geometry.origin)),
+        _with_bias(geometry.precision),
+        problem.lam,
+        *images.known(places),
+    )
+    small, large = pools.SMALL_ROOM / problem.separators, pools.LARGE_ROOM / problem.separators
+    limits = kernels.Limits(bound, MARGIN_TOLERANCE, IDLE, pools.CHEAP, small, large)
+    found = kernels.settle(shared, limits, tasks)
+    if found is None:
+        raise NotConverged("a separator did not settle")
+    new, pictures, results = found
+    images.add(new if places is None else places[new], pictures)
+    for job, (w, b, members, *more, misfits, least) in zip(jobs, results, strict=True):
+        signs, alpha, idle, *start = more
+        if places is not None:
+            members, misfits = places[members], places[misfits]
+        pool = Pool.restored(job.pool.prior, members, signs, alpha, idle, Start(*start))
+        yield Settled(job, w, b, pool, misfits, least)
 
 
-def _settle_large(jobs: Sequence[Job], problem: Problem, bound: float) -> list[Settled]:
-    # In rounds. Images are computed between them, because BLAS rounds differently when other rows
-    # are multiplied in the same call: results would depend on the timing of the threads.
-    settled: list[Settled] = []
-    rows = sum(len(side) for job in jobs for side in job.sides)
-    for _ in range(rows + 2):  # each round but the last adds at least one example
-        if not jobs:
-            return settled
-        members = [job.pool.places for job in jobs if job.pool.goes_by_alpha(problem)]
-        problem.images.of(problem.table, np.concatenate([NO_PLACES, *members]))
-        solved = [each for some in _groups(jobs) for each in _solved(some, problem, bound)]
-        for job, _w, _b, found in solved:
-            if len(found.places):
-                job.pool.join(found.places, found.signs)
-            else:
-                job.pool.trim(problem)
-        settled += [each for each in solved if not len(each.found.places)]
-        jobs = [each.job for each in solved if len(each.found.places)]
-    raise NotConverged("a separator did not settle")
+def _task(job: Job) -> kernels.Task:
+    pool = job.pool
+    members = pool.places, pool.signs, pool.alpha, pool.idle
+    return kernels.Task(job.low, job.high, *pool.prior, *members, *pool.start, *job.sides)
 
 
-def _groups(jobs: Sequence[Job]) -> list[Sequence[Job]]:
-    # Jobs whose bounds on margins are held at the same time.
-    rows = np.cumsum([sum(len(side) for side in job.sides) for job in jobs])
-    starts = np.unique(rows // MARGINS, return_index=True)[1].tolist()
-    return [jobs[i:j] for i, j in zip(starts, [*starts[1:], len(jobs)], strict=True)]
+def _renumbered(tasks: Sequence[kernels.Task]) -> tuple[Ints, list[kernels.Task]]:
+    # The places of all rows, ascending, and the tasks with the numbers of rows among them.
+    parts = [part for each in tasks for part in (each.places, each.side, each.other_side)]
+    places, numbers = np.unique(np.concatenate(parts), return_inverse=True)
+    own = iter(np.split(numbers, np.cumsum([len(part) for part in parts])[:-1]))
+    return places, [
+        each._replace(places=next(own), side=next(own), other_side=next(own)) for each in tasks
+    ]
 
 
-def _solved(jobs: Sequence[Job], problem: Problem, bound: float) -> list[Settled]:
-    # Solve each pool, and check all examples of its classes.
-    may_go_by_w = problem.geometry.precision is not None
-
-    def solve(job: Job) -> tuple[Floats, float]:
-        try:
-            job.pool.solve(problem)
-        except NotConverged:
-            if not may_go_by_w:
-                raise
-            job.pool.solve(problem, by_w=True)
-        return job.pool.weights(problem)
-
-    def checked(n: int) -> Settled:
-        job, (w, b) = jobs[n], solutions[n]
-        try:
-            return Settled(job, w, b, check(w, b, job.sides, bounds[n], job.pool, problem, bound))
-        except NotConverged:
-            if not may_go_by_w:
-                raise
-        job.pool.solve(problem, by_w=True)
-        w, b = job.pool.weights(problem)
-        (own,) = margin_bounds([classes[n]], [job.sides], w[None], np.array([b]), problem)
-        return Settled(job, w, b, check(w, b, job.sides, own, job.pool, problem, bound))
-
-    is_worth_it = _are_worth_dividing(jobs, problem)
-    solutions = kernels.in_threads(solve, jobs) if is_worth_it else [*map(solve, jobs)]
-    W, b = np.array([w for w, _ in solutions]), np.array([b for _, b in solutions])
-    classes, sides = [(job.low, job.high) for job in jobs], [job.sides for job in jobs]
-    bounds = margin_bounds(classes, sides, W, b, problem)
-    numbers = range(len(jobs))
-    return kernels.in_threads(checked, numbers) if is_worth_it else [*map(checked, numbers)]
-
-
-def _are_worth_dividing(jobs: Sequence[Job], problem: Problem) -> bool:
-    rows = sum(len(side) for job in jobs for side in job.sides)
-    width: int = problem.table.shape[1]
-    return rows * width >= WORTH_DIVIDING * len(jobs)
+def _with_bias(precision: Floats | None) -> Floats:
+    # The inverse of the metric, with 1 for the bias.
+    if precision is None:
+        return NOTHING_KNOWN
+    P = np.zeros((len(precision) + 1,) * 2)
+    P[:-1, :-1] = np.diag(precision) if precision.ndim == 1 else precision
+    P[-1, -1] = 1.0
+    return P

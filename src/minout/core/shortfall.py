@@ -10,12 +10,12 @@ import numpy as np
 
 from minout import kernels
 from minout._typing import Bools, Floats, Ints
-from minout.core.check import WORST
 from minout.core.regions import pair_numbers
 from minout.core.scores import ClassScores
 from minout.core.table import Rows, RowTable, blocks, rows_at
 from minout.maths import Geometry
 
+WORST = 24  # at most so many examples join a pool at first
 BLOCK = 1_024  # the number of rows that are multiplied at a time
 ROUNDING = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-12}
 """Tolerance for a product, relative to the lengths of the vectors.

@@ -185,10 +185,6 @@ def settle_all(draft: Draft, bound: float, old: dict[int, Pool]) -> None:
         if not len(pool.places):
             pool.join(np.array([side[0] for side in job.sides]), np.array([1.0, -1.0]))
         jobs.append(job)
-    if jobs:
-        images = draft.frame.images.fork()
-        images.of(draft.examples.table, np.unique(np.concatenate([j.pool.places for j in jobs])))
-        draft.frame = draft.frame._replace(images=images)
     draft.settle(jobs, bound)
     others = draft.count - draft.largest
     schedule = draft.frame.schedule.refreshed(draft.turnover, draft.count, others)
@@ -304,8 +300,6 @@ def _settle_around(draft: Draft, planned: Plan, place: int, c: int) -> None:
     for pair in sorted(pairs):
         job = draft.job_of(pair)
         is_fresh = is_renewed and c in (job.low, job.high)
-        if is_fresh:
-            job.pool.restart(job.pool.prior)
         if pair in low:
             job.pool.join(*low[pair])
         joins = pair in short or (is_fresh and not len(job.pool.places))
