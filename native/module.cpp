@@ -1,6 +1,12 @@
 // The extension module. It is built once for each instruction set: see CMakeLists.txt.
 #include "casters.hpp"
+#include "grams.hpp"
+#include "left_out.hpp"
 #include "margins.hpp"
+#include "newton.hpp"
+#include "pairs.hpp"
+#include "primal.hpp"
+#include "settling.hpp"
 
 namespace nb = nanobind;
 
@@ -30,4 +36,28 @@ NB_MODULE(MINOUT_MODULE, module) {
   module.def("has", &has);
   def(module, "activations", &activations<double>);
   def(module, "activations", &activations<float>);
+
+  // newton
+  def(module, "newton", &newton);
+  def(module, "drop_members", &drop_members);
+  def(module, "best_step", &best_step);
+
+  // grams
+  def(module, "gram", &gram<double>);
+  def(module, "gram", &gram<float>);
+  def(module, "combine", &combine);
+
+  // settling
+  def(module, "settle_pools", &settle_pools<double>);
+  def(module, "settle_pools", &settle_pools<float>);
+
+  // primal
+  def(module, "newton_primal", &newton_primal<double>);
+  def(module, "newton_primal", &newton_primal<float>);
+
+  // pairs
+  def(module, "pair_scores", &pair_scores);
+
+  // left_out
+  def(module, "values_left_out", &values_left_out);
 }
