@@ -1,6 +1,9 @@
 // The extension module. It is built once for each instruction set: see CMakeLists.txt.
 #include "casters.hpp"
 #include "margins.hpp"
+#include "pooling.hpp"
+#include "projecting.hpp"
+#include "training.hpp"
 
 namespace nb = nanobind;
 
@@ -30,4 +33,17 @@ NB_MODULE(MINOUT_MODULE, module) {
   module.def("has", &has);
   def(module, "activations", &activations<double>);
   def(module, "activations", &activations<float>);
+
+  // projecting
+  def(module, "project", &project);
+  def(module, "hash_texts", &hash_texts);
+
+  // pooling
+  def(module, "filtered", &filtered);
+  def(module, "moduli", &moduli);
+  def(module, "pooled", &pooled);
+  def(module, "even_out", &even_out);
+
+  // training
+  def(module, "train_unit", &train_unit);
 }
