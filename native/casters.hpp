@@ -10,6 +10,7 @@
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
 #include <numpy/arrayobject.h>
 
+#include "random.hpp"
 #include "view.hpp"
 
 namespace nanobind::detail {
@@ -57,7 +58,7 @@ struct type_caster<View<T, N>> {
       value.stride[axis] = bytes / width;
     }
     bool is_short = value.shape[N - 1] < 2 || PyArray_SIZE(array) == 0;
-    if (is_short) value.stride[N - 1] = 1;  // what NumPy says of it means nothing
+    if (is_short) value.stride[N - 1] = 1;  // it says nothing
     return value.stride[N - 1] == 1;
   }
 };
@@ -80,6 +81,18 @@ struct type_caster<T, std::enable_if_t<(T::is_record), int>> {
       return true;
     };
     return std::apply([&](auto &...field) { return (take(field) && ...); }, fields);
+  }
+};
+
+// The random bits come from the capsule of a NumPy bit generator.
+template <>
+struct type_caster<RandomBits> {
+  NB_TYPE_CASTER(RandomBits, const_name("capsule"))
+
+  bool from_python(handle source, std::uint32_t, cleanup_list *) noexcept {
+    if (!PyCapsule_IsValid(source.ptr(), "BitGenerator")) return false;
+    value.bits = static_cast<bitgen_t *>(PyCapsule_GetPointer(source.ptr(), "BitGenerator"));
+    return true;
   }
 };
 

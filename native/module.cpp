@@ -7,6 +7,9 @@
 #include "pairs.hpp"
 #include "primal.hpp"
 #include "settling.hpp"
+#include "pooling.hpp"
+#include "projecting.hpp"
+#include "training.hpp"
 
 namespace nb = nanobind;
 
@@ -60,4 +63,16 @@ NB_MODULE(MINOUT_MODULE, module) {
 
   // left_out
   def(module, "values_left_out", &values_left_out);
+  // projecting
+  def(module, "project", &project);
+  def(module, "hash_texts", &hash_texts);
+
+  // pooling
+  def(module, "filtered", &filtered);
+  def(module, "moduli", &moduli);
+  def(module, "pooled", &pooled);
+  def(module, "even_out", &even_out);
+
+  // training
+  def(module, "train_unit", &train_unit);
 }

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minout.kernels import pooling
+from minout import kernels
 
 
 def eighths(seed, *shape, size=16):
@@ -25,7 +25,7 @@ def test_folded_products_are_the_spectra_of_every_nth_point(seed, maps, filters,
     spectra = real + 1j * imaginary
     responses = eighths(seed + 1, filters, h * down, w * across)
     out = np.full((maps, filters, h, 2 * w), np.nan, dtype=np.float32)
-    pooling.filtered(pairs(spectra), np.repeat(responses, 2, axis=2), out)
+    kernels.filtered(pairs(spectra), np.repeat(responses, 2, axis=2), out)
     products = spectra[:, None] * responses
     folded = products.reshape(maps, filters, down, h, across, w).sum(axis=(2, 4))
     assert (out == pairs(folded)).all()
@@ -37,7 +37,7 @@ def test_folded_products_are_the_spectra_of_every_nth_point(seed, maps, filters,
 def test_moduli_are_absolute_values(seed, shape):
     real, imaginary = eighths(seed, 2, *shape)
     out = np.full(shape, np.nan, dtype=np.float32)
-    pooling.moduli(pairs(real + 1j * imaginary), out)
+    kernels.moduli(pairs(real + 1j * imaginary), out)
     squares = real.astype(np.float64) ** 2 + imaginary.astype(np.float64) ** 2
     assert (out == np.sqrt(squares).astype(np.float32)).all()
 
@@ -46,13 +46,13 @@ def test_moduli_are_absolute_values(seed, shape):
 def test_pooling_is_a_matrix_product_from_both_sides(seed, shape):
     maps, down, across = eighths(seed, *shape), eighths(1, 4, shape[1]), eighths(2, 4, shape[2])
     out = np.full((shape[0], 16), np.nan, dtype=np.float32)
-    pooling.pooled(maps, down, across, out)
+    kernels.pooled(maps, down, across, out)
     assert (out == (down @ maps @ across.T).reshape(-1, 16)).all()
 
 
 def evened(rows, groups, floor):
     rows = np.array(rows, dtype=np.float32)
-    pooling.even_out(rows, np.cumsum([0, *groups]), floor)
+    kernels.even_out(rows, np.cumsum([0, *groups]), floor)
     return rows
 
 

@@ -1,5 +1,6 @@
 """The compiled projection and n-grams against plain Python, to the last bit."""
 
+import re
 from collections import Counter
 from itertools import pairwise
 from math import log, sqrt
@@ -12,16 +13,7 @@ from minout import kernels
 from minout.maths import SparseRows
 from oracle.projection import GOLDEN, MASK, entries, fnv, projected
 
-TEXTS = st.text(alphabet="ab z", max_size=12)
-
-
-def uncounted(call, *arguments):
-    with np.errstate(over="ignore"):  # uncompiled, NumPy warns where 64 bits overflow as they must
-        return call(*arguments)
-
-
-def points(words):
-    return np.array([ord(each) for each in words], dtype=np.uint32)
+TEXTS = st.text(alphabet="ab z._\té", max_size=16)
 
 
 def sparse_rows(seed, count):
@@ -39,49 +31,61 @@ def sparse_rows(seed, count):
 def test_the_projection_is_that_of_its_definition(seed, count, map_seed, width):
     rows = sparse_rows(seed, count)
     out = np.full((count, width), np.nan, dtype=np.float32)
-    uncounted(kernels.project, rows, map_seed, out)
+    kernels.project(rows, map_seed, out)
     for i, (start, end) in enumerate(pairwise(rows.starts.tolist())):
         row = zip(rows.columns[start:end].tolist(), rows.values[start:end].tolist(), strict=True)
         expected = np.array(projected(dict(row), map_seed, width)).astype(np.float32)
         assert out[i].tobytes() == expected.tobytes()
 
 
-@given(st.lists(st.text(alphabet="abz", min_size=1, max_size=5), max_size=8))
-def test_words_and_pairs_have_the_hashes_of_the_oracle(words):
-    text = points("".join(f"{word} " for word in words))
-    out = np.zeros(len(text), dtype=np.uint64)
-    found = out[: uncounted(kernels.word_grams, text, out)]
-    single = [fnv(word, 0xCBF29CE484222325) for word in words]
-    pairs = [((a * GOLDEN & MASK) ^ b) * 0x100000001B3 & MASK for a, b in pairwise(single)]
-    assert sorted(found.tolist()) == sorted(single + pairs)
-    assert len(found) == max(0, 2 * len(words) - 1)
+@given(st.lists(TEXTS, max_size=5), st.integers(0, 2**63 - 1), st.integers(4, 20))
+def test_texts_have_the_counted_hashes_of_the_oracle(texts, seed, width):
+    assert hashed(texts, seed, width).tobytes() == defined(texts, seed, width).tobytes()
 
 
-@given(TEXTS, st.integers(1, 4), st.integers(0, 3))
-def test_runs_of_characters_have_the_hashes_of_the_oracle(text, least, more):
-    text = f" {' '.join(text.split())} " if text.split() else ""
-    out = np.zeros((more + 1) * len(text), dtype=np.uint64)
-    found = out[: uncounted(kernels.character_grams, points(text), least, least + more, out)]
-    runs = [
-        text[start : start + n]
-        for n in range(least, least + more + 1)
-        for start in range(len(text) - n + 1)
-    ]
-    expected = [fnv(run, 0x84222325CBF29CE4) for run in runs if " " not in run[1:-1]]
-    assert sorted(found.tolist()) == sorted(expected)
+def test_a_long_text_has_the_counted_hashes_of_the_oracle():
+    letters = np.random.default_rng(0).choice(list("abcdefg  .é中"), 3_000)
+    texts = ["".join(letters[:size]) for size in (80, 85, 90, 3_000)]  # from 256 hashes on, too
+    assert hashed(texts, 5, 64).tobytes() == defined(texts, 5, 64).tobytes()
 
 
-@given(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 3), max_size=12), st.integers(4, 20))
-def test_counts_are_scaled_and_projected_as_defined(hashes, width):
-    sums = np.zeros(width)
-    uncounted(kernels.add_counts, np.sort(np.array(hashes, dtype=np.uint64)), 1.0, 7, sums)
-    logs = {each: float(np.float32(1.0 + log(n))) for each, n in sorted(Counter(hashes).items())}
-    square = 0.0
-    for value in logs.values():  # one after the other: `sum` would be more exact
-        square += value * value
-    unit = {each: value / sqrt(square) for each, value in logs.items()}
-    expected = projected(unit, 7, width)
-    assert sums.tolist() == expected
+def test_words_and_spaces_are_those_of_python():
+    rare = "".join(map(chr, range(0x3000))) + "\ud800\U0001d7d8\U0001f600\U00020000"
+    texts = [f"a{letter}b" for letter in rare]
+    assert hashed(texts, 1, 8).tobytes() == defined(texts, 1, 8).tobytes()
+
+
+def hashed(texts, seed, width):
+    characters = np.array([ord(each) for each in "".join(texts)], dtype=np.uint32)
+    starts = np.cumsum([0, *map(len, texts)], dtype=np.int64)
+    out = np.full((len(texts), width), np.nan, dtype=np.float32)
+    kernels.hash_texts(characters, starts, seed, out)
+    return out
+
+
+def defined(texts, seed, width):
+    """Return rows by the definition; every sum runs through the hashes in ascending order."""
+    out = np.zeros((len(texts), width))
+    for row, text in zip(out, texts, strict=True):
+        words = [fnv(word, 0xCBF29CE484222325) for word in re.findall(r"\w+", text)]
+        pairs = [((a * GOLDEN & MASK) ^ b) * 0x100000001B3 & MASK for a, b in pairwise(words)]
+        runs = [
+            fnv(f" {token} "[start : start + n], 0x84222325CBF29CE4)
+            for token in text.split()
+            for n in (2, 3, 4)
+            for start in range(len(token) + 3 - n)
+        ]
+        for hashes, share in ((words + pairs, 0.3), (runs, 1.0 - 0.3)):
+            counts = sorted(Counter(hashes).items())
+            logs = {each: float(np.float32(1.0 + log(n))) for each, n in counts}
+            square = 0.0
+            for value in logs.values():  # one after the other: `sum` would be more exact
+                square += value * value
+            for column, value in logs.items():
+                amount = sqrt(share) * (value / sqrt(square))
+                for place, entry in entries(column, seed, width).items():
+                    row[place] += entry * amount
+    return out.astype(np.float32)
 
 
 def test_entries_are_spread_evenly_over_outputs_and_signs():

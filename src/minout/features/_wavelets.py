@@ -9,7 +9,7 @@ import scipy.fft
 from numpy.typing import NDArray
 
 from minout._typing import Floats, Ints
-from minout.kernels.pooling import filtered, moduli, pooled
+from minout.kernels import filtered, moduli, pooled
 
 Singles = NDArray[np.float32]
 Size = tuple[int, int]
@@ -136,7 +136,7 @@ def _singles(array: Floats) -> Singles:
 
 def _cells_by_scales(planes: Singles, plan: Plan) -> Iterator[Singles]:
     """Yield the cells (n × paths, 16) of the planes, of each scale, of each pair of scales."""
-    canvas = planes[:, plan.rows[:, None], plan.columns]
+    canvas = planes.take(plan.rows, axis=1).take(plan.columns, axis=2)
     yield _cells(canvas, plan.window)
     spectra = _spectra(canvas)
     layer = []

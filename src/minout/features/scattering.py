@@ -11,7 +11,7 @@ from minout.errors import InvalidInputError
 from minout.features._wavelets import PLACES, make_plan, scatter
 from minout.features.checks import check_int, check_rows
 from minout.features.feature_map import SettingsMap
-from minout.kernels.pooling import even_out
+from minout.kernels import even_out
 
 Singles = NDArray[np.float32]
 

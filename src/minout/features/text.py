@@ -1,25 +1,16 @@
 """Hashed text: strings to rows of numbers by their words and runs of characters."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import sqrt
 from typing import Any
 from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
 
-from minout._typing import Words
 from minout.errors import InvalidInputError
 from minout.features.feature_map import HashedMap
-from minout.kernels import add_counts, character_grams, word_grams
-
-LEAST, MOST = 2, 4
-"""The lengths of runs of characters."""
-WORDS_SHARE = 0.3
-"""The share of words and pairs in the squared length of a row; the rest are characters'."""
-_WORDS = re.compile(r"\w+")
+from minout.kernels import hash_texts
 
 
 @dataclass(frozen=True)
@@ -53,19 +44,13 @@ class HashedText(HashedMap):
 
     def transform(self, X: Any) -> NDArray[np.float32]:
         """Return the rows (n, width) of a list, array, series or one-column frame of texts."""
-        texts = check_texts(X)
+        texts = [normalize("NFKC", text).casefold() for text in check_texts(X)]
+        starts = np.cumsum([0, *map(len, texts)], dtype=np.int64)
+        # Half a character is one too.
+        characters = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), "<u4")
         out = np.empty((len(texts), self.width), dtype=np.float32)
-        for i, text in enumerate(texts):
-            out[i] = self._row(text)
+        hash_texts(characters.astype(np.uint32, copy=False), starts, self.seed, out)
         return out
-
-    def _row(self, text: str) -> NDArray[np.float64]:
-        sums = np.zeros(self.width)
-        text = normalize("NFKC", text).casefold()
-        for hashes, share in ((_words(text), WORDS_SHARE), (_characters(text), 1.0 - WORDS_SHARE)):
-            hashes.sort()
-            add_counts(hashes, sqrt(share), self.seed, sums)
-        return sums
 
 
 def check_texts(X: Any) -> list[str]:
@@ -89,21 +74,3 @@ def check_texts(X: Any) -> list[str]:
                 row=place,
             )
     return texts
-
-
-def _words(text: str) -> Words:
-    points = _points(" ".join([*_WORDS.findall(text), ""]))
-    hashes = np.empty(len(points), dtype=np.uint64)
-    return hashes[: word_grams(points, hashes)]
-
-
-def _characters(text: str) -> Words:
-    words = text.split()
-    points = _points(f" {' '.join(words)} " if words else "")
-    hashes = np.empty((MOST - LEAST + 1) * len(points), dtype=np.uint64)
-    return hashes[: character_grams(points, LEAST, MOST, hashes)]
-
-
-def _points(text: str) -> NDArray[np.uint32]:
-    """Return the characters of a text as numbers; half a character is one too."""
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.uint32)

@@ -1,5 +1,6 @@
 """Compiled versions of the formulas in maths; the only package that imports numba."""
 
+from minout.kernels._native import native
 from minout.kernels.best_first import Order, best_first, proposals
 from minout.kernels.far import (
     Far,
@@ -15,7 +16,7 @@ from minout.kernels.margins import activations, region_margins, scores
 from minout.kernels.newton import Factor, drop_members, empty_factor, newton
 from minout.kernels.pairs import ClassPriors, Divided, Products, pair_scores
 from minout.kernels.primal import Rows, newton_primal, no_sums
-from minout.kernels.projecting import add_counts, character_grams, project, word_grams
+from minout.kernels.records import Lesson, Log, UnitTable
 from minout.kernels.rows import (
     add_multiples,
     decode_columns,
@@ -25,4 +26,13 @@ from minout.kernels.rows import (
 )
 from minout.kernels.settling import SETTLED, UNSOLVED, Limits, Pools, Problem, Sides, settle_pools
 from minout.kernels.threads import in_threads, one_blas_thread
-from minout.kernels.training import Lesson, Log, UnitTable, train_unit
+
+project = native.project
+hash_texts = native.hash_texts
+
+filtered = native.filtered
+moduli = native.moduli
+pooled = native.pooled
+even_out = native.even_out
+
+train_unit = native.train_unit

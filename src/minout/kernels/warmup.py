@@ -15,17 +15,13 @@ from minout.kernels import (
     left_out,
     margins,
     pairs,
-    pooling,
     primal,
-    projecting,
     rows,
     settling,
-    training,
 )
 from minout.kernels._compiled import kernels, notice
 from minout.kernels.best_first import Order, best_first, proposals
 from minout.kernels.newton import drop_members, empty_factor, newton
-from minout.maths import SparseRows
 
 
 class WarmUp(NamedTuple):
@@ -114,7 +110,7 @@ def _solving() -> list[tuple[Any, ...]]:
 
 
 def _others() -> list[tuple[Any, ...]]:
-    return [*_predicting(), *_features(), *_paper()]
+    return [*_predicting(), *_paper()]
 
 
 def _predicting() -> list[tuple[Any, ...]]:
@@ -142,31 +138,6 @@ def _predicting() -> list[tuple[Any, ...]]:
     return jobs
 
 
-def _features() -> list[tuple[Any, ...]]:
-    v, ints = np.empty(1), np.zeros(1, np.int64)
-    A32, cube = np.empty((1, 1), np.float32), np.empty((2, 2, 2), np.float32)
-    words, points = np.zeros(1, np.uint64), np.zeros(1, np.uint32)
-    return [
-        (projecting.project, SparseRows(v, words, ints), 0, A32),
-        (projecting.add_counts, words, 0.0, 0, v),
-        (projecting.word_grams, points, words),
-        (projecting.character_grams, points, 0, 0, words),
-        (pooling.filtered, cube, cube, cube[None]),
-        (pooling.moduli, cube, cube),
-        (pooling.pooled, cube, A32, A32, A32),
-        (pooling.pooled, cube[:, :, :1], A32, A32, A32),
-        (pooling.even_out, cube, ints, 0.0),
-    ]
-
-
 def _paper() -> list[tuple[Any, ...]]:
     v, A, ints = np.empty(1), np.empty((1, 1)), np.zeros(1, np.int64)
-    bools, grid = np.zeros(1, np.bool_), np.zeros((1, 1), np.bool_)
-    unit = training.UnitTable(A, grid, ints)
-    lesson = training.Lesson(0, A, bools, 0.0, False, 0.0, 0, 0.0, 0.0, 0, 0)
-    log = training.Log(A, grid, ints)
-    return [
-        (rows.products, A, v, v),
-        (rows.add_multiples, A, ints, A, ints, v),
-        (training.train_unit, unit, lesson, np.random.default_rng(0), log),
-    ]
+    return [(rows.products, A, v, v), (rows.add_multiples, A, ints, A, ints, v)]

@@ -229,7 +229,9 @@ class PaperLearner:
         log = kernels.Log(
             np.zeros((len(b), n + 1)), np.zeros((3, n), np.bool_), np.zeros(5, np.int64)
         )
-        steps, loss = kernels.train_unit(table, lesson, rng, log)
+        bits = rng.bit_generator
+        with bits.lock:
+            steps, loss = kernels.train_unit(table, lesson, bits.capsule, log)
         neurons, ids = np.ascontiguousarray(np.nonzero(log.changes))
         changes = WeightChanges(neurons, ids, log.changes[neurons, ids])
         kernels.add_multiples(W, neurons, state.rows, ids, changes.amounts)
