@@ -35,12 +35,12 @@ class Signals {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-constexpr double WORTH_THREADS = 2e6;  // starting a thread takes as long as so many multiplications
-
-// Call work(0) … work(count - 1), in threads if this takes many multiplications. Pieces are begun
-// in ascending order; after an error no other is begun, and it is raised when all have ended.
+// Call work(0) … work(count - 1), in threads if this takes at least so many multiplications. Pieces
+// are begun in ascending order; after an error no other is begun, and it is raised when all have
+// ended.
 template <typename Function>
-void in_parallel(Index count, double multiplications, Signals &signals, Function work) {
+void in_parallel(Index count, double multiplications, double worth_threads, Signals &signals,
+                 Function work) {
   std::atomic<Index> next{0};
   std::exception_ptr error;
   std::atomic<bool> has_error{false};
@@ -54,7 +54,7 @@ void in_parallel(Index count, double multiplications, Signals &signals, Function
       if (!has_error.exchange(true)) error = std::current_exception();
     }
   };
-  const Index wanted = multiplications < WORTH_THREADS ? 1 : std::min(processors(), count);
+  const Index wanted = multiplications < worth_threads ? 1 : std::min(processors(), count);
   std::vector<std::thread> others;
   try {
     for (Index i = 1; i < wanted; i++) others.emplace_back(run, false);

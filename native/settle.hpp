@@ -42,7 +42,11 @@ struct Limits {
   double bound, tolerance;
   std::int64_t idle;
   double cheap, small_room, large_room;
-  auto fields() { return std::tie(bound, tolerance, idle, cheap, small_room, large_room); }
+  std::int64_t enough;
+  double worth_threads;
+  auto fields() {
+    return std::tie(bound, tolerance, idle, cheap, small_room, large_room, enough, worth_threads);
+  }
 };
 
 // A separator to settle: its prior, its pool, the rows of its two classes, and what an earlier
@@ -140,7 +144,7 @@ class Images {
   }
 
   // Compute the images that are wanted.
-  void compute(Signals &signals) {
+  void compute(double worth_threads, Signals &signals) {
     const Index first = computed_, n = static_cast<Index>(places_.size()) - first, d = shared_.d();
     if (n == 0) return;
     computed_ += n;
@@ -159,7 +163,7 @@ class Images {
         continue;
       }
       const Index parts = (d + COLUMNS - 1) / COLUMNS;
-      in_parallel(parts, static_cast<double>(some * d * d), signals, [&](Index p) {
+      in_parallel(parts, static_cast<double>(some * d * d), worth_threads, signals, [&](Index p) {
         multiply<double>(Z, shared_.K, images, p * COLUMNS, std::min(d, (p + 1) * COLUMNS));
       });
       for (Index i = 0; i < some; i++)
@@ -282,7 +286,7 @@ class Settling {
     for (Index round = 0; round < rows + 2; round++) {  // each but the last adds an example
       if (jobs.empty()) return true;
       for (Job *job : jobs) want_images(*job);
-      images_.compute(signals_);
+      images_.compute(limits_.worth_threads, signals_);
       std::atomic<bool> is_solved{true};
       each(jobs, work_of_solving(jobs), [&](Job &job) {
         if (!solve(job, false)) is_solved = false;
@@ -302,7 +306,7 @@ class Settling {
  private:
   template <typename Function>
   void each(const std::vector<Job *> &jobs, double multiplications, Function work) {
-    in_parallel(static_cast<Index>(jobs.size()), multiplications, signals_,
+    in_parallel(static_cast<Index>(jobs.size()), multiplications, limits_.worth_threads, signals_,
                 [&](Index i) { work(*jobs[i]); });
   }
 
@@ -465,19 +469,20 @@ class Settling {
       for (auto [user, its_side] : users[c]) {
         Job &job = *jobs[user];
         require(job.task.sides[its_side].size() == rows);
-        job.is_exact[its_side] = users[c].size() < ENOUGH;
+        job.is_exact[its_side] = static_cast<std::int64_t>(users[c].size()) < limits_.enough;
         if (!job.is_exact[its_side]) job.lengths[its_side].resize(static_cast<std::size_t>(rows));
       }
       for (Index first = 0; first < rows; first += step)
         pieces.push_back({c, first, std::min(first + step, rows)});
     }
-    in_parallel(static_cast<Index>(pieces.size()), multiplications, signals_, [&](Index p) {
-      const auto &[c, first, last] = pieces[p];
-      if (users[c].size() < ENOUGH)
-        for (auto [n, side] : users[c]) exact_margins(*jobs[n], side, first, last);
-      else
-        rough_margins(jobs, users[c], weights, first, last);
-    });
+    in_parallel(static_cast<Index>(pieces.size()), multiplications, limits_.worth_threads, signals_,
+                [&](Index p) {
+                  const auto &[c, first, last] = pieces[p];
+                  if (static_cast<std::int64_t>(users[c].size()) < limits_.enough)
+                    for (auto [n, side] : users[c]) exact_margins(*jobs[n], side, first, last);
+                  else
+                    rough_margins(jobs, users[c], weights, first, last);
+                });
   }
 
   void exact_margins(Job &job, int side, Index first, Index last) {

@@ -13,6 +13,10 @@ from minout.errors import NotConverged
 
 IDLE = 30  # a member whose α has been 0 for this many solves is removed from the pool
 MARGIN_TOLERANCE = 1e-3  # the tolerance for the margins of the members of a solved pool
+ENOUGH = 3
+"""From so many separators of a class on, its margins in all of them are bounded by one product."""
+WORTH_THREADS = 2_000_000
+"""To start a thread takes as long as some part of so many multiplications."""
 NUMBERS = 2**22  # about so many numbers are decoded at a time
 NOTHING_KNOWN: Floats = np.empty((0, 0))
 
@@ -85,7 +89,9 @@ def _settled(jobs: Sequence[Job], problem: Problem, bound: float) -> Iterator[Se
         *images.known(places),
     )
     small, large = pools.SMALL_ROOM / problem.separators, pools.LARGE_ROOM / problem.separators
-    limits = kernels.Limits(bound, MARGIN_TOLERANCE, IDLE, pools.CHEAP, small, large)
+    limits = kernels.Limits(
+        bound, MARGIN_TOLERANCE, IDLE, pools.CHEAP, small, large, ENOUGH, WORTH_THREADS
+    )
     found = kernels.settle(shared, limits, tasks)
     if found is None:
         raise NotConverged("a separator did not settle")
