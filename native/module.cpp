@@ -5,10 +5,11 @@
 #include "margins.hpp"
 #include "newton.hpp"
 #include "pairs.hpp"
-#include "primal.hpp"
-#include "settling.hpp"
 #include "pooling.hpp"
+#include "primal.hpp"
+#include "product.hpp"
 #include "projecting.hpp"
+#include "settle_module.hpp"
 #include "training.hpp"
 
 namespace nb = nanobind;
@@ -50,9 +51,13 @@ NB_MODULE(MINOUT_MODULE, module) {
   def(module, "gram", &gram<float>);
   def(module, "combine", &combine);
 
-  // settling
-  def(module, "settle_pools", &settle_pools<double>);
-  def(module, "settle_pools", &settle_pools<float>);
+  // product
+  def(module, "multiply", &multiply<double>);
+
+  // settle
+  module.def("settle", &settling::settle<double>);
+  module.def("settle", &settling::settle<float>);
+  module.def("kept_members", &settling::kept_members);
 
   // primal
   def(module, "newton_primal", &newton_primal<double>);

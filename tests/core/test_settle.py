@@ -118,9 +118,10 @@ def test_any_history_ends_at_the_plain_optimum(cheap, seed, d, precise):
         here = problem(rng, d, precise=precise)
         work = jobs(rng, d, PAIRS[:2])
         for _ in range(4):
+            settled = settle.settle(work, here, 0.5)
+            leaving = settled[0].pool.places[: rng.integers(0, 3)]
             following = []
-            for each in settle.settle(work, here, 0.5):
-                leaving = each.pool.places[: rng.integers(0, 3)]
+            for each in settled:
                 sides = tuple(side[~np.isin(side, leaving)] for side in each.job.sides)
                 following.append(each.job._replace(pool=each.pool.without(leaving), sides=sides))
             before = [(each.pool.alpha.tolist(), each.pool.start) for each in following]
@@ -152,7 +153,8 @@ def test_neither_bounds_nor_threads_nor_company_change_a_bit(d, dtype, monkeypat
 def test_numbers_that_single_precision_does_not_hold_change_no_bit(scale, monkeypatch):
     rng = np.random.default_rng(2)
     here = problem(rng, 4, full=False, scale=scale)
-    geometry = here.geometry._replace(K=here.geometry.K / scale**2, precision=None)
+    origin, K, _, share = here.geometry
+    geometry = Geometry(scale * origin, K / scale**2, None, share)
     here = here._replace(geometry=geometry, images=Images(geometry))
     work = [
         each._replace(pool=each.pool.with_prior(Prior(np.zeros(4), 0.0))) for each in jobs(rng, 4)

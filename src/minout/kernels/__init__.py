@@ -16,7 +16,7 @@ from minout.kernels.margins import activations, region_margins, scores
 from minout.kernels.newton import Factor, drop_members, empty_factor, newton
 from minout.kernels.pairs import ClassPriors, Divided, Products, pair_scores
 from minout.kernels.primal import Rows, newton_primal, no_sums
-from minout.kernels.records import Lesson, Log, UnitTable
+from minout.kernels.records import Lesson, Limits, Log, Shared, Task, UnitTable
 from minout.kernels.rows import (
     add_multiples,
     decode_columns,
@@ -24,7 +24,6 @@ from minout.kernels.rows import (
     digests,
     products,
 )
-from minout.kernels.settling import SETTLED, UNSOLVED, Limits, Pools, Problem, Sides, settle_pools
 from minout.kernels.threads import in_threads, one_blas_thread
 
 project = native.project
@@ -36,3 +35,7 @@ pooled = native.pooled
 even_out = native.even_out
 
 train_unit = native.train_unit
+
+multiply = native.multiply
+settle = native.settle
+kept_members = native.kept_members

@@ -1,10 +1,12 @@
 """What the extension module offers; `native/` has the code, and says what each kernel does."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from minout._typing import Floats, Ints
-from minout.kernels.records import Lesson, Log, UnitTable
+from minout._typing import Bools, Floats, Ints
+from minout.kernels.records import Lesson, Limits, Log, Shared, Task, UnitTable
 from minout.maths import SparseRows
 
 Singles = NDArray[np.float32]
@@ -29,3 +31,14 @@ def even_out(rows: Singles, borders: Ints, floor: float) -> None: ...
 
 # training
 def train_unit(unit: UnitTable, lesson: Lesson, random: object, log: Log) -> tuple[int, float]: ...
+
+# product
+def multiply(A: Floats, B: Floats, out: Floats, first: int, last: int) -> None: ...
+
+# settle
+def settle(
+    shared: Shared, limits: Limits, tasks: list[Task]
+) -> tuple[Ints, Floats, list[tuple[Any, ...]]] | None: ...
+def kept_members(
+    products: Floats, factor: Floats, order: Ints, stays: Bools
+) -> tuple[Floats, Floats, Ints]: ...

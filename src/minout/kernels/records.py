@@ -2,7 +2,10 @@
 
 from typing import NamedTuple
 
-from minout._typing import Bools, Floats, Ints
+import numpy as np
+from numpy.typing import NDArray
+
+from minout._typing import Bools, Floats, Ints, Words
 
 
 class UnitTable(NamedTuple):
@@ -44,3 +47,57 @@ class Log(NamedTuple):
     changes: Floats
     sets: Bools
     sums: Ints
+
+
+class Shared(NamedTuple):
+    """What separators share: rows (n, d), weights (n,) and digests (n, 2) by place, the metric, λ.
+
+    K is (d, d), or (1, d) for a diagonal; P (d + 1, d + 1) its inverse with 1 for the bias, or
+    empty. images[i] is the image of the row at place[i]; slot[p] is i if place[i] is p.
+    """
+
+    table: Floats | NDArray[np.float32]
+    weights: Floats
+    digests: Words
+    origin: Floats
+    K: Floats
+    P: Floats
+    lam: float
+    images: Floats
+    place: Ints
+    slot: Ints
+
+
+class Limits(NamedTuple):
+    """The bound on margins, and that of members' errors; `native/settle.hpp` has the others."""
+
+    bound: float
+    tolerance: float
+    idle: int
+    cheap: float
+    small_room: float
+    large_room: float
+    enough: int
+    worth_threads: float
+
+
+class Task(NamedTuple):
+    """A separator to settle: its classes, prior, pool, and the places of the rows on its sides.
+
+    products, factor, order and u are what an earlier solve left (`core/pool.py`).
+    """
+
+    low: int
+    high: int
+    w: Floats
+    b: float
+    places: Ints
+    signs: Floats
+    alpha: Floats
+    idle: Ints
+    products: Floats
+    factor: Floats
+    order: Ints
+    u: Floats
+    side: Ints
+    other_side: Ints
