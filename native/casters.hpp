@@ -56,8 +56,8 @@ struct type_caster<View<T, N>> {
       if (bytes % width != 0) return false;
       value.stride[axis] = bytes / width;
     }
-    bool is_short = value.shape[N - 1] < 2;  // then the stride says nothing
-    if (is_short) value.stride[N - 1] = 1;
+    bool is_short = value.shape[N - 1] < 2 || PyArray_SIZE(array) == 0;
+    if (is_short) value.stride[N - 1] = 1;  // what NumPy says of it means nothing
     return value.stride[N - 1] == 1;
   }
 };

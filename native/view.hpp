@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <stdexcept>
 #include <tuple>
 #include <type_traits>
 
@@ -74,6 +75,11 @@ Vector<T> part(const Vector<T> &of, Index first, Index last) {
   return vector(of.data + first, last - first);
 }
 
+// Refuse arrays whose sizes do not fit each other.
+inline void require(bool fits) {
+  if (!fits) throw std::invalid_argument("The shapes of the arguments do not fit each other.");
+}
+
 // Memory of a kernel's own. Its contents are undefined at first.
 template <typename T>
 class Buffer {
@@ -85,6 +91,7 @@ class Buffer {
   T &operator[](Index i) { return data_[i]; }
   const T &operator[](Index i) const { return data_[i]; }
   T *data() { return data_.get(); }
+  const T *data() const { return data_.get(); }
   Index size() const { return n_; }
   Vector<T> all() { return vector(data_.get(), n_); }
   Matrix<T> as_matrix(Index columns) {

@@ -9,8 +9,7 @@ from minout import kernels
 
 
 def digests(rows):
-    with np.errstate(over="ignore"):  # uncompiled, NumPy warns where 64 bits overflow as they must
-        return kernels.digests(np.ascontiguousarray(rows))
+    return kernels.digests(np.ascontiguousarray(rows))
 
 
 def digest(row):

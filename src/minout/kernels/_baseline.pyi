@@ -3,10 +3,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from minout._typing import Floats, Ints
+from minout._typing import Bools, Floats, Ints, Words
+from minout.kernels.records import Far, Order
 
-
-Table = Floats | NDArray[np.float32]
+Singles = NDArray[np.float32]
+Bytes = NDArray[np.uint8]
+Slots = NDArray[np.int32]
+Table = Floats | Singles
 
 def has(build: str) -> bool: ...
 
@@ -14,3 +17,77 @@ def has(build: str) -> bool: ...
 def activations(
     w: Floats, b: float, table: Table, places: Ints, origin: Floats, out: Floats
 ) -> None: ...
+def region_margins(
+    W: Floats,
+    b: Floats,
+    at: Slots,
+    x: Table,
+    origin: Floats,
+    owner: Ints,
+    region: int,
+    enough: float,
+    out: Floats,
+) -> float: ...
+def scores(
+    W: Floats, b: Floats, at: Slots, X: Table, origin: Floats, owner: Ints, out: Floats
+) -> None: ...
+
+# rows
+def products(rows: Floats, x: Floats, out: Floats) -> None: ...
+def add_multiples(
+    into: Floats, places: Ints, rows: Floats, picked: Ints, amounts: Floats
+) -> None: ...
+def add_up(rows: Table | Bytes, out: Words) -> None: ...
+def decode_columns(
+    numbers: Bytes, last: int, low: Floats, step: Floats, high: Floats, out: Table
+) -> None: ...
+def decode_levels(codes: Bytes, levels: Floats, scale: Floats, out: Table) -> None: ...
+
+# best_first
+def best_first(
+    W: Floats,
+    b: Floats,
+    at: Slots,
+    X: Table,
+    origin: Floats,
+    rows: Ints,
+    start: Ints,
+    order: Order,
+    together: int,
+    winner: Ints,
+    clipped: Bools,
+) -> int: ...
+def proposals(V: Singles, v: Singles, X: Table, origin: Floats, out: Ints) -> None: ...
+
+# far
+def pair_values(
+    a: Floats,
+    b: Floats,
+    half: Floats,
+    scale: float,
+    images: Floats,
+    which: Ints,
+    coef: Floats,
+    table: Table,
+    places: Ints,
+    origin: Floats,
+    out: Floats,
+) -> None: ...
+def discriminant_margins(
+    V: Floats,
+    half: Floats,
+    scale: Floats,
+    table: Table,
+    places: Ints,
+    own: Ints,
+    other: Ints,
+    origin: Floats,
+    out: Floats,
+) -> None: ...
+def far_margins(
+    far: Far, x: Table, origin: Floats, length: float, label: int, bound: float, out: Floats
+) -> float: ...
+def far_scores(far: Far, X: Table, origin: Floats, lengths: Floats, out: Floats) -> None: ...
+def far_winners(
+    far: Far, X: Table, origin: Floats, lengths: Floats, order: Order, winner: Ints, score: Floats
+) -> int: ...

@@ -10,7 +10,6 @@ import numpy as np
 from numba import typeof
 
 from minout.kernels import (
-    far,
     grams,
     left_out,
     margins,
@@ -18,12 +17,10 @@ from minout.kernels import (
     pooling,
     primal,
     projecting,
-    rows,
     settling,
     training,
 )
 from minout.kernels._compiled import kernels, notice
-from minout.kernels.best_first import Order, best_first, proposals
 from minout.kernels.newton import drop_members, empty_factor, newton
 from minout.maths import SparseRows
 
@@ -83,7 +80,7 @@ def cache_folder() -> Path | None:
 def _solving() -> list[tuple[Any, ...]]:
     v, A, cube = np.empty(1), np.empty((1, 1)), np.empty((1, 1, 1))
     A32: Any = A.astype(np.float32)
-    ints, words, bools = np.zeros(1, np.int64), np.zeros(1, np.uint64), np.zeros(1, np.bool_)
+    ints, bools = np.zeros(1, np.int64), np.zeros(1, np.bool_)
     pools = settling.Pools(ints, ints, ints, v, v, ints, ints, v, ints, ints)
     sides, limits = settling.Sides(ints, ints, v, v), settling.Limits(0.0, 0.0, 0)
     products, regions = pairs.Products(A, A, A, A), pairs.Divided(ints, ints, ints, v)
@@ -96,7 +93,6 @@ def _solving() -> list[tuple[Any, ...]]:
         (left_out.values_left_out, candidates, leaving, 0.0, v),
         (pairs.pair_scores, products, regions, pairs.ClassPriors(A, A, A, A), v, cube),
     ]
-    jobs += [(rows.add_up, each, words[None]) for each in (A, A32, words[None].astype(np.uint8))]
     for table, images in ((A, A), (A32, A32), (A32, A)):
         problem = settling.Problem(table, v, v, images, 0.0)
         jobs += [
@@ -114,32 +110,7 @@ def _solving() -> list[tuple[Any, ...]]:
 
 
 def _others() -> list[tuple[Any, ...]]:
-    return [*_predicting(), *_features(), *_paper()]
-
-
-def _predicting() -> list[tuple[Any, ...]]:
-    v, A = np.empty(1), np.empty((1, 1))
-    v32, A32 = v.astype(np.float32), A.astype(np.float32)
-    ints, bools, small = np.zeros(1, np.int64), np.zeros(1, np.bool_), np.zeros((1, 1), np.uint8)
-    order, slots = Order(ints, ints), np.zeros(1, np.int32)
-    model = far.Far(A, v, ints, v, slots, ints, ints, A, v, ints, A, ints, A, v)
-    jobs = list[tuple[Any, ...]]()
-    for table in (A, A32):
-        x: Any = table[0]
-        jobs += [
-            (rows.decode_columns, small, 0, v, v, v, table),
-            (rows.decode_levels, small, v, v, table),
-            (margins.region_margins, A, v, slots, x, v, ints, 0, 0.0, v),
-            (margins.scores, A, v, slots, table, v, ints, A),
-            (best_first, A, v, slots, table, v, ints, ints, order, 0, ints, bools),
-            (proposals, A32, v32, table, v, ints),
-            (far.pair_values, v, v, v, 0.0, A, ints, v, table, ints, v, v),
-            (far.discriminant_margins, A, v, v, table, ints, ints, ints, v, v),
-            (far.far_margins, model, x, v, 0.0, 0, 0.0, v),
-            (far.far_scores, model, table, v, v, A),
-            (far.far_winners, model, table, v, v, order, ints, v),
-        ]
-    return jobs
+    return [*_features(), *_paper()]
 
 
 def _features() -> list[tuple[Any, ...]]:
@@ -160,13 +131,11 @@ def _features() -> list[tuple[Any, ...]]:
 
 
 def _paper() -> list[tuple[Any, ...]]:
-    v, A, ints = np.empty(1), np.empty((1, 1)), np.zeros(1, np.int64)
+    A, ints = np.empty((1, 1)), np.zeros(1, np.int64)
     bools, grid = np.zeros(1, np.bool_), np.zeros((1, 1), np.bool_)
     unit = training.UnitTable(A, grid, ints)
     lesson = training.Lesson(0, A, bools, 0.0, False, 0.0, 0, 0.0, 0.0, 0, 0)
     log = training.Log(A, grid, ints)
     return [
-        (rows.products, A, v, v),
-        (rows.add_multiples, A, ints, A, ints, v),
         (training.train_unit, unit, lesson, np.random.default_rng(0), log),
     ]
