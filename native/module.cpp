@@ -1,6 +1,6 @@
 // The extension module. It is built once for each instruction set: see CMakeLists.txt.
+#include "best_first.hpp"
 #include "casters.hpp"
-#include "grams.hpp"
 #include "left_out.hpp"
 #include "margins.hpp"
 #include "newton.hpp"
@@ -11,6 +11,9 @@
 #include "projecting.hpp"
 #include "settle_module.hpp"
 #include "training.hpp"
+#include "far.hpp"
+#include "margins.hpp"
+#include "rows.hpp"
 
 namespace nb = nanobind;
 
@@ -38,18 +41,13 @@ bool has(const char *build) {
 NB_MODULE(MINOUT_MODULE, module) {
   if (_import_array() < 0) throw nb::python_error();
   module.def("has", &has);
+  // margins
   def(module, "activations", &activations<double>);
   def(module, "activations", &activations<float>);
 
   // newton
   def(module, "newton", &newton);
-  def(module, "drop_members", &drop_members);
   def(module, "best_step", &best_step);
-
-  // grams
-  def(module, "gram", &gram<double>);
-  def(module, "gram", &gram<float>);
-  def(module, "combine", &combine);
 
   // product
   def(module, "multiply", &multiply<double>);
@@ -80,4 +78,37 @@ NB_MODULE(MINOUT_MODULE, module) {
 
   // training
   def(module, "train_unit", &train_unit);
+  def(module, "region_margins", &region_margins<double>);
+  def(module, "region_margins", &region_margins<float>);
+  def(module, "scores", &scores<double>);
+  def(module, "scores", &scores<float>);
+
+  // rows
+  def(module, "products", &products);
+  def(module, "add_multiples", &add_multiples);
+  def(module, "add_up", &add_up<double>);
+  def(module, "add_up", &add_up<float>);
+  def(module, "add_up", &add_up<std::uint8_t>);
+  def(module, "decode_columns", &decode_columns<double>);
+  def(module, "decode_columns", &decode_columns<float>);
+  def(module, "decode_levels", &decode_levels<double>);
+  def(module, "decode_levels", &decode_levels<float>);
+
+  // best_first
+  def(module, "best_first", &best_first<double>);
+  def(module, "best_first", &best_first<float>);
+  def(module, "proposals", &proposals<double>);
+  def(module, "proposals", &proposals<float>);
+
+  // far
+  def(module, "pair_values", &pair_values<double>);
+  def(module, "pair_values", &pair_values<float>);
+  def(module, "discriminant_margins", &discriminant_margins<double>);
+  def(module, "discriminant_margins", &discriminant_margins<float>);
+  def(module, "far_margins", &far_margins<double>);
+  def(module, "far_margins", &far_margins<float>);
+  def(module, "far_scores", &far_scores<double>);
+  def(module, "far_scores", &far_scores<float>);
+  def(module, "far_winners", &far_winners<double>);
+  def(module, "far_winners", &far_winners<float>);
 }

@@ -3,14 +3,11 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from numba import config
 
 from minout import kernels
-from minout.kernels.margins import LANES
 from oracle.eighths import drawn
-from oracle.fixed_order import activation
+from oracle.fixed_order import LANES, activation
 
-FEW = bool(config.DISABLE_JIT)  # plain Python is slow
 WIDTHS = st.sampled_from([1, 3, LANES, LANES + 1, 4 * LANES + 5])
 CLASSES = st.sampled_from([1, 2, 3, 5, 8])
 SEEDS = st.integers(0, 9_999)
@@ -169,7 +166,7 @@ def test_discriminant_margins_are_those_of_far_pairs_without_corrections(width, 
         for b in range(5)
         if model.owner[a] != model.owner[b] and not model.near[a, b] and model.at[number(a, b)] == 0
     ]
-    own, other = np.array(plain, dtype=np.int64).reshape(-1, 2).T
+    own, other = np.array(plain, dtype=np.int64).reshape(-1, 2).T.copy()
     places, out = np.arange(len(plain)) % 12, np.empty(len(plain))
     kernels.discriminant_margins(
         model.V,

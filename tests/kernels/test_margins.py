@@ -5,9 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from minout import kernels, maths
-from minout.kernels.margins import LANES
 from oracle.eighths import drawn
-from oracle.fixed_order import spread
+from oracle.fixed_order import LANES, spread
 
 WIDTHS = st.sampled_from([1, 2, LANES - 1, LANES, LANES + 1, 2 * LANES + 5])
 

@@ -5,7 +5,7 @@ discriminant. A *near* pair starts from the discriminant of its regions at ±1 o
 stores its weights. With very many classes a pair is near only if one of its regions is among the
 `near_classes` nearest of the other, by the distance of their means in the metric. A *far* pair
 starts from FAR_SCALE times the discriminant, and stores no weights, but the support vectors that
-correct it, if it needs any (`kernels/far.py`). Without `lda_prior` all scores are 0.
+correct it, if it needs any (`native/far.hpp`). Without `lda_prior` all scores are 0.
 """
 
 from typing import Any, NamedTuple

@@ -1,30 +1,55 @@
-"""Compiled versions of the formulas in maths; the only package that imports numba."""
+"""The arithmetic in C++ (`native/`), and the records that it takes."""
 
 from minout.kernels._native import native
-from minout.kernels.best_first import Order, best_first, proposals
-from minout.kernels.far import (
+from minout.kernels.records import (
+    Candidates,
+    ClassPriors,
+    Divided,
+    Factor,
     Far,
-    discriminant_margins,
-    far_margins,
-    far_scores,
-    far_winners,
-    pair_values,
-)
-from minout.kernels.grams import combine, gram
-from minout.kernels.left_out import Candidates, Leaving, values_left_out
-from minout.kernels.margins import activations, region_margins, scores
-from minout.kernels.newton import Factor, drop_members, empty_factor, newton
-from minout.kernels.pairs import ClassPriors, Divided, Products, pair_scores
-from minout.kernels.primal import Rows, newton_primal, no_sums
-from minout.kernels.records import Lesson, Limits, Log, Shared, Task, UnitTable
-from minout.kernels.rows import (
-    add_multiples,
-    decode_columns,
-    decode_levels,
+    Leaving,
+    Lesson,
+    Limits,
+    Log,
+    Order,
+    Products,
+    Rows,
+    Shared,
+    Sums,
+    Task,
+    UnitTable,
     digests,
-    products,
+    empty_factor,
+    no_sums,
 )
 from minout.kernels.threads import in_threads, one_blas_thread
+
+activations = native.activations
+region_margins = native.region_margins
+scores = native.scores
+
+products = native.products
+add_multiples = native.add_multiples
+decode_columns = native.decode_columns
+decode_levels = native.decode_levels
+
+best_first = native.best_first
+proposals = native.proposals
+
+pair_values = native.pair_values
+discriminant_margins = native.discriminant_margins
+far_margins = native.far_margins
+far_scores = native.far_scores
+far_winners = native.far_winners
+
+multiply = native.multiply
+newton = native.newton
+best_step = native.best_step
+newton_primal = native.newton_primal
+settle = native.settle
+kept_members = native.kept_members
+pair_scores = native.pair_scores
+values_left_out = native.values_left_out
 
 project = native.project
 hash_texts = native.hash_texts
@@ -35,7 +60,3 @@ pooled = native.pooled
 even_out = native.even_out
 
 train_unit = native.train_unit
-
-multiply = native.multiply
-settle = native.settle
-kept_members = native.kept_members

@@ -5,11 +5,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from minout._typing import Bools, Floats, Ints
-from minout.kernels.records import Lesson, Limits, Log, Shared, Task, UnitTable
+from minout._typing import Bools, Floats, Ints, Words
+from minout.kernels.records import (
+    Candidates,
+    ClassPriors,
+    Divided,
+    Factor,
+    Far,
+    Leaving,
+    Lesson,
+    Limits,
+    Log,
+    Order,
+    Products,
+    Rows,
+    Shared,
+    Sums,
+    Task,
+    UnitTable,
+)
 from minout.maths import SparseRows
 
 Singles = NDArray[np.float32]
+Bytes = NDArray[np.uint8]
+Slots = NDArray[np.int32]
 Table = Floats | Singles
 
 def has(build: str) -> bool: ...
@@ -18,6 +37,108 @@ def has(build: str) -> bool: ...
 def activations(
     w: Floats, b: float, table: Table, places: Ints, origin: Floats, out: Floats
 ) -> None: ...
+def region_margins(
+    W: Floats,
+    b: Floats,
+    at: Slots,
+    x: Table,
+    origin: Floats,
+    owner: Ints,
+    region: int,
+    enough: float,
+    out: Floats,
+) -> float: ...
+def scores(
+    W: Floats, b: Floats, at: Slots, X: Table, origin: Floats, owner: Ints, out: Floats
+) -> None: ...
+
+# rows
+def products(rows: Floats, x: Floats, out: Floats) -> None: ...
+def add_multiples(
+    into: Floats, places: Ints, rows: Floats, picked: Ints, amounts: Floats
+) -> None: ...
+def add_up(rows: Table | Bytes, out: Words) -> None: ...
+def decode_columns(
+    numbers: Bytes, last: int, low: Floats, step: Floats, high: Floats, out: Table
+) -> None: ...
+def decode_levels(codes: Bytes, levels: Floats, scale: Floats, out: Table) -> None: ...
+
+# best_first
+def best_first(
+    W: Floats,
+    b: Floats,
+    at: Slots,
+    X: Table,
+    origin: Floats,
+    rows: Ints,
+    start: Ints,
+    order: Order,
+    together: int,
+    winner: Ints,
+    clipped: Bools,
+) -> int: ...
+def proposals(V: Singles, v: Singles, X: Table, origin: Floats, out: Ints) -> None: ...
+
+# far
+def pair_values(
+    a: Floats,
+    b: Floats,
+    half: Floats,
+    scale: float,
+    images: Floats,
+    which: Ints,
+    coef: Floats,
+    table: Table,
+    places: Ints,
+    origin: Floats,
+    out: Floats,
+) -> None: ...
+def discriminant_margins(
+    V: Floats,
+    half: Floats,
+    scale: Floats,
+    table: Table,
+    places: Ints,
+    own: Ints,
+    other: Ints,
+    origin: Floats,
+    out: Floats,
+) -> None: ...
+def far_margins(
+    far: Far, x: Table, origin: Floats, length: float, label: int, bound: float, out: Floats
+) -> float: ...
+def far_scores(far: Far, X: Table, origin: Floats, lengths: Floats, out: Floats) -> None: ...
+def far_winners(
+    far: Far, X: Table, origin: Floats, lengths: Floats, order: Order, winner: Ints, score: Floats
+) -> int: ...
+
+# product
+def multiply(A: Floats, B: Floats, out: Floats, first: int, last: int) -> None: ...
+
+# newton
+def newton(G: Floats, r: Floats, lam: float, alpha: Floats, factor: Factor) -> bool: ...
+def best_step(short: Floats, change: Floats, base: float, curve: float, lam: float) -> float: ...
+
+# primal
+def newton_primal(
+    rows: Rows, P: Floats, lam: float, u: Floats, sums: Sums, alpha: Floats
+) -> float: ...
+
+# settle
+def settle(
+    shared: Shared, limits: Limits, tasks: list[Task]
+) -> tuple[Ints, Floats, list[tuple[Any, ...]]] | None: ...
+def kept_members(
+    products: Floats, factor: Floats, order: Ints, stays: Bools
+) -> tuple[Floats, Floats, Ints]: ...
+
+# pairs
+def pair_scores(
+    products: Products, regions: Divided, priors: ClassPriors, lams: Floats, out: Floats
+) -> bool: ...
+
+# left_out
+def values_left_out(candidates: Candidates, leaving: Leaving, lam: float, out: Floats) -> None: ...
 
 # projecting
 def project(rows: SparseRows, seed: int, out: Singles) -> None: ...
@@ -31,14 +152,3 @@ def even_out(rows: Singles, borders: Ints, floor: float) -> None: ...
 
 # training
 def train_unit(unit: UnitTable, lesson: Lesson, random: object, log: Log) -> tuple[int, float]: ...
-
-# product
-def multiply(A: Floats, B: Floats, out: Floats, first: int, last: int) -> None: ...
-
-# settle
-def settle(
-    shared: Shared, limits: Limits, tasks: list[Task]
-) -> tuple[Ints, Floats, list[tuple[Any, ...]]] | None: ...
-def kept_members(
-    products: Floats, factor: Floats, order: Ints, stays: Bools
-) -> tuple[Floats, Floats, Ints]: ...
