@@ -41,7 +41,7 @@ def test_each_product_has_the_bits_of_dot(n, known, d, dtype, seed):
     rng = np.random.default_rng(seed)
     known %= n
     table, origin = rng.normal(size=(72, d)).astype(dtype), rng.normal(size=d)
-    pictures = rng.normal(size=(74, d)).astype(dtype)
+    pictures = rng.normal(size=(74, d))
     places, which = rng.permutation(72)[:n], rng.permutation(74)[:n]
     signs = np.where(rng.integers(0, 2, n), 1.0, -1.0)
     out, wanted = np.full((2, n + 1, n + 1), 55.0)

@@ -286,12 +286,8 @@ class Pool:
         table, places = rows_at(problem.table, self.places)
         rows = Rows(table, places, problem.geometry.origin, self.signs * roots, r)
         u = np.zeros(size) if warm.u is None else warm.u.copy()
-        try:
-            residual, alpha = kernels.newton_primal(
-                rows, P, problem.lam, u, kernels.no_sums(len(r), size)
-            )
-        except np.linalg.LinAlgError as error:
-            raise NotConverged("a separator did not settle") from error
+        alpha, sums = np.empty(len(r)), kernels.no_sums(len(r), size)
+        residual = kernels.newton_primal(rows, P, problem.lam, u, sums, alpha)
         if not residual <= UNSOLVED_RESIDUAL:
             raise NotConverged("a separator did not settle")
         self.alpha = alpha * roots

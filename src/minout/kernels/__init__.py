@@ -1,5 +1,6 @@
 """Compiled versions of the formulas in maths; the only package that imports numba."""
 
+from minout.kernels._native import native
 from minout.kernels.best_first import Order, best_first, proposals
 from minout.kernels.far import (
     Far,
@@ -9,13 +10,26 @@ from minout.kernels.far import (
     far_winners,
     pair_values,
 )
-from minout.kernels.grams import combine, gram
-from minout.kernels.left_out import Candidates, Leaving, values_left_out
 from minout.kernels.margins import activations, region_margins, scores
-from minout.kernels.newton import Factor, drop_members, empty_factor, newton
-from minout.kernels.pairs import ClassPriors, Divided, Products, pair_scores
-from minout.kernels.primal import Rows, newton_primal, no_sums
 from minout.kernels.projecting import add_counts, character_grams, project, word_grams
+from minout.kernels.records import (
+    SETTLED,
+    UNSOLVED,
+    Candidates,
+    ClassPriors,
+    Divided,
+    Factor,
+    Leaving,
+    Limits,
+    Pools,
+    Problem,
+    Products,
+    Rows,
+    Sides,
+    Sums,
+    empty_factor,
+    no_sums,
+)
 from minout.kernels.rows import (
     add_multiples,
     decode_columns,
@@ -23,6 +37,15 @@ from minout.kernels.rows import (
     digests,
     products,
 )
-from minout.kernels.settling import SETTLED, UNSOLVED, Limits, Pools, Problem, Sides, settle_pools
 from minout.kernels.threads import in_threads, one_blas_thread
 from minout.kernels.training import Lesson, Log, UnitTable, train_unit
+
+newton = native.newton
+drop_members = native.drop_members
+best_step = native.best_step
+gram = native.gram
+combine = native.combine
+settle_pools = native.settle_pools
+newton_primal = native.newton_primal
+pair_scores = native.pair_scores
+values_left_out = native.values_left_out

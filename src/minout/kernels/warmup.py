@@ -11,20 +11,14 @@ from numba import typeof
 
 from minout.kernels import (
     far,
-    grams,
-    left_out,
     margins,
-    pairs,
     pooling,
-    primal,
     projecting,
     rows,
-    settling,
     training,
 )
 from minout.kernels._compiled import kernels, notice
 from minout.kernels.best_first import Order, best_first, proposals
-from minout.kernels.newton import drop_members, empty_factor, newton
 from minout.maths import SparseRows
 
 
@@ -73,7 +67,7 @@ def _compilations() -> int:
 
 def cache_folder() -> Path | None:
     """Return the folder that keeps compiled kernels; None if there is none that can be written."""
-    stats = getattr(settling.settle_pools, "stats", None)  # None if numba is switched off
+    stats = getattr(margins.activations, "stats", None)  # None if numba is switched off
     return Path(stats.cache_path) if stats is not None and stats.cache_path else None
 
 
@@ -81,36 +75,11 @@ def cache_folder() -> Path | None:
 
 
 def _solving() -> list[tuple[Any, ...]]:
-    v, A, cube = np.empty(1), np.empty((1, 1)), np.empty((1, 1, 1))
+    v, A = np.empty(1), np.empty((1, 1))
     A32: Any = A.astype(np.float32)
-    ints, words, bools = np.zeros(1, np.int64), np.zeros(1, np.uint64), np.zeros(1, np.bool_)
-    pools = settling.Pools(ints, ints, ints, v, v, ints, ints, v, ints, ints)
-    sides, limits = settling.Sides(ints, ints, v, v), settling.Limits(0.0, 0.0, 0)
-    products, regions = pairs.Products(A, A, A, A), pairs.Divided(ints, ints, ints, v)
-    sums = primal.Sums(A, v, bools)
-    candidates = left_out.Candidates(A, v, v, v, ints, A)
-    leaving = left_out.Leaving(ints[None], A, A, v, v, A, v, A, A)
-    jobs: list[tuple[Any, ...]] = [
-        (newton, A, v, 0.0, v, empty_factor(1)),
-        (drop_members, empty_factor(1), bools),
-        (left_out.values_left_out, candidates, leaving, 0.0, v),
-        (pairs.pair_scores, products, regions, pairs.ClassPriors(A, A, A, A), v, cube),
-    ]
-    jobs += [(rows.add_up, each, words[None]) for each in (A, A32, words[None].astype(np.uint8))]
-    for table, images in ((A, A), (A32, A32), (A32, A)):
-        problem = settling.Problem(table, v, v, images, 0.0)
-        jobs += [
-            (settling.settle_pools, 0, 0, problem, pools, A, v, sides, limits, ints, v),
-            (grams.gram, images, ints, table, ints, v, v, 0, A),
-        ]
-    for table in (A, A32):
-        members = primal.Rows(table, ints, v, v, v)
-        jobs += [
-            (grams.combine, table, ints, v, v),
-            (margins.activations, v, 0.0, table, ints, v, v),
-            (primal._newton_primal, members, A, 0.0, v, sums, v),
-        ]
-    return jobs
+    ints, words = np.zeros(1, np.int64), np.zeros((1, 1), np.uint64)
+    jobs = [(rows.add_up, each, words) for each in (A, A32, words.astype(np.uint8))]
+    return [*jobs, *((margins.activations, v, 0.0, table, ints, v, v) for table in (A, A32))]
 
 
 def _others() -> list[tuple[Any, ...]]:
