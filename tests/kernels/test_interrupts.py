@@ -95,7 +95,7 @@ def test_an_interrupted_kernel_raises_the_interruption():
 
     def call():
         sums = kernels.no_sums(300, d + 1)
-        kernels.newton_primal(rows, np.eye(d + 1), 0.1, np.zeros(d + 1), sums)
+        kernels.newton_primal(rows, np.eye(d + 1), 0.1, np.zeros(d + 1), sums, np.empty(300))
 
     call()  # compiles
     counted = outcomes(call, times=10 * INTERRUPTS, longest=0.001)

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from minout import kernels, maths
-from minout.kernels.newton import best_step
 from minout.maths import Geometry, Prior
 from oracle.eighths import arrays, drawn
 
@@ -107,7 +106,7 @@ def test_the_step_is_the_best_one(short, change, curve, lam):
         gaps = np.maximum(0.0, short - t * change)
         return base * t + 0.5 * curve * t * t + (gaps @ gaps) / (2.0 * lam)
 
-    t = best_step(short, change, base, float(curve), lam)
+    t = kernels.best_step(short, change, base, float(curve), lam)
     assert t >= 0.0
     for other in [0.0, *(t * np.array([0.5, 0.9, 1.1, 2.0])), t + 1e-3]:
         assert cost(t) <= cost(other) + 1e-9 * (1.0 + abs(cost(other)))
