@@ -99,20 +99,21 @@ class PaperLearner:
         """
         row, own = self._row(x), self._unit(y)
         state = _with_room(self._state_for(row))
-        n, rng = state.n, copy.deepcopy(state.rng)
+        n = state.n
+        # Without a budget nothing is drawn.
+        rng = state.rng if self.budget is None else copy.deepcopy(state.rng)
         state.rows[n], state.labels[n] = row, own
         products = _products(state.rows[: n + 1], row) + 1.0
         state.products[n, : n + 1] = state.products[: n + 1, n] = products
         units, reports = list(state.units), []
-        for number, (W, b, table) in enumerate(state.units):
+        for W, b, table in state.units:
             table.a[:, n] = _products(W, row) + b
             table.clipped[:, n] = table.a[:, n] <= self.rule.threshold
             table.counters[n] = table.clipped[:, n].sum()
-            if not self._fits(table.a[:, n], number == own):
-                units[number], report = self._train(state, number, rng)
-                reports.append(report)
-        least = np.array([unit.table.a[:, n].min() for unit in units])
-        losses = cross_entropy(least, np.arange(len(units)) == own)
+        for number in np.flatnonzero(~(_losses(units, n, own) < self.rule.stop_loss)).tolist():
+            units[number], report = self._train(state, number, rng)
+            reports.append(report)
+        losses = _losses(units, n, own)
         self._state = state._replace(n=n + 1, units=tuple(units), rng=rng)
         return PaperReport(n, self.classes[own].item(), tuple(reports), losses)
 
@@ -219,7 +220,9 @@ class PaperLearner:
     ) -> tuple["_Unit", UnitReport]:
         """Return a trained copy of a unit, and what it did."""
         rule, n = self.rule, state.n
-        W, b, table = copy.deepcopy(state.units[number])
+        W, b, (a, clipped, counters) = state.units[number]
+        W, b = W.copy(), b.copy()
+        table = kernels.UnitTable(a.copy(), clipped.copy(), counters.copy())
         positive = state.labels[: n + 1] == number
         lesson = kernels.Lesson(
             n, state.products, positive, float(rule.learning_rate), rule.reduction == "mean",
@@ -232,7 +235,7 @@ class PaperLearner:
         bits = rng.bit_generator
         with bits.lock:
             steps, loss = kernels.train_unit(table, lesson, bits.capsule, log)
-        neurons, ids = np.ascontiguousarray(np.nonzero(log.changes))
+        neurons, ids = np.divmod(np.flatnonzero(log.changes != 0.0), n + 1)
         changes = WeightChanges(neurons, ids, log.changes[neurons, ids])
         kernels.add_multiples(W, neurons, state.rows, ids, changes.amounts)
         np.add.at(b, neurons, changes.amounts)
@@ -316,6 +319,12 @@ def _with_room(state: _State) -> _State:
             for W, b, (a, clipped, counters) in state.units
         ),
     )  # fmt: skip
+
+
+def _losses(units: Sequence[_Unit], i: int, own: int) -> Floats:
+    """Return the loss of each unit at row i, which belongs to the unit `own`."""
+    least = np.array([unit.table.a[:, i].min() for unit in units])
+    return cross_entropy(least, np.arange(len(units)) == own)
 
 
 def _products(rows: Floats, x: Floats) -> Floats:
