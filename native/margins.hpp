@@ -17,7 +17,8 @@ void add_products(Index d, Product product, WideProduct wide_product, double *ou
   constexpr Index width = REGISTER / sizeof(double), wide = HAS_MANY_REGISTERS ? 4 : 8 / N;
   const Index whole = d - d % LANES;
   double lanes[N][LANES], totals[N] = {};
-  for (Index lane = 0; lane < LANES; lane += wide * width) {  // as many as there are registers for
+  // As many lanes at a time as there are registers for.
+  for (Index lane = 0; lane < LANES && whole > 0; lane += wide * width) {
     DoubleRegister sums[N][wide] = {};
     for (Index start = lane; start < whole; start += LANES)
       for (Index k = 0; k < wide; k++)
@@ -25,7 +26,7 @@ void add_products(Index d, Product product, WideProduct wide_product, double *ou
     for (Index j = 0; j < N; j++)
       for (Index k = 0; k < wide; k++) in_register(lanes[j] + lane + k * width) = sums[j][k];
   }
-  for (Index k = 0; k < LANES; k++)
+  for (Index k = 0; k < LANES && whole > 0; k++)  // otherwise they are all 0
     for (Index j = 0; j < N; j++) totals[j] += lanes[j][k];
   for (Index f = whole; f < d; f++)
     for (Index j = 0; j < N; j++) totals[j] += product(j, f);
@@ -55,7 +56,7 @@ double dot(const double *__restrict w, const Row *__restrict x, const double *__
   double lanes[LANES] = {}, total = 0.0;
   for (Index i = 0; i < whole; i += LANES)
     for (Index k = 0; k < LANES; k++) lanes[k] += w[i + k] * (x[i + k] - origin[i + k]);
-  for (Index k = 0; k < LANES; k++) total += lanes[k];
+  for (Index k = 0; k < LANES && whole > 0; k++) total += lanes[k];
   for (Index i = whole; i < d; i++) total += w[i] * (x[i] - origin[i]);
   return total;
 }
