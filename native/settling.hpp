@@ -184,6 +184,8 @@ inline void gather(Matrix<const double> G, Vector<const std::int64_t> which, Ind
 template <typename Row>
 void settle_pools(Index first, Index last, Problem<Row> problem, Pools pools, Matrix<double> W,
                   Floats b, Sides sides, Limits limits, Ints verdicts, Floats least) {
+  const Index d = problem.origin.size();
+  require(problem.table.shape[1] == d && problem.images.shape[1] == d && W.shape[1] == d);
   require(0 <= first && last <= W.size() && b.size() == W.size());
   require(pools.start.size() > last && pools.product_start.size() > last);
   require(pools.known.size() >= last && pools.staying.size() >= last && sides.start.size() > last);
