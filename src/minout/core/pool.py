@@ -144,6 +144,15 @@ class Pool:
             twin.start = Start(u=u)
         return twin
 
+    def weights(self, problem: Problem) -> tuple[Floats, float]:
+        """Return w and b of the separator with this α."""
+        amounts = self.signs * self.alpha
+        used = np.flatnonzero(amounts)
+        images, which = problem.images.of(problem.table, self.places[used])
+        w = self.prior.w.copy()
+        kernels.add_multiples(w[None], np.zeros_like(used), images, which, amounts[used])
+        return w, self.prior.b + float(np.append(0.0, amounts).cumsum()[-1])  # one after the other
+
     def goes_by_alpha(self, problem: Problem) -> bool:
         """Return whether the next solve is for α, from images, not for w directly."""
         many = len(self.places) > max(problem.table.shape[1] + 1, 64)
