@@ -37,7 +37,7 @@ def run(options: Options) -> Iterator[Table]:
         frame.to_csv(file, index=False, float_format="%.6g")
         frame[:100].to_csv(few, index=False, float_format="%.6g")
         if not options.small:
-            minout("learn", folder / "few", few, "--label", "kind")  # compiles
+            minout("learn", folder / "few", few, "--label", "kind")
         model, label = folder / "model", ("--label", "kind")
         read_seconds, read = timed(pd.read_csv, file)
         rows = [("pandas.read_csv, alone", *_cells(read_seconds, count), "–")]

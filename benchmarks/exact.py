@@ -95,7 +95,7 @@ def _table_line(count: int, rng: Rng) -> tuple[str, ...]:
 
 
 def _threads_line(seed: int, count: int) -> tuple[str, ...]:
-    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
     single = in_fresh_process(_digest_of_drawn, seed, count, **dict.fromkeys(names, "1"))
     same = yes(single == _digest_of_drawn(seed, count))
     return "all threads, 1 thread", f"{count:,} drawn rows of 200 columns", same

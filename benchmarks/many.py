@@ -60,7 +60,7 @@ def _measure(size: Size, options: Options) -> tuple[str, ...]:
     learn = np.tile(np.arange(size.each + HELD_OUT) < size.each, size.classes)
     rows, labels, test, test_labels = X[learn], y[learn], X[~learn], y[~learn]
     few = labels < 10
-    MinoutClassifier().fit(rows[few], labels[few]).predict(test[:5])  # loads what is compiled
+    MinoutClassifier().fit(rows[few], labels[few]).predict(test[:5])  # loads modules
     before, model = memory_mb(), MinoutClassifier()
     seconds = teach(model, rows, labels, f"{size.classes:,} classes")
     consolidate_seconds, _ = timed(model.consolidate)

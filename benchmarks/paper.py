@@ -51,7 +51,7 @@ def _measure(make: Callable[[Any], Any], data: Split, what: str) -> tuple[str, .
     names = np.unique(data.labels)
     first = make(names)
     for i in (0, -1):
-        first.teach(data.rows[i], int(data.labels[i]))  # loads what is compiled
+        first.teach(data.rows[i], int(data.labels[i]))  # loads modules
     learner, seconds = make(names), np.empty(len(data.labels))
     for i, y in track(enumerate(data.labels.tolist()), what, total=len(seconds)):
         start = time.perf_counter()

@@ -74,7 +74,7 @@ def teach_ours(options: Options) -> Ours:
     data = images(options, SMALL_EACH if options.small else None)
     if not options.small:
         few = data.reordered(slice(None, None, len(data.labels) // 40))
-        _new().fit(few.rows, few.labels).predict(few.rows)  # loads what is compiled
+        _new().fit(few.rows, few.labels).predict(few.rows)  # loads modules
     before, model = memory_mb(), _new()
     seconds = teach(model, data.rows, data.labels, "minout")
     start = time.perf_counter()

@@ -50,7 +50,7 @@ def _new(keep: int | str) -> Learner:
 
 def _cost_line(data: str, stored: int, more: int, seed: int) -> tuple[str, ...]:
     X, y = _draw(data, stored + more, seed)
-    _teach(_new(20), X[:40], y[:40], "")  # loads what is compiled
+    _teach(_new(20), X[:40], y[:40], "")  # loads modules
     learners, seconds = (_new("all"), _new(stored)), [0.0, 0.0]
     for learner in learners:
         _teach(learner, X[:stored], y[:stored], f"{data}, {stored:,} stored")

@@ -1,6 +1,7 @@
 // The extension module. It is built once for each instruction set: see CMakeLists.txt.
 #include "best_first.hpp"
 #include "casters.hpp"
+#include "far.hpp"
 #include "left_out.hpp"
 #include "margins.hpp"
 #include "newton.hpp"
@@ -9,11 +10,9 @@
 #include "primal.hpp"
 #include "product.hpp"
 #include "projecting.hpp"
+#include "rows.hpp"
 #include "settle_module.hpp"
 #include "training.hpp"
-#include "far.hpp"
-#include "margins.hpp"
-#include "rows.hpp"
 
 namespace nb = nanobind;
 

@@ -66,6 +66,8 @@ template <typename T>
 void multiply(Matrix<const T> A, Matrix<const T> B, Matrix<T> out, Index first, Index last) {
   constexpr Index width = tile_columns<T>();
   const Index n = A.shape[0], depth = A.shape[1];
+  require(B.shape[0] == depth && out.shape[0] == n && out.shape[1] == B.shape[1]);
+  require(0 <= first && first <= last && last <= B.shape[1]);
   if (n < TILE_ROWS) return multiply_few(A, B, out, first, last);
   Buffer<T> panel(DEPTH * width), nothing(DEPTH, T(0)), spare(TILE_ROWS * width, T(0));
   Buffer<T> sums(n * width);

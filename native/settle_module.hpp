@@ -6,19 +6,34 @@
 
 namespace settling {
 
+// A new array, and where its numbers are.
 template <typename T>
-nanobind::object array_of(const T *values, Index n) {
-  npy_intp size = n;
-  PyObject *found = PyArray_SimpleNew(1, &size, nanobind::detail::type_number<T>());
+std::pair<nanobind::object, T *> new_array(std::initializer_list<npy_intp> shape) {
+  PyObject *found =
+      PyArray_SimpleNew(static_cast<int>(shape.size()), const_cast<npy_intp *>(shape.begin()),
+                        nanobind::detail::type_number<T>());
   if (!found) throw nanobind::python_error();
-  std::copy_n(values, n, static_cast<T *>(PyArray_DATA(reinterpret_cast<PyArrayObject *>(found))));
-  return nanobind::steal(found);
+  return {nanobind::steal(found),
+          static_cast<T *>(PyArray_DATA(reinterpret_cast<PyArrayObject *>(found)))};
 }
 
-template <typename T>
-nanobind::object array_of(const std::vector<T> &values) {
-  return array_of(values.data(), static_cast<Index>(values.size()));
-}
+// Copies vectors to arrays; those that are empty share one.
+class Arrays {
+ public:
+  nanobind::object operator()(const std::vector<double> &values) { return of(values, floats_); }
+  nanobind::object operator()(const std::vector<std::int64_t> &values) { return of(values, ints_); }
+
+ private:
+  template <typename T>
+  static nanobind::object of(const std::vector<T> &values, const nanobind::object &empty) {
+    if (values.empty()) return empty;
+    auto [array, into] = new_array<T>({static_cast<npy_intp>(values.size())});
+    std::copy(values.begin(), values.end(), into);
+    return array;
+  }
+  nanobind::object floats_ = new_array<double>({0}).first;
+  nanobind::object ints_ = new_array<std::int64_t>({0}).first;
+};
 
 // How many jobs from `first` on are held in memory together: at least one.
 inline Index together(const std::vector<Task> &tasks, Index first) {
@@ -33,9 +48,9 @@ inline Index together(const std::vector<Task> &tasks, Index first) {
   return last;
 }
 
-// Return the places of new images, and these; and for each task its w, b, pool (places, signs, α,
-// idle), start of the next solve (products, L, order, u), misfits, and the least margin above 0.
-// Return None if a separator does not settle.
+// Return the places of new images, and these; the weights of all separators; and for each its b,
+// pool (places, signs, α, idle), start of the next solve (products, L, order, u), misfits, and the
+// least margin above 0. Return None if a separator does not settle.
 template <typename Row>
 nanobind::object settle(const Shared<Row> &shared, const Limits &limits, nanobind::list given) {
   namespace nb = nanobind;
@@ -43,6 +58,9 @@ nanobind::object settle(const Shared<Row> &shared, const Limits &limits, nanobin
   for (nb::handle each : given) tasks.push_back(nb::cast<Task>(each));
   Settling<Row> settling(shared, limits);
   nb::list results;
+  Arrays array;
+  const npy_intp d = shared.d();
+  auto [W, weights] = new_array<double>({static_cast<npy_intp>(tasks.size()), d});
   for (Index first = 0, last; first < static_cast<Index>(tasks.size()); first = last) {
     last = together(tasks, first);
     std::vector<std::unique_ptr<Job>> jobs;
@@ -63,20 +81,18 @@ nanobind::object settle(const Shared<Row> &shared, const Limits &limits, nanobin
     for (std::size_t i = 0; i < jobs.size(); i++) {
       const Job &job = *jobs[i];
       const Result &own = left[i];
-      results.append(nb::make_tuple(array_of(job.w), job.b, array_of(own.places),
-                                    array_of(own.signs), array_of(own.alpha), array_of(own.idle),
-                                    array_of(own.products), array_of(own.L), array_of(own.order),
-                                    array_of(job.u), array_of(job.misfits), job.least));
+      weights = std::copy(job.w.begin(), job.w.end(), weights);
+      results.append(nb::make_tuple(
+          job.b, array(own.places), array(own.signs), array(own.alpha), array(own.idle),
+          nb::make_tuple(array(own.products), array(own.L), array(own.order), array(job.u)),
+          array(job.misfits), job.least));
     }
   }
   const Images<Row> &images = settling.images();
-  const Index n = static_cast<Index>(images.places().size()), d = shared.d();
-  npy_intp shape[2] = {n, d};
-  PyObject *pictures = PyArray_SimpleNew(2, shape, NPY_FLOAT64);
-  if (!pictures) throw nb::python_error();
-  auto *values = static_cast<double *>(PyArray_DATA(reinterpret_cast<PyArrayObject *>(pictures)));
-  for (Index i = 0; i < n; i++) std::copy_n(images.at(i), d, values + i * d);
-  return nb::make_tuple(array_of(images.places()), nb::steal(pictures), results);
+  auto [pictures, into] = new_array<double>({static_cast<npy_intp>(images.places().size()), d});
+  for (Index i = 0; i < static_cast<Index>(images.places().size()); i++)
+    into = std::copy_n(images.at(i), d, into);
+  return nb::make_tuple(array(images.places()), pictures, W, results);
 }
 
 // Return the inner products, the factor and its order that are left when only some members stay;
@@ -110,7 +126,8 @@ inline nanobind::object kept_members(Vector<const double> products, Vector<const
   } else {
     members.clear();
   }
-  return nb::make_tuple(array_of(G), array_of(lower), array_of(members));
+  Arrays array;
+  return nb::make_tuple(array(G), array(lower), array(members));
 }
 
 }  // namespace settling

@@ -1,4 +1,4 @@
-"""How random tests run: the same cases everywhere, and no deadline, since a first call compiles.
+"""How random tests run: the same cases everywhere, and no deadline: machines are shared.
 
 With MINOUT_LONG=1 they draw new cases, and many more (`make test-long`).
 """
@@ -41,7 +41,6 @@ settings.register_profile(
 settings.register_profile(
     "long", settings.get_profile("minout"), derandomize=False, max_examples=500
 )
-settings.register_profile("uncompiled", settings.get_profile("minout"), max_examples=5)
 settings.load_profile("long" if os.environ.get("MINOUT_LONG") else "minout")
 
 

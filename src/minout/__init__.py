@@ -53,7 +53,7 @@ _MODULES = {
     "Schema": "minout.inputs",
     "StepReport": "minout.core",
 }
-"""The modules of names that are imported on first use: NumPy, numba and scikit-learn take time."""
+"""The modules of names that are imported on first use: NumPy and scikit-learn take time."""
 
 if not TYPE_CHECKING:  # with a `__getattr__`, type checkers would accept any name
 

@@ -1,4 +1,4 @@
-"""`minout info`, `audit`, `consolidate`, `copy` and `warmup`: the upkeep of a model."""
+"""`minout info`, `audit`, `consolidate` and `copy`: the upkeep of a model."""
 
 import json
 import re
@@ -114,13 +114,3 @@ def test_a_copy_is_the_model_in_another_file_and_replaces_none(
     assert run_json("copy", wines, backup) == {"to": str(backup), "examples": 178}
     assert saved(wines) == saved(backup)
     assert "There is already a" in refused("copy", wines, backup)
-
-
-def test_a_warmup_says_where_kernels_are(run_json, refused, monkeypatch):
-    from minout.kernels import warmup
-
-    monkeypatch.setattr(warmup, "warm_up", lambda report: report(1, 2) or warmup.WarmUp(3, 0))
-    told = run_json("warmup")
-    assert (told["ready"], told["compiled"]) == (3, 0)
-    monkeypatch.setattr(warmup, "cache_folder", lambda: None)
-    assert "set NUMBA_CACHE_DIR" in refused("warmup")

@@ -142,7 +142,7 @@ def test_whatever_is_lost_is_noticed(lost):
 
 def test_the_audit_asks_no_kernel_for_a_margin(monkeypatch):
     learner = taught()
-    for name in ("activations", "region_margins", "scores", "gram", "combine"):
+    for name in ("activations", "region_margins", "scores", "settle", "multiply"):
         monkeypatch.setattr(f"minout.kernels.{name}", None)
     assert learner.audit().ok
 

@@ -179,15 +179,15 @@ def test_only_blocks_of_rows_are_decoded_at_a_time(monkeypatch):
 
     monkeypatch.setattr(table, "BLOCK", 2_000)
     monkeypatch.setattr(Uint8Codec, "decode", noting)
+    monkeypatch.setattr("minout.core.settle.NUMBERS", 2_000)
     learner = Learner(**SETTINGS["plain"], memory="uint8")
-    learner.teach_many(rows, (rows[:, 0] > 0.0).astype(int).tolist())
-    monkeypatch.setattr("minout.core.settle.WORTH_DIVIDING", 0)  # the way that large jobs take
+    labels = np.arange(600) % 6
+    learner.teach_many(rows, labels.tolist())
     most.clear()
     learner.settle()
-    learner.teach(rows[0] + 0.1, int(rows[0, 0] <= 0.0))
-    pooled = max(len(each.ids) for each in learner.inspect().separators.values())
+    learner.teach(rows[0] + 0.1, 3)
     assert most
-    assert max(most) <= max(2_000, 40 * pooled)
+    assert max(most) <= 40 * 2 * 101  # all rows of two labels, to settle one separator
 
 
 @every_memory

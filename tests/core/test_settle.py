@@ -1,6 +1,6 @@
-"""Settled separators are the plain optimum over all examples of two classes, to the last bit alike.
+"""Settled separators are the plain optimum over all examples of two classes.
 
-Whatever else is settled in the same call, whatever earlier solves left, and in however many threads.
+They are alike to the last bit, whatever else is settled in the same call, in however many threads.
 """
 
 import itertools

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from minout import Learner, kernels
-from minout.core import batch, pool, settle
+from minout.core import images, pool, settle
 from minout.features import Identity
 from oracle.margin import SETTINGS, everything, model_bits
 
@@ -24,7 +24,8 @@ def all_work_is_divided(monkeypatch):
 
 def divide_all_work(put):
     """Let small jobs go to threads too."""
-    put(settle, "WORTH_DIVIDING", 0)
+    put(settle, "WORTH_THREADS", 0)
+    put(images, "WORTH_DIVIDING", 0)
 
 
 def walked(kind, dtype, *, examples=90, features=40):
@@ -91,35 +92,21 @@ def test_another_process_with_other_threads_gives_the_same_bits(work):
     )
     separators, everything = ran.stdout.split()
     assert separators == fingerprints()[0]
-    if work == "divided":  # small pools keep no factors: what is kept differs, not what is found
-        assert everything == fingerprints()[1]
+    assert everything == fingerprints()[1]
 
 
 @pytest.mark.parametrize(("kind", "dtype"), CASES)
-def test_what_small_pools_keep_and_how_a_batch_is_divided_changes_no_bit(kind, dtype, monkeypatch):
-    monkeypatch.setattr(settle, "WORTH_DIVIDING", 10**9)  # all pools are small
+def test_what_small_pools_keep_changes_no_bit(kind, dtype, monkeypatch):
     usual = everything(walked(kind, dtype))
     monkeypatch.setattr(pool, "SMALL_ROOM", 0)
     assert everything(walked(kind, dtype)) == usual
-    monkeypatch.setattr(batch, "WORTH_DIVIDING", 0)
-    assert everything(walked(kind, dtype)) == usual
 
 
-def all_large(monkeypatch):
-    monkeypatch.setattr(pool, "CHEAP", 0)
-
-
-def none_solved(monkeypatch):
-    monkeypatch.setattr(settle, "solve_and_measure", lambda pools, *_: [None for _ in pools])
-
-
-@pytest.mark.parametrize(
-    ("otherwise", "kind"), [(all_large, "plain"), (all_large, "all"), (none_solved, "means")]
-)
-def test_the_way_of_large_pools_ends_at_the_same_model(otherwise, kind, monkeypatch):
+@pytest.mark.parametrize("kind", ["plain", "all", "means"])
+def test_large_pools_end_at_the_same_model_as_small_ones(kind, monkeypatch):
     probe = np.random.default_rng(3).normal(size=(40, 40))
     usual = walked(kind, "float64")
-    otherwise(monkeypatch)
+    monkeypatch.setattr(pool, "CHEAP", 0)
     other = walked(kind, "float64")
     for each in (usual, other):
         each.consolidate()

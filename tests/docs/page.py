@@ -104,7 +104,7 @@ def _differences(block: Block, names: dict[str, Any]) -> str:
 
 
 def _is_run(command: str) -> bool:
-    return re.match(r"minout (?!demo|reproduce|warmup)", command) is not None
+    return re.match(r"minout (?!demo|reproduce)", command) is not None
 
 
 def _is_pattern(code: str) -> bool:

@@ -12,13 +12,12 @@ OTHERS = [name for name in ("_avx2", "_avx512") if _baseline.has(name)]
 
 
 def by_alpha(build, rng, n):
-    """Solves for α, takes members out, and solves again from there."""
+    """Solves for α, and again from there."""
     X, signs = rng.normal(size=(n, 9)), rng.choice([-1.0, 1.0], n)
     G = signs[:, None] * signs * (X @ X.T + 1.0)
     r, alpha, factor = rng.normal(size=n) + 1.0, np.zeros(n), kernels.empty_factor(n)
     before = build.newton(G, r, 0.1, alpha, factor)
     first = alpha.copy()
-    build.drop_members(factor, rng.random(n) < 0.3)
     return before, first, build.newton(G, r - 0.2, 0.1, alpha, factor), alpha, np.tril(factor.L)
 
 
@@ -49,17 +48,19 @@ def by_pairs(build, rng, n):
     return build.pair_scores(products, regions, priors, np.array([1.0, 0.1]), found), found
 
 
-def by_gram(build, rng, n):
-    """Computes inner products, and adds up images."""
-    table, images, d = rng.normal(size=(n, n + 1)), rng.normal(size=(n, n + 1)), n + 1
-    places, out, w = rng.permutation(n), np.zeros((n, n)), np.zeros(d)
-    build.gram(images, places, table, places, rng.normal(size=d), rng.normal(size=n), 0, out)
-    build.combine(images, places, rng.normal(size=n), w)
-    return out, w
+def by_products(build, rng, n):
+    """Multiplies matrices, and a part of them."""
+    A, B, out = rng.normal(size=(n, n + 1)), rng.normal(size=(n + 1, n + 2)), np.zeros((n, n + 2))
+    build.multiply(A, B, out, 0, n)
+    few = np.zeros((3, n + 2))
+    build.multiply(A[:3], B, few, 0, n)
+    assert np.array_equal(few, out[:3])
+    assert out == pytest.approx(A @ B * (np.arange(n + 2) < n))
+    return (out,)
 
 
 @pytest.mark.parametrize("name", OTHERS)
-@pytest.mark.parametrize("run", [by_alpha, by_w, by_pairs, by_gram])
+@pytest.mark.parametrize("run", [by_alpha, by_w, by_pairs, by_products])
 def test_a_build_for_more_instructions_computes_the_same_bits(run, name):
     build = import_module(f"minout.kernels.{name}")
     for n in (6, 17, 33, 64, 127):

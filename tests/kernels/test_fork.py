@@ -4,7 +4,6 @@ import contextlib
 import os
 import threading
 
-import numba
 import numpy as np
 import pytest
 
@@ -17,11 +16,6 @@ pytestmark = [
     # Python 3.12 warns of a fork in a process with threads, which is what is tested here.
     pytest.mark.filterwarnings("ignore:This process:DeprecationWarning"),
 ]
-
-
-compiled_only = pytest.mark.skipif(
-    os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="takes minutes uncompiled"
-)
 
 
 @contextlib.contextmanager
@@ -121,18 +115,6 @@ def test_a_child_gives_blas_its_threads_back():
         assert blas_threads() == before
 
 
-@compiled_only
-def test_a_child_forked_while_another_thread_compiles_can_compile():
-    def compile_one():
-        return numba.njit(lambda x: x + 1)(1) == 2
-
-    with repeated(compile_one):
-        for _ in range(3):
-            assert in_child(compile_one, patience=20) == 1
-    assert compile_one()
-
-
-@compiled_only
 def test_a_learner_can_be_taught_in_a_child_while_another_thread_teaches_it():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((100, 300)), rng.integers(0, 3, 100)

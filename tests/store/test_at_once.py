@@ -64,7 +64,7 @@ def test_two_processes_that_make_a_file_at_once_both_teach_it(tmp_path):
 @pytest.mark.parametrize("durability", ["normal", "full"])
 def test_two_threads_of_two_processes_teach_the_union(tmp_path, durability):
     file = tmp_path / "m"
-    Learner(**PINNED).teach_many(ROWS[:80], LABELS[:80])  # compiles, before anybody waits
+    Learner(**PINNED).teach_many(ROWS[:80], LABELS[:80])
     Learner.open(file, durability=durability, **PINNED).close()
     in_processes((teach_in_threads, file, "a"), (teach_in_threads, file, "b"))
     learner = Learner.load(file)

@@ -37,7 +37,7 @@ def teach_some(path, name, count):
 
 def test_processes_that_teach_at_the_same_time_lose_nothing(tmp_path):
     file = tmp_path / "m.minout"
-    Learner(**PINNED).teach_many(*rows_and_labels(1, 80))  # compiles, before anybody waits
+    Learner(**PINNED).teach_many(*rows_and_labels(1, 80))
     Learner.open(file, **PINNED).close()
     workers = [FORK.Process(target=teach_some, args=(file, name, 40)) for name in ("a", "bb")]
     for each in workers:

@@ -39,7 +39,6 @@ PANELS = {
             "reproduce",
             "Run the experiments of the paper and show its claims beside what was measured.",
         ),
-        "warmup": ("upkeep", "Compile everything now, such as for a container image."),
     },
 }
 COMMANDS = {name: each for panel in PANELS.values() for name, each in panel.items()}

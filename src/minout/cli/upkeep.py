@@ -1,4 +1,4 @@
-"""`minout consolidate`, `minout copy` and `minout warmup`: the upkeep of a model."""
+"""`minout consolidate` and `minout copy`: the upkeep of a model."""
 
 import time
 from pathlib import Path
@@ -11,7 +11,6 @@ from minout.cli import options
 from minout.cli.models import drop_old_labels, load_model, open_model, require_examples
 from minout.cli.output import command, print_note, progress_bar, show
 from minout.cli.stop import Stop
-from minout.errors import UnwritableError
 
 
 @command
@@ -79,25 +78,3 @@ def copy(
     with progress_bar("copying") as update:
         store.copy(model, to, update)
     show({"to": str(to), "examples": len(load_model(to))}, as_json=as_json)
-
-
-@command
-def warmup(as_json: options.Json = False) -> None:
-    """Compile everything now, such as for a container image.
-
-    Compiled code is kept on disk for this kind of processor; NUMBA_CACHE_DIR sets the folder.
-
-    Example: minout warmup
-    """
-    from minout.kernels.warmup import cache_folder, warm_up
-
-    folder = cache_folder()
-    if folder is None:
-        raise UnwritableError(
-            "No folder for compiled code can be written; set NUMBA_CACHE_DIR to one that can."
-        )
-    began = time.monotonic()
-    with progress_bar("compiling") as update:
-        found = warm_up(lambda done, total: update(done / total, f"{done} of {total}"))
-    seconds = time.monotonic() - began
-    show({**found._asdict(), "seconds": seconds, "folder": str(folder)}, as_json=as_json)

@@ -32,7 +32,6 @@ from minout.core.settle import Job, settle
 from minout.core.shortfall import Low, low_anywhere, low_around
 from minout.core.state import Move, State, Step
 from minout.core.table import Rows, blocks, rows_at
-from minout.errors import NotConverged
 from minout.maths import NO_EXPANSION, Expansion, expanded, filling
 
 
@@ -356,8 +355,8 @@ class Draft:
             return
         images = self.frame.images.fork()
         problem = self._problem(images)
-        for job, w, b, pool, misfits, least in settle(jobs, problem, bound):
-            separator = Separator(w, b, pool, misfits)
+        for job, w, b, pool, misfits, least_margin in settle(jobs, problem, bound):
+            separator, least = Separator(w, b, pool, misfits), least_margin
             if not self.scores.near[job.pair]:
                 separator, least = self._decided(job, far_separator(pool, problem), images)
             self._separators[job.pair] = separator

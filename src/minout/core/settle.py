@@ -15,8 +15,8 @@ IDLE = 30  # a member whose α has been 0 for this many solves is removed from t
 MARGIN_TOLERANCE = 1e-3  # the tolerance for the margins of the members of a solved pool
 ENOUGH = 3
 """From so many separators of a class on, its margins in all of them are bounded by one product."""
-WORTH_THREADS = 2_000_000
-"""To start a thread takes as long as some part of so many multiplications."""
+WORTH_THREADS = 10_000_000
+"""Less work, in multiplications, is not divided: to start a thread takes some of its time."""
 NUMBERS = 2**22  # about so many numbers are decoded at a time
 NOTHING_KNOWN: Floats = np.empty((0, 0))
 
@@ -95,20 +95,37 @@ def _settled(jobs: Sequence[Job], problem: Problem, bound: float) -> Iterator[Se
     found = kernels.settle(shared, limits, tasks)
     if found is None:
         raise NotConverged("a separator did not settle")
-    new, pictures, results = found
+    new, pictures, W, results = found
     images.add(new if places is None else places[new], pictures)
-    for job, (w, b, members, *more, misfits, least) in zip(jobs, results, strict=True):
-        signs, alpha, idle, *start = more
-        if places is not None:
-            members, misfits = places[members], places[misfits]
-        pool = Pool.restored(job.pool.prior, members, signs, alpha, idle, Start(*start))
-        yield Settled(job, w, b, pool, misfits, least)
+    for job, w, (b, where, signs, alpha, idle, start, misfits, least) in zip(
+        jobs, W, results, strict=True
+    ):
+        pool = Pool.restored(job.pool.prior, where, signs, alpha, idle, Start(*start))
+        if places is None:
+            yield Settled(job, w, b, pool, misfits, least)
+        else:
+            yield Settled(job, w, b, pool.moved(places), places[misfits], least)
 
 
 def _task(job: Job) -> kernels.Task:
-    pool = job.pool
-    members = pool.places, pool.signs, pool.alpha, pool.idle
-    return kernels.Task(job.low, job.high, *pool.prior, *members, *pool.start, *job.sides)
+    pool, (w, b), (side, other_side) = job.pool, job.pool.prior, job.sides
+    products, factor, order, u = pool.start
+    return kernels.Task(
+        job.low,
+        job.high,
+        w,
+        b,
+        pool.places,
+        pool.signs,
+        pool.alpha,
+        pool.idle,
+        products,
+        factor,
+        order,
+        u,
+        side,
+        other_side,
+    )
 
 
 def _renumbered(tasks: Sequence[kernels.Task]) -> tuple[Ints, list[kernels.Task]]:
