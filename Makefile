@@ -41,7 +41,7 @@ check: $(STAMP)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/clang-format --dry-run --Werror native/*
-	$(COMPILE) -std=c++17 -fsyntax-only -Wall -Wextra -Werror -DMINOUT_MODULE=_baseline native/module.cpp
+	$(COMPILE) -std=c++17 -fvisibility=hidden -fsyntax-only -Wall -Wextra -Werror -DMINOUT_MODULE=_baseline native/module.cpp
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks paper
