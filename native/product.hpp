@@ -12,7 +12,15 @@ constexpr Index TILE_REGISTERS = HAS_MANY_REGISTERS ? 4 : 2;
 constexpr Index DEPTH = 256;  // so much of the inner axis at a time: a panel stays in the cache
 
 template <typename T>
-using Wide = std::conditional_t<std::is_same_v<T, float>, SingleRegister, DoubleRegister>;
+struct Wide;
+template <>
+struct Wide<double> {
+  using type = DoubleRegister;
+};
+template <>
+struct Wide<float> {
+  using type = SingleRegister;
+};
 
 template <typename T>
 constexpr Index tile_columns() {
@@ -22,7 +30,7 @@ constexpr Index tile_columns() {
 // Add to 4 × tile_columns sums the products of 4 rows of A and a panel (depth, tile_columns) of B.
 template <typename T>
 void add_tile(const T *const a[TILE_ROWS], const T *panel, Index depth, T *const out[TILE_ROWS]) {
-  using Register = Wide<T>;
+  using Register = typename Wide<T>::type;
   constexpr Index width = REGISTER / sizeof(T);
   Register sums[TILE_ROWS][TILE_REGISTERS], b[TILE_REGISTERS];
 #pragma GCC unroll 4

@@ -44,8 +44,8 @@ def options_of(name):
     return [each for each in cli.load_command(name).params if each.param_type_name == "option"]
 
 
-def test_there_are_fifteen_commands_of_at_most_ten_options():
-    assert len(cli.COMMANDS) == 15
+def test_there_are_fourteen_commands_of_at_most_ten_options():
+    assert len(cli.COMMANDS) == 14
     for name in cli.COMMANDS:
         assert len(options_of(name)) <= 10, name
 
