@@ -6,6 +6,7 @@ letter, before anything else is asked.
 
 import os
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -81,12 +82,16 @@ def _connected(path: Path, mode: str, *settings: str) -> sqlite3.Connection:
 
 def _share(connection: sqlite3.Connection, path: Path) -> None:
     # With a write-ahead log readers and a writer do not wait for each other.
-    try:
-        found = connection.execute("PRAGMA journal_mode=WAL").fetchone()
-    except sqlite3.OperationalError as error:
-        if not is_error(error, *UNSHARED):
-            raise
-        found = None
+    since, found = time.monotonic(), None
+    while found is None:
+        try:
+            found = connection.execute("PRAGMA journal_mode=WAL").fetchone()
+        except sqlite3.OperationalError as error:
+            if is_error(error, *UNSHARED):
+                break
+            if not is_error(error, "SQLITE_BUSY") or time.monotonic() - since > PATIENCE:
+                raise
+            time.sleep(0.01)  # another process makes the log, and SQLite does not wait for that
     if found != ("wal",):
         raise UnwritableError(
             f"{path} is on a file system on which SQLite cannot share a file between processes; "
