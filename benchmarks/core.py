@@ -138,9 +138,13 @@ def _streams(options: Options, rng: Any) -> Iterator[tuple[str, str, Array, Ints
         X, y = blobs(classes, width, 8.0, classes * each, rng)
         order = np.argsort(y, kind="stable")
         yield f"{classes} classes", "by label", X[order], y[order], "all"
-    for keep in (10,) if options.small else (1_000, 10_000):
+    for keep in (10,) if options.small else (1_000, 10_000, 60_000):
         X, y = blobs(3, 20, 4.0, 2 * keep, rng)
         yield f"newest {keep:,} of", "random", X, y, keep
+    if not options.small:
+        X, y = blobs(1_000, 64, 8.0, 100_000, rng)
+        order = np.argsort(y, kind="stable")
+        yield "1,000 classes", "by label", X[order], y[order], "all"
 
 
 def _stream_line(name: str, order: str, X: Array, y: Ints, keep: Any) -> tuple[str, ...]:
