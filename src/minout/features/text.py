@@ -3,6 +3,8 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from math import sqrt
 from typing import Any
 from unicodedata import normalize
@@ -14,11 +16,14 @@ from minout._typing import Words
 from minout.errors import InvalidInputError
 from minout.features.feature_map import HashedMap
 from minout.kernels import add_counts, character_grams, word_grams
+from minout.maths import NgramWeights
 
 LEAST, MOST = 2, 4
 """The lengths of runs of characters."""
 WORDS_SHARE = 0.3
 """The share of words and pairs in the squared length of a row; the rest are characters'."""
+STEPS, SPACE = 64, "␣"
+"""In `common.txt` weights are whole numbers of 64ths, and "␣" stands for a space."""
 _WORDS = re.compile(r"\w+")
 
 
@@ -35,7 +40,9 @@ class HashedText(HashedMap):
     Notes
     -----
     Two kinds of features are counted, in lower case: words and pairs of neighbouring words, and
-    runs of 2 to 4 characters within a word, with a space at its ends. A count c becomes 1 + log(c).
+    runs of 2 to 4 characters within a word, with a space at its ends. A count c becomes 1 + log(c),
+    times a weight below 1 if it is one of the 4,000 words, pairs and runs that are most common in
+    English (`common.txt`): a fixed table, so that the row of a text depends on no other text.
     The counts of each kind are scaled to one length, sqrt(0.3) for words and sqrt(0.7) for runs,
     and both together are projected as `Projection` does, with hashes in place of column numbers.
     An empty string gives zeros.
@@ -62,9 +69,12 @@ class HashedText(HashedMap):
     def _row(self, text: str) -> NDArray[np.float64]:
         sums = np.zeros(self.width)
         text = normalize("NFKC", text).casefold()
-        for hashes, share in ((_words(text), WORDS_SHARE), (_characters(text), 1.0 - WORDS_SHARE)):
+        for kind, hashes, share in (
+            ("word", _words(text), WORDS_SHARE),
+            ("run", _characters(text), 1.0 - WORDS_SHARE),
+        ):
             hashes.sort()
-            add_counts(hashes, sqrt(share), self.seed, sums)
+            add_counts(hashes, _common()[kind], sqrt(share), self.seed, sums)
         return sums
 
 
@@ -91,6 +101,25 @@ def check_texts(X: Any) -> list[str]:
     return texts
 
 
+@cache
+def _common() -> dict[str, NgramWeights]:
+    # The weights of common words and pairs, and those of common runs.
+    lines = files(__package__).joinpath("common.txt").read_text(encoding="utf-8").splitlines()
+    found: dict[str, dict[int, float]] = {"word": {}, "run": {}}
+    for line in lines:
+        kind, weight, *ngrams = line.split(" ")
+        for ngram in ngrams:
+            given = ngram.replace(SPACE, " ")
+            hashes = _words(given) if kind == "word" else _runs(given, len(given), len(given))
+            found[kind][int(hashes[-1])] = int(weight) / STEPS
+    return {kind: _sorted(weights) for kind, weights in found.items()}
+
+
+def _sorted(weights: dict[int, float]) -> NgramWeights:
+    hashes = np.array(sorted(weights), dtype=np.uint64)
+    return NgramWeights(hashes, np.array([weights[int(each)] for each in hashes]))
+
+
 def _words(text: str) -> Words:
     points = _points(" ".join([*_WORDS.findall(text), ""]))
     hashes = np.empty(len(points), dtype=np.uint64)
@@ -99,9 +128,13 @@ def _words(text: str) -> Words:
 
 def _characters(text: str) -> Words:
     words = text.split()
-    points = _points(f" {' '.join(words)} " if words else "")
-    hashes = np.empty((MOST - LEAST + 1) * len(points), dtype=np.uint64)
-    return hashes[: character_grams(points, LEAST, MOST, hashes)]
+    return _runs(f" {' '.join(words)} " if words else "", LEAST, MOST)
+
+
+def _runs(text: str, least: int, most: int) -> Words:
+    points = _points(text)
+    hashes = np.empty((most - least + 1) * len(points), dtype=np.uint64)
+    return hashes[: character_grams(points, least, most, hashes)]
 
 
 def _points(text: str) -> NDArray[np.uint32]:

@@ -14,6 +14,7 @@ from minout.maths.projection import (
     PRIME,
     SPACE,
     WORD_START,
+    NgramWeights,
     SparseRows,
 )
 
@@ -37,25 +38,27 @@ def project(rows: SparseRows, seed: int, out: Singles) -> None:
 
 
 @compiled
-def add_counts(hashes: Words, scale: float, seed: int, sums: Floats) -> None:
+def add_counts(hashes: Words, weights: NgramWeights, scale: float, seed: int, sums: Floats) -> None:
     """Add to sums (width,) the projection of sorted hashes (m,), counted, times a scale.
 
-    The row has 1 + log(count) of each hash, scaled to unit length; in float32 first, because the
-    last bit of a logarithm depends on the machine.
+    The row has (1 + log(count)) times the weight of each hash, scaled to unit length; the logarithm
+    is in float32 first, because its last bit depends on the machine.
     """
+    values = np.empty(hashes.shape[0])
     square = 0.0
-    start = 0
+    count, start = 0, 0
     for end in range(1, hashes.shape[0] + 1):
         if end == hashes.shape[0] or hashes[end] != hashes[start]:
             value = np.float64(np.float32(1.0 + log(end - start)))
+            at = np.searchsorted(weights.hashes, hashes[start])
+            if at < weights.hashes.shape[0] and weights.hashes[at] == hashes[start]:
+                value *= weights.values[at]
             square += value * value
+            hashes[count], values[count] = hashes[start], value
+            count += 1
             start = end
-    start = 0
-    for end in range(1, hashes.shape[0] + 1):
-        if end == hashes.shape[0] or hashes[end] != hashes[start]:
-            value = np.float64(np.float32(1.0 + log(end - start)))
-            _add_column(hashes[start], scale * (value / sqrt(square)), seed, sums)
-            start = end
+    for k in range(count):
+        _add_column(hashes[k], scale * (values[k] / sqrt(square)), seed, sums)
 
 
 @compiled

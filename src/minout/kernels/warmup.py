@@ -25,7 +25,7 @@ from minout.kernels import (
 from minout.kernels._compiled import kernels, notice
 from minout.kernels.best_first import Order, best_first, proposals
 from minout.kernels.newton import drop_members, empty_factor, newton
-from minout.maths import SparseRows
+from minout.maths import NgramWeights, SparseRows
 
 
 class WarmUp(NamedTuple):
@@ -148,7 +148,7 @@ def _features() -> list[tuple[Any, ...]]:
     words, points = np.zeros(1, np.uint64), np.zeros(1, np.uint32)
     return [
         (projecting.project, SparseRows(v, words, ints), 0, A32),
-        (projecting.add_counts, words, 0.0, 0, v),
+        (projecting.add_counts, words, NgramWeights(words, v), 0.0, 0, v),
         (projecting.word_grams, points, words),
         (projecting.character_grams, points, 0, 0, words),
         (pooling.filtered, cube, cube, cube[None]),
