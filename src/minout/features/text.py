@@ -33,7 +33,7 @@ class HashedText(HashedMap):
 
     Parameters
     ----------
-    width : int, default=4096
+    width : int, default=8192
         The length of a row, from 4 on.
     seed : int, default=0
 
@@ -56,7 +56,7 @@ class HashedText(HashedMap):
     array([ True,  True, False])
     """
 
-    width: int = 4096
+    width: int = 8192
 
     def transform(self, X: Any) -> NDArray[np.float32]:
         """Return the rows (n, width) of a list, array, series or one-column frame of texts."""
