@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from minout import kernels
-from minout.maths import SparseRows
+from minout.maths import NgramWeights, SparseRows
 from oracle.projection import GOLDEN, MASK, entries, fnv, projected
 
 TEXTS = st.text(alphabet="ab z", max_size=12)
@@ -71,11 +71,23 @@ def test_runs_of_characters_have_the_hashes_of_the_oracle(text, least, more):
     assert sorted(found.tolist()) == sorted(expected)
 
 
-@given(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 3), max_size=12), st.integers(4, 20))
-def test_counts_are_scaled_and_projected_as_defined(hashes, width):
-    sums = np.zeros(width)
-    uncounted(kernels.add_counts, np.sort(np.array(hashes, dtype=np.uint64)), 1.0, 7, sums)
-    logs = {each: float(np.float32(1.0 + log(n))) for each, n in sorted(Counter(hashes).items())}
+HASHES = st.integers(0, 2**64 - 1) | st.integers(0, 3)
+
+
+@given(
+    st.lists(HASHES, max_size=12),
+    st.dictionaries(HASHES, st.sampled_from([0.125, 0.5, 0.75])),
+    st.integers(4, 20),
+)
+def test_counts_are_weighed_scaled_and_projected_as_defined(hashes, common, width):
+    sums, ascending = np.zeros(width), np.sort(np.array(hashes, dtype=np.uint64))
+    values = np.array([common[each] for each in sorted(common)], dtype=float)
+    weights = NgramWeights(np.array(sorted(common), dtype=np.uint64), values)
+    uncounted(kernels.add_counts, ascending, weights, 1.0, 7, sums)
+    logs = {
+        each: float(np.float32(1.0 + log(n))) * common.get(each, 1.0)
+        for each, n in sorted(Counter(hashes).items())
+    }
     square = 0.0
     for value in logs.values():  # one after the other: `sum` would be more exact
         square += value * value

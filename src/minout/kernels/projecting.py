@@ -42,7 +42,7 @@ def add_counts(hashes: Words, weights: NgramWeights, scale: float, seed: int, su
     """Add to sums (width,) the projection of sorted hashes (m,), counted, times a scale.
 
     The row has (1 + log(count)) times the weight of each hash, scaled to unit length; the logarithm
-    is in float32 first, because its last bit depends on the machine.
+    is in float32 first, because its last bit depends on the machine. hashes are overwritten.
     """
     values = np.empty(hashes.shape[0])
     square = 0.0
