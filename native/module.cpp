@@ -68,6 +68,7 @@ NB_MODULE(MINOUT_MODULE, module) {
   // projecting
   def(module, "project", &project);
   def(module, "hash_texts", &hash_texts);
+  def(module, "hash_ngrams", &hash_ngrams);
 
   // pooling
   def(module, "filtered", &filtered);

@@ -29,6 +29,14 @@ struct SparseRows {
   auto fields() { return std::tie(values, columns, starts); }
 };
 
+// Weights of n-grams by their hashes, which ascend; that of others is 1.
+struct NgramWeights {
+  static constexpr bool is_record = true;
+  Vector<const Word> hashes;
+  Vector<const double> values;
+  auto fields() { return std::tie(hashes, values); }
+};
+
 inline Word mixed(Word word) {
   word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9;
   word = (word ^ (word >> 27)) * 0x94D049BB133111EB;
@@ -94,12 +102,19 @@ class TextHasher {
  public:
   TextHasher(Word seed, Index width) : sums_(seed, width) {}
 
-  void hash(Vector<const std::uint32_t> text, Vector<float> out) {
+  // The hash of a word, or of two in a row.
+  Word hash_words(Vector<const std::uint32_t> ngram) {
+    find_words(ngram);
+    return hashes_.empty() ? 0 : hashes_.back();
+  }
+
+  void hash(Vector<const std::uint32_t> text, const NgramWeights &words, const NgramWeights &runs,
+            Vector<float> out) {
     sums_.clear();
     find_words(text);
-    add_counts(std::sqrt(WORDS_SHARE));
+    add_counts(words, std::sqrt(WORDS_SHARE));
     find_runs(text);
-    add_counts(std::sqrt(1.0 - WORDS_SHARE));
+    add_counts(runs, std::sqrt(1.0 - WORDS_SHARE));
     sums_.write(out);
   }
 
@@ -144,16 +159,20 @@ class TextHasher {
 
   // Add the projection of the hashes, counted, times a scale.
   //
-  // The row has 1 + log(count) of each hash, in ascending order, scaled to unit length; in float32
-  // first, because the last bit of a logarithm depends on the machine.
-  void add_counts(double scale) {
+  // The row has 1 + log(count), times its weight, of each hash, in ascending order, scaled to unit
+  // length; the logarithm in float32 first, because its last bit depends on the machine.
+  void add_counts(const NgramWeights &weights, double scale) {
     sort_hashes();
     counted_.clear();
     double square = 0.0;
+    const Word *common = weights.hashes.data, *const last = common + weights.hashes.size();
     for (std::size_t start = 0, end = 0; start < hashes_.size(); start = end) {
       while (end < hashes_.size() && hashes_[end] == hashes_[start]) end++;
       const auto count = static_cast<double>(end - start);
-      const double value = count > 1.0 ? static_cast<float>(1.0 + std::log(count)) : 1.0;
+      double value = count > 1.0 ? static_cast<float>(1.0 + std::log(count)) : 1.0;
+      common = std::lower_bound(common, last, hashes_[start]);
+      if (common != last && *common == hashes_[start])
+        value *= weights.values[common - weights.hashes.data];
       square += value * value;
       counted_.emplace_back(hashes_[start], value);
     }
@@ -183,9 +202,22 @@ class TextHasher {
 // Set out (n, width) to the rows of texts; text i is the characters from starts[i] to starts[i +
 // 1].
 inline void hash_texts(Vector<const std::uint32_t> characters, Vector<const std::int64_t> starts,
-                       Word seed, Matrix<float> out) {
+                       Word seed, NgramWeights words, NgramWeights runs, Matrix<float> out) {
   check_starts(starts, out.shape[0], characters.size());
+  require(words.hashes.size() == words.values.size() && runs.hashes.size() == runs.values.size());
   TextHasher hasher(seed, out.shape[1]);
   for (Index i = 0; i < out.shape[0]; i++)
-    hasher.hash(part(characters, starts[i], starts[i + 1]), row(out, i));
+    hasher.hash(part(characters, starts[i], starts[i + 1]), words, runs, row(out, i));
+}
+
+// Set out (n,) to the hashes of n-grams: of words and pairs of words, or of runs of characters.
+inline void hash_ngrams(Vector<const std::uint32_t> characters, Vector<const std::int64_t> starts,
+                        bool are_words, Vector<Word> out) {
+  check_starts(starts, out.size(), characters.size());
+  TextHasher hasher(0, ENTRIES);
+  for (Index i = 0; i < out.size(); i++) {
+    const auto ngram = part(characters, starts[i], starts[i + 1]);
+    out[i] = are_words ? hasher.hash_words(ngram) : GRAM_START;
+    for (Index k = 0; !are_words && k < ngram.size(); k++) out[i] = (out[i] ^ ngram[k]) * PRIME;
+  }
 }

@@ -60,7 +60,7 @@ def test_a_learner_takes_one_text_or_many(tmp_path):
 
 def test_texts_are_stored_as_a_byte_per_number_unless_a_codec_is_given(tmp_path):
     own = ScalarCodec(4, np.full(8, -1.0), np.ones(8))
-    for features, memory, size in (("text", "auto", 4_098), (HashedText(8), own, 4)):
+    for features, memory, size in (("text", "auto", 8_194), (HashedText(8), own, 4)):
         path = tmp_path / str(size)
         with Learner.open(path, features=features, memory=memory) as learner:
             learner.teach_many(TEXTS, KINDS)

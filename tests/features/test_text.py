@@ -27,6 +27,25 @@ def test_any_strings_have_rows_in_any_order(texts):
     assert HashedText(32).transform(texts[::-1]).tobytes() == rows[::-1].tobytes()
 
 
+def test_a_common_word_counts_less_than_a_rare_one():
+    """Words of one length have as many runs."""
+
+    def shared(word):
+        a, b = HashedText(2**14).transform([f"{word} moss", f"{word} fern"]).astype(float)
+        return a @ b
+
+    assert shared("the") < 0.2
+    assert shared("elk") > 0.4
+
+
+@settings(max_examples=20)
+@given(st.lists(st.sampled_from(["the", "of", "THE", "elk", "fern,"]), max_size=12))
+def test_rows_of_common_words_are_those_of_a_slow_count(words):
+    text = " ".join(words)
+    found = HashedText(16).transform([text])[0]
+    np.testing.assert_allclose(found, text_row(text, 0, 16), atol=1e-6)
+
+
 def row(text):
     return HashedText().transform([text]).tobytes()
 

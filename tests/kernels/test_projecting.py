@@ -1,4 +1,4 @@
-"""The compiled projection and n-grams against plain Python, to the last bit."""
+"""The native projection and n-grams against plain Python, to the last bit."""
 
 import re
 from collections import Counter
@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from minout import kernels
-from minout.maths import SparseRows
-from oracle.projection import GOLDEN, MASK, entries, fnv, projected
+from minout.maths import NgramWeights, SparseRows
+from oracle.projection import entries, projected, run_hash, word_hash
 
 TEXTS = st.text(alphabet="ab z._\té", max_size=16)
 
@@ -59,25 +59,37 @@ def hashed(texts, seed, width):
     characters = np.array([ord(each) for each in "".join(texts)], dtype=np.uint32)
     starts = np.cumsum([0, *map(len, texts)], dtype=np.int64)
     out = np.full((len(texts), width), np.nan, dtype=np.float32)
-    kernels.hash_texts(characters, starts, seed, out)
+    kernels.hash_texts(characters, starts, seed, weights(WORDS), weights(RUNS), out)
     return out
+
+
+WORDS = {word_hash("ab"): 0.5, word_hash("z ab"): 0.25, 7: 0.125}
+RUNS = {run_hash(" a"): 0.75, run_hash("ab "): 0.125, run_hash("bbbb"): 0.5}
+
+
+def weights(common):
+    hashes = sorted(common)
+    return NgramWeights(np.array(hashes, np.uint64), np.array([common[each] for each in hashes]))
 
 
 def defined(texts, seed, width):
     """Return rows by the definition; every sum runs through the hashes in ascending order."""
     out = np.zeros((len(texts), width))
     for row, text in zip(out, texts, strict=True):
-        words = [fnv(word, 0xCBF29CE484222325) for word in re.findall(r"\w+", text)]
-        pairs = [((a * GOLDEN & MASK) ^ b) * 0x100000001B3 & MASK for a, b in pairwise(words)]
+        words = re.findall(r"\w+", text)
+        pairs = [f"{a} {b}" for a, b in pairwise(words)]
         runs = [
-            fnv(f" {token} "[start : start + n], 0x84222325CBF29CE4)
+            run_hash(f" {token} "[start : start + n])
             for token in text.split()
             for n in (2, 3, 4)
             for start in range(len(token) + 3 - n)
         ]
-        for hashes, share in ((words + pairs, 0.3), (runs, 1.0 - 0.3)):
+        in_words = [word_hash(each) for each in words + pairs]
+        for hashes, common, share in ((in_words, WORDS, 0.3), (runs, RUNS, 1.0 - 0.3)):
             counts = sorted(Counter(hashes).items())
-            logs = {each: float(np.float32(1.0 + log(n))) for each, n in counts}
+            logs = {
+                each: float(np.float32(1.0 + log(n))) * common.get(each, 1.0) for each, n in counts
+            }
             square = 0.0
             for value in logs.values():  # one after the other: `sum` would be more exact
                 square += value * value

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from minout import kernels
-from minout.maths import SparseRows
+from minout.maths import NgramWeights, SparseRows
 
 PLANES, LINES = np.zeros((2, 4, 6), np.float32), np.zeros((4, 6), np.float32)
 FOUR = np.zeros((2, 3, 4, 6), np.float32)
@@ -55,6 +55,7 @@ def starts(*places):
 BITS = np.random.PCG64(0)
 ROWS = SparseRows(np.ones(3), np.arange(3, dtype=np.uint64), starts(0, 1, 3))
 TEXT = np.zeros(3, np.uint32)
+NONE = NgramWeights(np.zeros(0, np.uint64), np.zeros(0))
 SHAPES = {
     "filters": (kernels.filtered, PLANES, PLANES[:, :3], FOUR),
     "spectra": (kernels.filtered, PLANES, PLANES, FOUR),
@@ -69,8 +70,9 @@ SHAPES = {
     "rows": (kernels.project, ROWS, 0, np.zeros((3, 8), np.float32)),
     "a start": (kernels.project, ROWS._replace(starts=starts(0, 4, 3)), 0, LINES[:2]),
     "a width": (kernels.project, ROWS, 0, np.zeros((2, 3), np.float32)),
-    "an end": (kernels.hash_texts, TEXT, starts(0, 4), 0, LINES[:1]),
-    "before": (kernels.hash_texts, TEXT, starts(-1, 2), 0, LINES[:1]),
+    "an end": (kernels.hash_texts, TEXT, starts(0, 4), 0, NONE, NONE, LINES[:1]),
+    "before": (kernels.hash_texts, TEXT, starts(-1, 2), 0, NONE, NONE, LINES[:1]),
+    "an n-gram": (kernels.hash_ngrams, TEXT, starts(0, 4), True, np.zeros(1, np.uint64)),
     "the unit": (kernels.train_unit, unit(n=2), lesson(), BITS.capsule, log()),
     "the lesson": (kernels.train_unit, unit(n=9), lesson(new=3), BITS.capsule, log(new=3)),
     "the log": (kernels.train_unit, unit(), lesson(), BITS.capsule, log(new=1)),

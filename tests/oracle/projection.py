@@ -3,6 +3,9 @@
 import math
 from collections import Counter
 from itertools import pairwise
+from pathlib import Path
+
+import minout.features
 
 MASK = 2**64 - 1
 GOLDEN = 0x9E3779B97F4A7C15
@@ -45,20 +48,44 @@ def words_of(text):
     return "".join(each if each.isalnum() or each == "_" else " " for each in text).split()
 
 
+def word_hash(ngram):
+    """Return the hash of a word, or of two with a space between them."""
+    first, *second = [fnv(word, 0xCBF29CE484222325) for word in ngram.split(" ")]
+    return ((first * GOLDEN & MASK) ^ second[0]) * 0x100000001B3 & MASK if second else first
+
+
+def run_hash(ngram):
+    """Return the hash of a run of characters."""
+    return fnv(ngram, 0x84222325CBF29CE4)
+
+
+def weights_of_common():
+    """Return {(kind, n-gram): weight}, as the package has them."""
+    lines = Path(minout.features.__file__).with_name("common.txt").read_text("utf-8").split("\n")
+    found = {}
+    for kind, weight, *ngrams in map(str.split, filter(None, lines)):
+        found |= {(kind, each.replace("␣", " ")): int(weight) / 64 for each in ngrams}
+    return found
+
+
 def text_row(text, seed, width):
     """Return the row of an ASCII text."""
     text = text.lower()
-    words = [fnv(word, 0xCBF29CE484222325) for word in words_of(text)]
-    pairs = [((a * GOLDEN & MASK) ^ b) * 0x100000001B3 & MASK for a, b in pairwise(words)]
+    words = words_of(text)
     runs = [
-        fnv(f" {token} "[i : i + n], 0x84222325CBF29CE4)
+        f" {token} "[i : i + n]
         for token in text.split()
         for n in (2, 3, 4)
         for i in range(len(token) + 3 - n)
     ]
-    out = [0.0] * width
-    for kind, share in ((words + pairs, 0.3), (runs, 0.7)):
-        logs = {each: 1 + math.log(count) for each, count in Counter(kind).items()}
+    pairs = [f"{a} {b}" for a, b in pairwise(words)]
+    out, weights = [0.0] * width, weights_of_common()
+    kinds = (("word", words + pairs, word_hash, 0.3), ("run", runs, run_hash, 0.7))
+    for kind, ngrams, hashed, share in kinds:
+        logs = {
+            hashed(each): (1 + math.log(count)) * weights.get((kind, each), 1.0)
+            for each, count in Counter(ngrams).items()
+        }
         length = math.sqrt(math.fsum(each**2 for each in logs.values()) / share)
         scaled = {each: value / length for each, value in logs.items()}
         out = [a + b for a, b in zip(out, projected(scaled, seed, width), strict=True)]

@@ -53,6 +53,7 @@ values_left_out = native.values_left_out
 
 project = native.project
 hash_texts = native.hash_texts
+hash_ngrams = native.hash_ngrams
 
 filtered = native.filtered
 moduli = native.moduli

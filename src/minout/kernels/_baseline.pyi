@@ -24,7 +24,7 @@ from minout.kernels.records import (
     Task,
     UnitTable,
 )
-from minout.maths import SparseRows
+from minout.maths import NgramWeights, SparseRows
 
 Singles = NDArray[np.float32]
 Bytes = NDArray[np.uint8]
@@ -142,7 +142,17 @@ def values_left_out(candidates: Candidates, leaving: Leaving, lam: float, out: F
 
 # projecting
 def project(rows: SparseRows, seed: int, out: Singles) -> None: ...
-def hash_texts(characters: NDArray[np.uint32], starts: Ints, seed: int, out: Singles) -> None: ...
+def hash_texts(
+    characters: NDArray[np.uint32],
+    starts: Ints,
+    seed: int,
+    words: NgramWeights,
+    runs: NgramWeights,
+    out: Singles,
+) -> None: ...
+def hash_ngrams(
+    characters: NDArray[np.uint32], starts: Ints, are_words: bool, out: Words
+) -> None: ...
 
 # pooling
 def filtered(spectra: Singles, filters: Singles, out: Singles) -> None: ...

@@ -40,5 +40,5 @@ from minout.maths.leave_one_out import (
     removal,
     values_by_w,
 )
-from minout.maths.projection import ENTRIES, SparseRows
+from minout.maths.projection import ENTRIES, NgramWeights, SparseRows
 from minout.maths.separator import margins, separator

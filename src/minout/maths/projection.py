@@ -16,3 +16,10 @@ class SparseRows(NamedTuple):
     values: Floats
     columns: Words
     starts: Ints
+
+
+class NgramWeights(NamedTuple):
+    """Weights of n-grams: hashes (m,) in ascending order, values (m,); that of others is 1."""
+
+    hashes: Words
+    values: Floats
