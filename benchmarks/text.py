@@ -18,7 +18,7 @@ from benchmarks.measuring import Options, Table, accuracy, ms, percent, teach, t
 from benchmarks.rivals import tfidf
 from minout import MinoutClassifier
 
-PACKAGES = ("matplotlib", "numba", "numpy", "pandas", "polars", "river", "scipy", "sklearn")
+PACKAGES = ("matplotlib", "numpy", "pandas", "polars", "river", "scipy", "sklearn")
 SMALL_PACKAGES = ("cleanlab", "skrub")
 MAILS = ("easy-ham-1", "easy-ham-2", "hard-ham-1", "spam-1", "spam-2")
 LONGEST = 400
