@@ -1,22 +1,33 @@
-"""The command line: rows per second from a CSV of mixed columns to a model, and of predictions."""
+"""The command line: rows per second of a CSV of mixed columns, and what a small job costs."""
 
+import os
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from packaging.requirements import Requirement
+from sklearn.datasets import load_iris
 
 from benchmarks.data import Rng
-from benchmarks.measuring import Options, Table, memory_mb, percent, timed, track
+from benchmarks.measuring import Options, Table, bytes_of, memory_mb, percent, timed, track
 from minout import MinoutClassifier
 
 NUMBERS, CATEGORIES, WORDS = 15, 10, 10
 LABELS = np.array(["low", "middle", "high"])
+ALONE = "import sys; sys.modules['pandas'] = None; "  # scikit-learn imports pandas if it is there
+SETTINGS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": ""}
+SETTINGS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": ""}
+FIT = (
+    f"{ALONE}import minout, numpy; data = numpy.loadtxt(sys.argv[1], delimiter=',', skiprows=1); "
+    "X, y = data[:, :-1], data[:, -1]; minout.MinoutClassifier().fit(X, y).predict(X)"
+)
 
 
 class Ran(NamedTuple):
@@ -28,7 +39,8 @@ class Ran(NamedTuple):
 
 
 def run(options: Options) -> Iterator[Table]:
-    """Yield a line for each command."""
+    """Yield what starting costs, and then a line for each command."""
+    yield starting(turns=1 if options.small else 9)
     count = 60 if options.small else 100_000
     frame = mixed_table(count, np.random.default_rng(options.seed))
     with tempfile.TemporaryDirectory() as made:
@@ -65,6 +77,61 @@ def run(options: Options) -> Iterator[Table]:
         "and an identifier; three labels. Commands are timed whole, with starting Python and "
         f"writing the model. Of the rows learned, {percent(share, 1)} are predicted right.",
     )
+
+
+def starting(turns: int) -> Table:
+    """Measure new processes in turns, so that all sides meet the same load."""
+    with tempfile.TemporaryDirectory() as made:
+        file, model = Path(made, "iris.csv"), Path(made, "iris.minout")
+        load_iris(as_frame=True).frame.to_csv(file, index=False)
+        minout("learn", model, file, "--label", "target")
+        script = str(Path(sys.executable).with_name("minout"))
+        jobs = {
+            "import sklearn.svm": [sys.executable, "-c", f"{ALONE}import sklearn.svm"],
+            "import minout; fit; predict": [sys.executable, "-c", FIT, str(file)],
+            "minout predict": [script, "predict", str(model), str(file)],
+            "minout info": [script, "info", str(model)],
+            "minout --help": [script, "--help"],
+        }
+        taken = [[_spent(job) for job in jobs.values()] for _ in track(range(turns), "turns")]
+    cpu, wall = np.median(taken, axis=0).T
+    rows = [
+        (name, *(f"{value:.2f}" for value in (c, w, c / cpu[0], w / wall[0])))
+        for name, c, w in zip(jobs, cpu, wall, strict=True)
+    ]
+    return Table(
+        "Starting, with iris",
+        ("what", "CPU seconds", "wall seconds", "CPU, ratio", "wall, ratio"),
+        rows,
+        f"Medians of {turns} new processes each, in turns, one BLAS thread, no pandas. What a "
+        f"default install brings has {installed_mb('minout'):,.0f} MB, scikit-learn with what it "
+        f"needs {installed_mb('scikit-learn'):,.0f} MB of them.",
+    )
+
+
+def _spent(command: list[str]) -> tuple[float, float]:
+    # CPU and wall time of a process that ends well.
+    start, before = time.perf_counter(), os.times()
+    env = {**os.environ, **SETTINGS}
+    subprocess.run(command, check=True, capture_output=True, env=env)
+    wall, after = time.perf_counter() - start, os.times()
+    own = after.children_user - before.children_user
+    return own + after.children_system - before.children_system, wall
+
+
+def installed_mb(name: str) -> float:
+    """Return the size of a library and all that it needs, without extras."""
+    found: dict[str, int] = {}
+    names = [name]
+    while names:
+        each = names.pop().lower()
+        if each not in found:
+            library = distribution(each)
+            paths = [Path(str(file.locate())) for file in library.files or ()]
+            found[each] = sum(bytes_of(path) for path in paths)
+            needs = [Requirement(need) for need in library.requires or ()]
+            names += [n.name for n in needs if not n.marker or n.marker.evaluate({"extra": ""})]
+    return sum(found.values()) / 1e6
 
 
 def minout(*words: object) -> Ran:

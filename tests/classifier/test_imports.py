@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-HEAVY = ("pandas", "polars", "torch", "matplotlib", "sklearn")
+HEAVY = ("pandas", "polars", "torch", "matplotlib", "sklearn", "scipy.linalg", "scipy.optimize")
 
 
 def loaded_by(code: str) -> set[str]:

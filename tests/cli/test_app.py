@@ -18,6 +18,7 @@ from minout.errors import UnwritableError
 from tests.cli.conftest import invoke
 
 MAIN = "from minout.cli import main; main()"
+SCIPY = ("linalg", "optimize", "sparse", "fft", "spatial", "special", "stats")
 SAME = ("--label", "--id", "--features", "--encoding", "--decimal", "--skip-bad", "--json")
 ANNOUNCED = """
 import sys
@@ -67,15 +68,36 @@ def test_every_command_explains_itself_with_an_example(name):
     assert f"Example: minout {name} " in f"{told} "
 
 
-def test_help_and_version_import_nothing_heavy():
+def loaded_by(*words):
     code = "import atexit, sys\natexit.register(lambda: print('\\nloaded', *sys.modules))\n" + MAIN
     done = subprocess.run(
-        [sys.executable, "-c", code, "--help"], capture_output=True, text=True, check=True
+        [sys.executable, "-c", code, *map(str, words)], capture_output=True, text=True, check=True
     )
-    loaded = done.stdout.rpartition("\nloaded ")[2].split()
+    return set(done.stdout.rpartition("\nloaded ")[2].split())
+
+
+def test_help_and_version_import_nothing_heavy():
+    loaded = loaded_by("--help")
     assert "typer" in loaded
     assert not {"numpy", "scipy", "minout.learner"}.intersection(loaded)
     assert invoke("--version").output.strip() == minout.__version__
+
+
+def test_predictions_import_no_part_of_scipy_and_no_command_scikit_learn(
+    wines, wine_rows, write_csv
+):
+    file = write_csv("few.csv", wine_rows[:9])
+    for words in (
+        ["predict", wines, file],
+        ["copy", wines, f"{wines}-copy"],
+        ["explain", wines, file, "--row", 1],
+    ):
+        loaded = loaded_by(*words)
+        assert "minout.learner" in loaded
+        assert not {f"scipy.{each}" for each in SCIPY}.intersection(loaded)
+        assert "sklearn" not in loaded
+    for words in (["list", wines], ["info", wines], ["audit", wines], ["consolidate", wines]):
+        assert "sklearn" not in loaded_by(*words)
 
 
 def test_mistakes_have_exit_codes_and_one_line(monkeypatch, capsys):

@@ -18,7 +18,7 @@ from minout.core.choice import (
     choose,
     picked,
 )
-from minout.core.folds import FOLDS, Results, Shape, Table
+from minout.core.folds import FOLDS, Results, Shape, Table, sharpness
 from minout.core.regions import region_count
 from minout.core.table import distinct
 from oracle import separators
@@ -335,3 +335,26 @@ def test_rows_of_any_size_can_be_chosen_by(size):
     X, labels = blobs(10, n=20)
     X = X / np.abs(X).max() * size
     assert chosen(X, labels).C in STRENGTHS
+
+
+def test_the_sharpness_is_the_likeliest_of_parts_with_different_numbers_of_labels():
+    rng = np.random.default_rng(5)
+    parts = []
+    for labels, clear in ((3, 0.2), (2, 3.0), (3, 0.2), (2, 3.0)):
+        own = rng.integers(labels, size=40)
+        scores = rng.normal(size=(40, labels)) + clear * (own[:, None] == np.arange(labels))
+        parts.append((scores, own, rng.uniform(0.5, 2.0, 40)))
+    doubt = 1.0 / (2.0 + 160)
+
+    def likelihood(sharpness):
+        total = 0.0
+        for scores, own, weights in parts:
+            for row, label, weight in zip(scores, own, weights, strict=True):
+                logs = sharpness * row - np.log(np.exp(sharpness * row).sum())
+                others = (logs.sum() - logs[label]) / (len(logs) - 1)
+                total += weight * ((1.0 - doubt) * logs[label] + doubt * others)
+        return total
+
+    found = sharpness(parts)
+    near = [likelihood(found * factor) for factor in (0.99, 1.0, 1.01)]
+    assert near[1] == max(near)

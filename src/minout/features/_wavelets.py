@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-import scipy.fft
+import scipy
 from numpy.typing import NDArray
 
 from minout._typing import Floats, Ints

@@ -6,7 +6,7 @@ Everything here is a function of sums over the stored examples, so of the set of
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotri
+import scipy
 
 from minout._typing import Bools, Floats, Ints
 
@@ -183,8 +183,8 @@ def prior(geometry: Geometry, mean_a: Floats, mean_b: Floats) -> Prior:
 
 def _inverse(precision: Floats) -> Floats:
     # Of a positive definite matrix, by its Cholesky factor; LAPACK fills one half.
-    factor, _ = dpotrf(precision, lower=1)
-    inverse, _ = dpotri(factor, lower=1, overwrite_c=1)
+    factor, _ = scipy.linalg.lapack.dpotrf(precision, lower=1)
+    inverse, _ = scipy.linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)
     return _mirrored(inverse.T)  # lower in columns is upper in rows
 
 

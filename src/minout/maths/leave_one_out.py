@@ -16,7 +16,7 @@ z = x - origin. F stays as it is; `kernels/left_out.py` solves small separators 
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotri
+import scipy
 
 from minout._typing import Floats
 
@@ -109,9 +109,9 @@ def inverse(products: Floats, ridge: Floats) -> Floats:
     if not len(ridge):
         return np.empty((0, 0))
     M = products + np.diag(ridge)
-    factor, failed = dpotrf(M, lower=1)
+    factor, failed = scipy.linalg.lapack.dpotrf(M, lower=1)
     if not failed:
-        half = np.tril(dpotri(factor, lower=1)[0])
+        half = np.tril(scipy.linalg.lapack.dpotri(factor, lower=1)[0])
         return np.asarray(half + np.tril(half, -1).T)
     values, vectors = np.linalg.eigh((M + M.T) / 2.0)
     return np.asarray((vectors / np.maximum(values, ridge.min())) @ vectors.T)
