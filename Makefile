@@ -25,7 +25,8 @@ test-long: $(STAMP)  ## hours: many more random cases, kills and damages
 
 test-sanitized:  ## the tests of the arithmetic on kernels that stop at undefined behaviour and reads out of bounds
 	$(PYTHON) -m venv .sanitized
-	.sanitized/bin/pip install --quiet --disable-pip-version-check -C cmake.define.MINOUT_SANITIZE=ON ".[dev]"
+	.sanitized/bin/pip install --quiet --disable-pip-version-check -C cmake.define.MINOUT_SANITIZE=ON \
+	  -C build-dir=build/sanitized ".[dev]"
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 \
 	  PYTHONMALLOC=malloc $(ONE_THREAD) .sanitized/bin/pytest -q --import-mode=importlib tests/kernels tests/core tests/features tests/paper
 

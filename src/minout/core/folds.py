@@ -158,7 +158,7 @@ def sharpness(parts: list[tuple[Floats, Ints, Floats]]) -> float:
 
     bounds, options = np.log(SHARPNESS), {"xatol": 1e-3}
     found = minimize_scalar(unlikely, bounds=bounds, method="bounded", options=options)
-    return float(np.exp(found.x))
+    return float(f"{np.exp(found.x):.4g}")  # the last bits of a logarithm depend on the machine
 
 
 class Fold(NamedTuple):
