@@ -194,7 +194,7 @@ Index far_winners(Far far, Matrix<const Row> X, Vector<const double> origin,
                   Vector<const double> lengths, Order order, Ints winner, Floats score) {
   const Index n = X.size(), m = order.rank.size();
   FarRow of(far, m, origin);
-  require(X.shape[1] == origin.size() && lengths.size() == n && order.owner.size() == m);
+  require(X.shape[1] == origin.size() && lengths.size() == n && order.owner.size() == m && m > 0);
   require(winner.size() == n && score.size() == n);
   Buffer<double> margins(m), bounds(m);
   Buffer<bool> done(m);

@@ -50,6 +50,7 @@ NB_MODULE(MINOUT_MODULE, module) {
 
   // product
   def(module, "multiply", &multiply<double>);
+  def(module, "multiply", &multiply<float>);
 
   // settle
   module.def("settle", &settling::settle<double>);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstring>
 
 #include "registers.hpp"
 
@@ -36,12 +35,11 @@ void add_tile(const T *const a[TILE_ROWS], const T *panel, Index depth, T *const
 #pragma GCC unroll 4
   for (Index i = 0; i < TILE_ROWS; i++)
 #pragma GCC unroll 4
-    for (Index v = 0; v < TILE_REGISTERS; v++)
-      std::memcpy(&sums[i][v], out[i] + v * width, sizeof(Register));
+    for (Index v = 0; v < TILE_REGISTERS; v++) sums[i][v] = in_register(out[i] + v * width);
   for (Index k = 0; k < depth; k++) {
 #pragma GCC unroll 4
     for (Index v = 0; v < TILE_REGISTERS; v++)
-      std::memcpy(&b[v], panel + (k * TILE_REGISTERS + v) * width, sizeof(Register));
+      b[v] = in_register(panel + (k * TILE_REGISTERS + v) * width);
 #pragma GCC unroll 4
     for (Index i = 0; i < TILE_ROWS; i++)
 #pragma GCC unroll 4
@@ -50,8 +48,7 @@ void add_tile(const T *const a[TILE_ROWS], const T *panel, Index depth, T *const
 #pragma GCC unroll 4
   for (Index i = 0; i < TILE_ROWS; i++)
 #pragma GCC unroll 4
-    for (Index v = 0; v < TILE_REGISTERS; v++)
-      std::memcpy(out[i] + v * width, &sums[i][v], sizeof(Register));
+    for (Index v = 0; v < TILE_REGISTERS; v++) in_register(out[i] + v * width) = sums[i][v];
 }
 
 // The same for a few rows: what counts then is to read B only once.

@@ -32,6 +32,14 @@ struct Shared {
     return std::tie(table, weights, digests, origin, K, P, lam, images, place, slot);
   }
   Index d() const { return origin.size(); }
+  void check() const {
+    const Index n = table.size();
+    require(table.shape[1] == d() && weights.size() == n);
+    require(digests.size() == n && digests.shape[1] == 2);
+    require((K.size() == 1 || K.size() == d()) && K.shape[1] == d());
+    require(P.size() == 0 || (P.size() == d() + 1 && P.shape[1] == d() + 1));
+    require(images.size() >= place.size() && images.shape[1] == d());
+  }
 };
 
 // The bound on margins; the tolerance for those of members; after how many solves with α = 0 a
@@ -70,6 +78,11 @@ struct Task {
                     sides[1]);
   }
   Index rows() const { return sides[0].size() + sides[1].size(); }
+  void check(Index d) const {
+    const Index n = places.size();
+    require(w.size() == d && signs.size() == n && alpha.size() == n && idle.size() == n);
+    require(u.size() == 0 || u.size() == d + 1);
+  }
 };
 
 namespace settling {

@@ -56,6 +56,8 @@ nanobind::object settle(const Shared<Row> &shared, const Limits &limits, nanobin
   namespace nb = nanobind;
   std::vector<Task> tasks;
   for (nb::handle each : given) tasks.push_back(nb::cast<Task>(each));
+  shared.check();
+  for (const Task &task : tasks) task.check(shared.d());
   Settling<Row> settling(shared, limits);
   nb::list results;
   Arrays array;
@@ -101,7 +103,7 @@ inline nanobind::object kept_members(Vector<const double> products, Vector<const
                                      Vector<const std::int64_t> order, Vector<const bool> stays) {
   namespace nb = nanobind;
   const Index n = stays.size(), count = order.size();
-  require(half(count) == L.size());
+  require(half(count) == L.size() && count <= n);
   std::vector<double> G, lower;
   std::vector<std::int64_t> members(static_cast<std::size_t>(n)), number(members);
   if (half(n) == products.size()) {

@@ -1,6 +1,7 @@
 // Arrays of NumPy as they come: no copy and no conversion. What does not fit is refused.
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -19,14 +20,17 @@ struct View {
 
   T &operator[](Index i) const {
     static_assert(N == 1);
+    assert(0 <= i && i < shape[0]);
     return data[i];
   }
   T &operator()(Index i, Index j) const {
     static_assert(N == 2);
+    assert(0 <= i && i < shape[0] && 0 <= j && j < shape[1]);
     return data[i * stride[0] + j];
   }
   T &operator()(Index i, Index j, Index k) const {
     static_assert(N == 3);
+    assert(0 <= i && i < shape[0] && 0 <= j && j < shape[1] && 0 <= k && k < shape[2]);
     return data[i * stride[0] + j * stride[1] + k];
   }
   Index size() const { return shape[0]; }
@@ -66,12 +70,14 @@ Matrix<T> matrix(T *data, Index rows, Index columns) {
 // Row i of a matrix.
 template <typename T>
 Vector<T> row(const Matrix<T> &of, Index i) {
+  assert(0 <= i && i < of.shape[0]);
   return vector(of.data + i * of.stride[0], of.shape[1]);
 }
 
 // Elements first … last - 1.
 template <typename T>
 Vector<T> part(const Vector<T> &of, Index first, Index last) {
+  assert(0 <= first && first <= last && last <= of.shape[0]);
   return vector(of.data + first, last - first);
 }
 
@@ -88,8 +94,14 @@ class Buffer {
   Buffer(Index n, T value) : Buffer(n) {
     for (Index i = 0; i < n; i++) data_[i] = value;
   }
-  T &operator[](Index i) { return data_[i]; }
-  const T &operator[](Index i) const { return data_[i]; }
+  T &operator[](Index i) {
+    assert(0 <= i && i < n_);
+    return data_[i];
+  }
+  const T &operator[](Index i) const {
+    assert(0 <= i && i < n_);
+    return data_[i];
+  }
   T *data() { return data_.get(); }
   const T *data() const { return data_.get(); }
   Index size() const { return n_; }

@@ -10,8 +10,9 @@ import pytest
 
 import minout
 from minout import InvalidInputError, Learner, kernels
-from minout.core import draft, frame, images
+from minout.core import draft, frame
 from minout.errors import NotConverged
+from minout.kernels import whole
 from oracle.child import in_child
 from oracle.interruptions import lines_of, was_interrupted
 from oracle.margin import SETTINGS, everything, model_bits, stream
@@ -105,7 +106,7 @@ def test_an_interruption_around_the_call_does_not_shut_others_out(call):
 def test_workers_that_go_on_after_an_interruption_do_no_harm(call, monkeypatch):
     learner, start = taught("plain"), taught("plain")
     late, real = [], kernels.in_threads
-    monkeypatch.setattr(images, "WORTH_DIVIDING", 0)
+    monkeypatch.setattr(whole, "WORTH_DIVIDING", 0)
 
     def interrupted(function, items):
         """Be interrupted while waiting for a thread that is still at work on the first item."""
@@ -130,6 +131,7 @@ def test_workers_that_go_on_after_an_interruption_do_no_harm(call, monkeypatch):
     before = everything(learner)
     with monkeypatch.context() as patch:
         patch.setattr(kernels, "in_threads", interrupted)
+        patch.setattr(whole, "in_threads", interrupted)
         with pytest.raises(KeyboardInterrupt):
             CALLS[call](learner)
     for each in late:

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from minout import Learner, kernels
-from minout.core import images, pool, settle
+from minout.core import pool, settle
 from minout.features import Identity
+from minout.kernels import whole
 from oracle.margin import SETTINGS, everything, model_bits
 
 CASES = [("plain", "float64"), ("all", "float32"), ("auto", "float64")]
@@ -25,7 +26,7 @@ def all_work_is_divided(monkeypatch):
 def divide_all_work(put):
     """Let small jobs go to threads too."""
     put(settle, "WORTH_THREADS", 0)
-    put(images, "WORTH_DIVIDING", 0)
+    put(whole, "WORTH_DIVIDING", 0)
 
 
 def walked(kind, dtype, *, examples=90, features=40):

@@ -1,12 +1,20 @@
 """Every build of the kernels that this machine can run computes the same bits."""
 
+import os
+import re
+import shutil
+import subprocess
+import sys
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from minout import kernels
 from minout.kernels import _baseline
+from oracle import stream
 
 OTHERS = [name for name in ("_avx2", "_avx512") if _baseline.has(name)]
 
@@ -67,3 +75,53 @@ def test_a_build_for_more_instructions_computes_the_same_bits(run, name):
         found, wanted = (run(each, np.random.default_rng(n), n) for each in (build, _baseline))
         for a, b in zip(found, wanted, strict=True):
             assert np.array_equal(a, b, equal_nan=True)
+
+
+@pytest.mark.skipif(not shutil.which("objdump"), reason="needs objdump, which shows instructions")
+@pytest.mark.parametrize("name", ["_baseline", *OTHERS])
+def test_a_build_adds_and_multiplies_in_separate_instructions(name):
+    file = import_module(f"minout.kernels.{name}").__file__
+    command = ["objdump", "--disassemble", "--no-show-raw-insn", file]
+    found = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert found.count("mulsd") > 100
+    assert re.findall(r"vfn?m(?:add|sub)\w*", found) == []
+
+
+MACHINES = {
+    "Prescott": {"OPENBLAS_CORETYPE": "Prescott"},
+    "plain NumPy": {"NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL AVX512_SPR"},
+}
+if "_avx2" in OTHERS:
+    MACHINES |= {
+        "baseline": {"MINOUT_KERNELS": "_baseline"},
+        "avx2": {"MINOUT_KERNELS": "_avx2"},
+        "Haswell": {"OPENBLAS_CORETYPE": "Haswell"},
+    }
+if "_avx512" in OTHERS:
+    MACHINES |= {
+        "avx512": {"MINOUT_KERNELS": "_avx512"},
+        "SkylakeX": {"OPENBLAS_CORETYPE": "SkylakeX"},
+    }
+
+
+@cache
+def recorded(**variables):
+    """Return what the recorded stream saves in a process with these variables."""
+    one = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    command = [sys.executable, "-W", "ignore", "-m", "oracle.stream"]
+    done = subprocess.run(
+        command,
+        env=os.environ | one | variables,
+        cwd=Path(stream.__file__).parents[1],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_a_stream_saves_the_same_files_on_every_kind_of_machine(name):
+    found, wanted = recorded(**MACHINES[name]), recorded()
+    assert len(wanted) == 2 * len(stream.CASES)
+    assert found == wanted

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from minout import maths
+from minout import kernels, maths
 from minout._typing import Floats, Ints
 from minout.core.choice import MORE_ROWS, ROWS, SHORT, Choice, Options, choose, picked
 from minout.core.examples import Examples
@@ -207,7 +207,7 @@ def measured(frame: Frame, settings: Settings, rows: Rows, owner: Ints) -> Frame
     choice, d = frame.choice, rows.table.shape[1]
     moments, standardize, blocks = frame.moments, choice.standardize, settings.blocks
     different = rows.distinct(owner)
-    n = len(different.first)
+    n, multiply = len(different.first), kernels.product
     try:
         if not choice.whiten:
             sums = moments.by_label(owner).moments()
@@ -218,12 +218,12 @@ def measured(frame: Frame, settings: Settings, rows: Rows, owner: Ints) -> Frame
             X, labels = rows.table[rows.order[few]].astype(np.float64), owner[rows.regions[few]]
             sums = moments.by_label(owner).moments()
             geometry = maths.metric_of_few(
-                sums, X, labels, weights, columns=standardize, blocks=blocks
+                sums, X, labels, weights, columns=standardize, blocks=blocks, multiply=multiply
             )
         else:
             moments = moments.with_scatter(rows)
             sums = moments.by_label(owner).moments()
-            geometry = maths.metric(sums, n, columns=standardize, blocks=blocks)
+            geometry = maths.metric(sums, n, columns=standardize, blocks=blocks, multiply=multiply)
     except np.linalg.LinAlgError as error:
         raise NotConverged("the metric cannot be computed") from error
     images, schedule = Images(geometry), frame.schedule._replace(measured_at=moments.seen)

@@ -11,8 +11,6 @@ from minout._typing import Floats, Ints
 from minout.core.table import RowTable
 from minout.maths import Geometry
 
-COLUMNS = 128  # so many columns of images are computed at a time
-WORTH_DIVIDING = 2_000_000  # fewer multiplications are not divided between threads
 BLOCK = 1_024  # how many images are computed at a time
 
 
@@ -130,20 +128,8 @@ class Images:
         self._images, self._place, self._slot, self._tail = images, places, slot, [self.count]
 
     def _computed(self, Z: Floats) -> Floats:
-        K, out = self.geometry.K, np.empty(Z.shape)
-        if K.ndim == 1:
-            return np.multiply(Z, K, out=out)
-
-        def multiply(first: int) -> None:
-            kernels.multiply(Z, K, out, first, min(first + COLUMNS, len(K)))
-
-        parts = range(0, len(K), COLUMNS)
-        if Z.size * len(K) < WORTH_DIVIDING:
-            for part in parts:
-                multiply(part)
-        else:
-            kernels.in_threads(multiply, parts)
-        return out
+        K = self.geometry.K
+        return Z * K if K.ndim == 1 else kernels.product(Z, K)
 
 
 def _longer(array: Any, length: int) -> Any:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minout import maths
+from minout import kernels, maths
 from minout._typing import Bools, Floats, Ints
 from minout.core.regions import (
     pair_count,
@@ -74,12 +74,13 @@ class ClassScores(NamedTuple):
         `counts` are the sums of their weights, `different` the number of different examples.
         """
         m, total = len(means), float(counts.sum())
-        V, means = maths.images(geometry, means), means - geometry.origin
+        V = maths.images(geometry, means, kernels.product)
+        means = means - geometry.origin
         squares = np.einsum("ij,ij->i", V, means)
         # The mean of ‖x - origin‖² over all examples is 1: what means do not account for is within.
-        within = max(total - float(counts @ squares), 0.0) / max(different - m, 1.0)
+        within = max(total - float((counts * squares).sum()), 0.0) / max(different - m, 1.0)
         low, high = regions_of_all(np.arange(pair_count(m)))
-        apart = squares[low] + squares[high] - 2.0 * (V @ means.T)[high, low]
+        apart = squares[low] + squares[high] - 2.0 * kernels.product(V, means.T)[high, low]
         apart[owner[low] == owner[high]] = np.inf
         reach = np.full(m, np.inf)
         for c in range(m if near_classes is not None else 0):
@@ -98,9 +99,10 @@ class ClassScores(NamedTuple):
         new = wide._replace(**copies)
         others, centred = _others(len(new.V), c), mean - geometry.origin
         with np.errstate(over="ignore", invalid="ignore"):
-            V = maths.images(geometry, mean[None])[0]
-            square = float(V @ centred)
-            apart = square + new.squares[others] - 2.0 * (new.means[others] @ V)
+            V = maths.images(geometry, mean[None], kernels.product)[0]
+            square, along = float((V * centred).sum()), np.empty(len(others))
+            kernels.activations(V, 0.0, new.means, others, np.zeros(len(V)), along)
+            apart = square + new.squares[others] - 2.0 * along
             apart[owner[others] == owner[c]] = np.inf
             reach = _reach(apart, self.near_classes)
             new.V[c], new.means[c], new.squares[c] = V, centred, square

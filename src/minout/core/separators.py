@@ -140,10 +140,11 @@ def far_separator(pool: Pool, problem: Problem) -> Separator:
         Z = problem.table[pool.places] - problem.geometry.origin
         pictures, which = problem.images.of(problem.table, pool.places)
         # The square of the corrections' norm is that of Σ coef·z in the metric.
-        products = pictures[which] @ Z.T
+        products = kernels.product(pictures[which], Z.T)
         size, total = np.abs(coef), float(coef.sum())
-        square, lengths = abs(float(coef @ products @ coef)), np.sqrt(np.abs(products.diagonal()))
-        norm = (1.0 + ROUNDING) * np.sqrt(square) + ROUNDING * float(size @ lengths)
+        square = abs(float(np.einsum("i,ij,j->", coef, products, coef)))
+        lengths = np.sqrt(np.abs(products.diagonal()))
+        norm = (1.0 + ROUNDING) * np.sqrt(square) + ROUNDING * float((size * lengths).sum())
         wide = ROUNDING * float(size.sum())
         bounds = Bounds(total - wide, total + wide, float(norm))
     return Separator(NO_WEIGHTS, 0.0, pool, NO_PLACES, bounds=bounds)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import DTypeLike
 
-from minout import kernels
+from minout import kernels, maths
 from minout._typing import Digests, Floats, Ints
 from minout.core.table import Rows, RowTable
 
@@ -84,12 +84,11 @@ def scatter_of(rows: Rows, shift: Floats, precision: DTypeLike) -> Floats:
     def total(few: Ints) -> Floats:
         return leaf_scatter(rows.table, rows.weights, few, shift, precision)
 
-    sizes, half = runs(np.unique(rows.regions, return_counts=True)[1]), len(shift) // 2
+    sizes = runs(np.unique(rows.regions, return_counts=True)[1])
     found: Floats = np.zeros((len(shift),) * 2)
     for each in _totals(rows, sizes, total):
         found += each
-    found[half:, :half] = found[:half, half:].T
-    return found
+    return maths.mirrored(found)
 
 
 def runs(sizes: Ints) -> Ints:
@@ -120,25 +119,17 @@ def leaf_sum(table: RowTable, weights: Floats, places: Ints, shift: Floats) -> F
 def leaf_scatter(
     table: RowTable, weights: Floats, places: Ints, shift: Floats, precision: DTypeLike
 ) -> Floats:
-    """Return Σωzz' over the rows at some places, in their order, but 0 in the lower left quarter.
+    """Return Σωzz' over the rows at some places, in their order; only the upper half is of use.
 
     It is a sum of products of blocks of equal size.
     """
-    d, half = len(shift), len(shift) // 2
-    found: Floats = np.zeros((d, d))
-
-    def add(part: tuple[Floats, Floats, Floats]) -> None:
-        total, A, B = part
-        total += A.T @ B
-
+    found: Floats = np.zeros((len(shift),) * 2)
     for start in range(0, len(places), BLOCK):
         few = places[start : start + BLOCK]
         Z = table[few].astype(precision, copy=False)
         Z -= shift.astype(precision)
         Z *= np.sqrt(weights[few])[:, None].astype(precision)
-        left, right = Z[:, :half], Z[:, half:]
-        corners = [(found[:half, :half], left, left), (found[half:, half:], right, right)]
-        kernels.in_threads(add, [(found[:half, half:], left, right), *corners])
+        found += kernels.product(Z.T, Z, upper=True)
     return found
 
 

@@ -23,6 +23,7 @@ from minout.kernels.records import (
     no_sums,
 )
 from minout.kernels.threads import in_threads, one_blas_thread
+from minout.kernels.whole import product
 
 activations = native.activations
 region_margins = native.region_margins

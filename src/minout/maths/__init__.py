@@ -23,6 +23,7 @@ from minout.maths.geometry import (
     in_blocks,
     metric,
     metric_of_few,
+    mirrored,
     plain,
     prior,
     shrinkage,

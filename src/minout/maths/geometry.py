@@ -1,12 +1,13 @@
 """Origin, scale, metric and prior: the coordinates in which separators are found.
 
 Everything here is a function of sums over the stored examples, so of the set of examples alone.
+Matrices are multiplied by the function `multiply`: NumPy's may add in another order elsewhere.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import scipy
 
 from minout._typing import Bools, Floats, Ints
 
@@ -26,6 +27,12 @@ TELLING, LEAST_SHARE = 0.2, 1e-3
 
 ROUNDING = 1e-15
 """By how much two numbers may differ, as a share of them, and be the same but for rounding."""
+
+
+LEAF = 16  # so few rows are inverted one by one
+
+
+Multiply = Callable[[Floats, Floats], Floats]
 
 
 Blocks = tuple[tuple[int, int], ...]
@@ -81,11 +88,18 @@ def plain(moments: Moments, distinct: int, *, columns: bool, blocks: Blocks = ()
     if columns:
         K = column_weights(variance, squares, origin, blocks)
         K *= shrinkage(moments, distinct, blocks) ** 2
-    K = K / _or_one(float(K @ variance))
+    K = K / _or_one(float((K * variance).sum()))
     return Geometry(origin, K, 1.0 / K)
 
 
-def metric(moments: Moments, distinct: int, *, columns: bool, blocks: Blocks = ()) -> Geometry:
+def metric(
+    moments: Moments,
+    distinct: int,
+    *,
+    columns: bool,
+    blocks: Blocks = (),
+    multiply: Multiply = np.matmul,
+) -> Geometry:
     """Return K as the inverse of the pooled within-class covariance plus a ridge.
 
     With `columns` the ridge is added after each column is divided by its standard deviation, and
@@ -100,27 +114,28 @@ def metric(moments: Moments, distinct: int, *, columns: bool, blocks: Blocks = (
     if columns:
         weights = column_weights(squares - mean**2, squares, origin, blocks)
         weights *= shrinkage(moments, distinct, blocks) ** 2
-    within = (moments.sums / -moments.counts[:, None]).T @ moments.sums
+    within = multiply((moments.sums / -moments.counts[:, None]).T, moments.sums)
     within += moments.scatter
     freedom = _degrees(moments, distinct)
     within /= freedom
-    D, trace = np.sqrt(weights), float(weights @ within.diagonal())
-    if not trace > TINY + NOISE * float(weights @ squares):
+    D, trace = np.sqrt(weights), float((weights * within.diagonal()).sum())
+    if not trace > TINY + NOISE * float((weights * squares).sum()):
         return plain(moments, distinct, columns=columns, blocks=blocks)
     # From here on in place: a matrix of d² numbers is large.
     precision = within
     precision *= D
     precision *= D[:, None]
     precision.flat[:: d + 1] += _ridge(trace, distinct, units(d, blocks if columns else ()))
-    K = _inverse(precision)
+    K = _inverse(precision, multiply)
     K *= D
     K *= D[:, None]
     # The mean of (x - origin)'K(x - origin), from the sums about the shift.
-    scale = _or_one(float(np.vdot(K, moments.scatter) / n - mean @ K @ mean))
+    square = np.einsum("ij,ij->", K, moments.scatter) / n
+    scale = _or_one(float(square - np.einsum("i,ij,j->", mean, K, mean)))
     K /= scale
     precision *= scale / D
     precision /= D[:, None]
-    return Geometry(origin, _mirrored(K), _mirrored(precision), scale / freedom)
+    return Geometry(origin, mirrored(K), mirrored(precision), scale / freedom)
 
 
 def metric_of_few(
@@ -131,6 +146,7 @@ def metric_of_few(
     *,
     columns: bool,
     blocks: Blocks = (),
+    multiply: Multiply = np.matmul,
 ) -> Geometry:
     """Return the same K for fewer rows than dimensions, from different rows X (m, d).
 
@@ -151,20 +167,21 @@ def metric_of_few(
     Y = (Z - (moments.sums / moments.counts[:, None])[labels]) * D * np.sqrt(each)
     freedom = _degrees(moments, distinct)
     trace = float((Y * Y).sum() / freedom)
-    if not trace > TINY + NOISE * float(weights @ squares):
+    if not trace > TINY + NOISE * float((weights * squares).sum()):
         return plain(moments, distinct, columns=columns, blocks=blocks)
     ridge = _ridge(trace, distinct, units(d, blocks if columns else ()))
-    K = Y.T @ np.linalg.solve(Y @ Y.T + freedom * ridge * np.eye(distinct), Y)
+    inverse = _inverse(multiply(Y, Y.T) + freedom * ridge * np.eye(distinct), multiply)
+    K = multiply(Y.T, multiply(inverse, Y))
     K = (D[:, None] * (np.eye(d) - (K + K.T) / 2) * D) / ridge
     centred = Z - mean
-    scale = _or_one(float((each * (centred @ K) * centred).sum() / n))
-    return Geometry(origin, _mirrored(K / scale), None, scale / freedom)
+    scale = _or_one(float((each * multiply(centred, K) * centred).sum() / n))
+    return Geometry(origin, mirrored(K / scale), None, scale / freedom)
 
 
-def images(geometry: Geometry, X: Floats) -> Floats:
+def images(geometry: Geometry, X: Floats, multiply: Multiply = np.matmul) -> Floats:
     """Return K(x - origin) of each row."""
     Z = X - geometry.origin
-    return Z * geometry.K if geometry.K.ndim == 1 else Z @ geometry.K
+    return Z * geometry.K if geometry.K.ndim == 1 else multiply(Z, geometry.K)
 
 
 def prior(geometry: Geometry, mean_a: Floats, mean_b: Floats) -> Prior:
@@ -181,15 +198,30 @@ def prior(geometry: Geometry, mean_a: Floats, mean_b: Floats) -> Prior:
     return Prior(w, float(-(w @ (a + b)) / 2.0))
 
 
-def _inverse(precision: Floats) -> Floats:
-    # Of a positive definite matrix, by its Cholesky factor; LAPACK fills one half.
-    factor, _ = scipy.linalg.lapack.dpotrf(precision, lower=1)
-    inverse, _ = scipy.linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)
-    return _mirrored(inverse.T)  # lower in columns is upper in rows
+def _inverse(whole: Floats, multiply: Multiply) -> Floats:
+    # Of a positive definite matrix, in halves: [P Q; Q' R] has S = (R - Q'P⁻¹Q)⁻¹ lower right.
+    n, half = len(whole), len(whole) // 2
+    out = whole.copy()
+    if n <= LEAF:
+        for k in range(n):  # exchange variable k with value k of the equations y = A x
+            column, pivot = out[:, k].copy(), out[k, k]
+            out[k] /= pivot
+            row = out[k].copy()
+            out -= column[:, None] * row
+            out[k], out[:, k] = row, -column / pivot
+            out[k, k] = 1.0 / pivot
+        return out
+    P, Q = _inverse(whole[:half, :half], multiply), whole[:half, half:]
+    PQ = multiply(P, Q)
+    S = _inverse(whole[half:, half:] - multiply(Q.T, PQ), multiply)
+    PQS = multiply(PQ, S)
+    out[:half, :half] = P + multiply(PQS, PQ.T)
+    out[:half, half:], out[half:, :half], out[half:, half:] = -PQS, -PQS.T, S
+    return out
 
 
-def _mirrored(whole: Floats) -> Floats:
-    # Set the lower half of a matrix to the upper one, in place: rounding may differ.
+def mirrored(whole: Floats) -> Floats:
+    """Set the lower half of a matrix to the upper one, in place, and return it."""
     for start in range(0, len(whole), 64):
         end = start + 64
         whole[end:, start:end] = whole[start:end, end:].T
