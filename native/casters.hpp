@@ -74,10 +74,11 @@ struct type_caster<T, std::enable_if_t<(T::is_record), int>> {
     if (!PyTuple_Check(source.ptr()) || PyTuple_GET_SIZE(source.ptr()) != count) return false;
     Index place = 0;
     auto take = [&](auto &field) {
-      make_caster<std::decay_t<decltype(field)>> caster;
+      using Field = std::decay_t<decltype(field)>;
+      make_caster<Field> caster;
       if (!caster.from_python(PyTuple_GET_ITEM(source.ptr(), place++), flags, cleanup))
         return false;
-      field = caster.operator std::decay_t<decltype(field)> & ();
+      field = caster.operator cast_t<Field>();
       return true;
     };
     return std::apply([&](auto &...field) { return (take(field) && ...); }, fields);

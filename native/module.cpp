@@ -55,7 +55,7 @@ NB_MODULE(MINOUT_MODULE, module) {
   // settle
   module.def("settle", &settling::settle<double>);
   module.def("settle", &settling::settle<float>);
-  module.def("kept_members", &settling::kept_members);
+  settling::add_pool(module);
 
   // primal
   def(module, "newton_primal", &newton_primal<double>);

@@ -5,6 +5,7 @@
 // the fixed order decides about those that the bounds leave in doubt.
 #pragma once
 
+#include <mutex>
 #include <numeric>
 #include <unordered_map>
 
@@ -15,8 +16,8 @@
 #include "singles.hpp"
 
 // What all separators share: rows, weights and digests by place; the origin and the metric K, which
-// is a diagonal if it has one row; its inverse with 1 for the bias, or nothing; λ. Image i of the
-// first `count` is that of the row at place[i]; slot[place] is i, if that is so.
+// is a diagonal if it has one row; its inverse, likewise, or nothing; λ. Image i of the first
+// `count` is that of the row at place[i]; slot[place] is i, if that is so.
 template <typename Row>
 struct Shared {
   static constexpr bool is_record = true;
@@ -24,12 +25,12 @@ struct Shared {
   Vector<const double> weights;
   Matrix<const std::uint64_t> digests;
   Vector<const double> origin;
-  Matrix<const double> K, P;
+  Matrix<const double> K, precision;
   double lam;
   Matrix<const double> images;
   Vector<const std::int64_t> place, slot;
   auto fields() {
-    return std::tie(table, weights, digests, origin, K, P, lam, images, place, slot);
+    return std::tie(table, weights, digests, origin, K, precision, lam, images, place, slot);
   }
   Index d() const { return origin.size(); }
   void check() const {
@@ -37,7 +38,7 @@ struct Shared {
     require(table.shape[1] == d() && weights.size() == n);
     require(digests.size() == n && digests.shape[1] == 2);
     require((K.size() == 1 || K.size() == d()) && K.shape[1] == d());
-    require(P.size() == 0 || (P.size() == d() + 1 && P.shape[1] == d() + 1));
+    require(precision.size() == 0 || (precision.size() == K.size() && precision.shape[1] == d()));
     require(images.size() >= place.size() && images.shape[1] == d());
   }
 };
@@ -57,34 +58,6 @@ struct Limits {
   }
 };
 
-// A separator to settle: its prior, its pool, the rows of its two classes, and what an earlier
-// solve left. `products` and L are the lower halves, row by row, of the first members' inner
-// products and of their factor, whose members are `order`. u is empty unless the last solve was for
-// w.
-struct Task {
-  static constexpr bool is_record = true;
-  std::int64_t low, high;
-  Vector<const double> w;
-  double b;
-  Vector<const std::int64_t> places;
-  Vector<const double> signs, alpha;
-  Vector<const std::int64_t> idle;
-  Vector<const double> products, L;
-  Vector<const std::int64_t> order;
-  Vector<const double> u;
-  Vector<const std::int64_t> sides[2];
-  auto fields() {
-    return std::tie(low, high, w, b, places, signs, alpha, idle, products, L, order, u, sides[0],
-                    sides[1]);
-  }
-  Index rows() const { return sides[0].size() + sides[1].size(); }
-  void check(Index d) const {
-    const Index n = places.size();
-    require(w.size() == d && signs.size() == n && alpha.size() == n && idle.size() == n);
-    require(u.size() == 0 || u.size() == d + 1);
-  }
-};
-
 namespace settling {
 
 constexpr Index WORST = 24;  // so many examples, or half the pool, are added per round at most
@@ -93,6 +66,50 @@ constexpr Index ROWS = 64;   // rows of a class are bounded so many at a time
 constexpr double RESIDUAL = 1e-6;  // of a separator that is solved for w
 constexpr double UNIT = 0x1p-24;   // the rounding of float32
 constexpr double TINY = 0x1p-50;   // more than numbers too small for float32 take from a length
+
+// What one solve leaves for the next; without it results differ by rounding only. `products` and L
+// are the lower halves, row by row, of the first members' inner products and of their factor, whose
+// members are `order`: of rows times the square roots of their weights. u is empty unless the last
+// solve was for w.
+struct Start {
+  std::vector<double> products, L;
+  std::vector<std::int64_t> order;
+  std::vector<double> u;
+};
+
+// The candidate support vectors of a separator: places of rows, their signs and α, and for how many
+// solves α has been 0. A row's slack is λα divided by its weight. Only the start, which is shared,
+// may be dropped; nothing else is ever changed.
+struct Pool {
+  std::vector<std::int64_t> places, idle;
+  std::vector<double> signs, alpha;
+  std::shared_ptr<const Start> start = std::make_shared<Start>();
+  Index size() const { return static_cast<Index>(places.size()); }
+
+  void add(std::int64_t place, double sign, double its_alpha, std::int64_t its_idle) {
+    places.push_back(place);
+    signs.push_back(sign);
+    alpha.push_back(its_alpha);
+    idle.push_back(its_idle);
+  }
+  void reserve(Index n) { places.reserve(n), idle.reserve(n), signs.reserve(n), alpha.reserve(n); }
+};
+
+// A separator to settle: its number, its classes, its prior, its pool, the rows of its classes.
+struct Task {
+  static constexpr bool is_record = true;
+  std::int64_t pair, low, high;
+  Vector<const double> w;
+  double b;
+  const Pool *pool;
+  Vector<const std::int64_t> sides[2];
+  auto fields() { return std::tie(pair, low, high, w, b, pool, sides[0], sides[1]); }
+  Index rows() const { return sides[0].size() + sides[1].size(); }
+  void check(Index d) const {
+    const Index u = static_cast<Index>(pool->start->u.size());
+    require(w.size() == d && (u == 0 || u == d + 1));
+  }
+};
 
 template <typename T>
 Vector<const T> seen(const std::vector<T> &of) {
@@ -193,10 +210,10 @@ class Images {
 };
 
 // A separator on its way: the pool, what is known of its problem, and what the last check found.
-struct Job {
+struct Job : Pool {
   Task task;
-  std::vector<std::int64_t> places, idle, misfits;
-  std::vector<double> signs, alpha, targets, roots, w, u;
+  std::vector<std::int64_t> misfits;
+  std::vector<double> targets, roots, w, u;
   std::vector<const double *> images;
   Square products, L;
   std::vector<std::int64_t> order;
@@ -208,14 +225,7 @@ struct Job {
   bool is_exact[2] = {false, false};
   bool is_settled = false;
 
-  explicit Job(const Task &given) : task(given) {
-    places.assign(given.places.data, given.places.data + given.places.size());
-    idle.assign(given.idle.data, given.idle.data + given.idle.size());
-    signs.assign(given.signs.data, given.signs.data + given.signs.size());
-    alpha.assign(given.alpha.data, given.alpha.data + given.alpha.size());
-    u.assign(given.u.data, given.u.data + given.u.size());
-  }
-  Index size() const { return static_cast<Index>(places.size()); }
+  explicit Job(const Task &given) : Pool(*given.pool), task(given), u(start->u) {}
   std::int64_t place(Index example) const {
     const Index first = task.sides[0].size();
     return example < first ? task.sides[0][example] : task.sides[1][example - first];
@@ -225,62 +235,58 @@ struct Job {
 
   // Take the lower halves of an earlier solve.
   void unpack() {
-    known = rows_of_half(task.products.size());
-    require(half(known) == task.products.size() && known <= size());
+    known = rows_of_half(static_cast<Index>(start->products.size()));
     products.grow(size(), 0);
     const Matrix<double> G = products.all();
     for (Index i = 0, at = 0; i < known; i++)
-      for (Index j = 0; j <= i; j++) G(i, j) = G(j, i) = task.products[at++];
-    in_factor = task.order.size();
-    require(half(in_factor) == task.L.size() && in_factor <= known);
+      for (Index j = 0; j <= i; j++) G(i, j) = G(j, i) = start->products[at++];
+    order = start->order;
+    in_factor = static_cast<Index>(order.size());
     L.grow(size(), 0);
     const Matrix<double> lower = L.all();
     for (Index i = 0, at = 0; i < in_factor; i++)
-      for (Index j = 0; j <= i; j++) lower(i, j) = task.L[at++];
-    order.assign(task.order.data, task.order.data + in_factor);
+      for (Index j = 0; j <= i; j++) lower(i, j) = start->L[at++];
   }
 };
 
-// What a job leaves: the members that were not idle for too long, and the start of the next solve.
-struct Result {
-  std::vector<std::int64_t> places, idle, order;
-  std::vector<double> signs, alpha, products, L;
-};
-
-// Return what stays of a settled job; what would take more bytes than the limits allow does not.
-inline Result result_of(Job &job, const Limits &limits) {
-  Result left;
+// Return what stays of a settled job: the members that were not idle for too long, and the start of
+// the next solve, except what would take more bytes than the limits allow.
+inline Pool result_of(Job &job, const Limits &limits) {
+  Pool left;
+  auto start = std::make_shared<Start>();
+  start->u = std::move(job.u);
   std::vector<Index> stays;
   std::vector<std::int64_t> number(job.places.size(), -1);
+  left.reserve(job.size());
   for (Index i = 0; i < job.size(); i++) {
     if (job.idle[i] > limits.idle) continue;
-    number[i] = static_cast<std::int64_t>(stays.size());
+    number[i] = left.size();
     stays.push_back(i);
-    left.places.push_back(job.places[i]);
-    left.signs.push_back(job.signs[i]);
-    left.alpha.push_back(job.alpha[i]);
-    left.idle.push_back(job.idle[i]);
+    left.add(job.places[i], job.signs[i], job.alpha[i], job.idle[i]);
   }
+  left.start = start;
   const double n = static_cast<double>(job.size()),
-               bytes = 8.0 * static_cast<double>(half(stays.size()));
+               bytes = 8.0 * static_cast<double>(half(left.size()));
   const bool is_cheap = n * n * static_cast<double>(job.w.size()) < limits.cheap;
   if (job.known < job.size() ||
       bytes * (is_cheap ? 1 : 2) > (is_cheap ? limits.small_room : limits.large_room))
     return left;
   const Matrix<double> G = job.products.all(), L = job.L.all();
+  start->products.reserve(half(left.size()));
   for (Index i : stays)
     for (Index j : stays) {
       if (j > i) break;
-      left.products.push_back(G(i, j));
+      start->products.push_back(G(i, j));
     }
   if (is_cheap) return left;
-  for (Index i = 0; i < job.in_factor; i++) left.order.push_back(number[job.order[i]]);
-  if (std::count(left.order.begin(), left.order.end(), -1) > 0) {
-    left.order.clear();
+  for (Index i = 0; i < job.in_factor; i++) start->order.push_back(number[job.order[i]]);
+  if (std::count(start->order.begin(), start->order.end(), -1) > 0) {
+    start->order.clear();
     return left;
   }
+  start->L.reserve(half(job.in_factor));
   for (Index i = 0; i < job.in_factor; i++)
-    for (Index j = 0; j <= i; j++) left.L.push_back(L(i, j));
+    for (Index j = 0; j <= i; j++) start->L.push_back(L(i, j));
   return left;
 }
 
@@ -332,7 +338,7 @@ class Settling {
     return total;
   }
 
-  bool may_go_by_w() const { return shared_.P.size() > 0; }
+  bool may_go_by_w() const { return shared_.precision.size() > 0; }
   bool goes_by_alpha(const Job &job) const {
     const Index most = std::max<Index>(shared_.d() + 1, 64);
     return job.size() <= most || !may_go_by_w();
@@ -370,7 +376,7 @@ class Settling {
   bool solve_by_alpha(Job &job) {
     const Index n = job.size();
     job.u.clear();
-    if (job.known == 0 && job.task.products.size() > 0 && job.products.side() == 0) job.unpack();
+    if (job.known == 0 && job.start->products.size() > 0 && job.products.side() == 0) job.unpack();
     job.products.grow(n, job.known);
     job.L.grow(n, job.in_factor);
     job.order.resize(static_cast<std::size_t>(n));
@@ -424,8 +430,23 @@ class Settling {
     const Rows<Row> rows{shared_.table, seen(job.places), shared_.origin, seen(signs),
                          seen(job.targets)};
     job.known = job.in_factor = 0;
-    return newton_primal(rows, shared_.P, shared_.lam, vector(job.u.data(), size), sums,
-                         vector(job.alpha.data(), n)) <= RESIDUAL;
+    std::call_once(has_P_, [&] { set_P(); });
+    return newton_primal(rows, matrix<const double>(P_.data(), size, size), shared_.lam,
+                         vector(job.u.data(), size), sums, vector(job.alpha.data(), n)) <= RESIDUAL;
+  }
+
+  // The inverse of the metric, with 1 for the bias.
+  void set_P() {
+    const Index d = shared_.d();
+    P_.assign(static_cast<std::size_t>((d + 1) * (d + 1)), 0.0);
+    const Matrix<double> P = matrix(P_.data(), d + 1, d + 1);
+    const bool is_diagonal = shared_.precision.size() == 1 && d != 1;
+    for (Index j = 0; j < d; j++)
+      for (Index k = 0; k < d; k++) {
+        if (is_diagonal && j != k) continue;
+        P(j, k) = shared_.precision(is_diagonal ? 0 : j, k);
+      }
+    P(d, d) = 1.0;
   }
 
   void set_weights(Job &job) {
@@ -621,10 +642,7 @@ class Settling {
     });
     below.resize(std::min(below.size(), static_cast<std::size_t>(job.most())));
     for (auto [margin, i] : below) {
-      job.places.push_back(job.place(i));
-      job.signs.push_back(job.sign(i));
-      job.alpha.push_back(0.0);
-      job.idle.push_back(0);
+      job.add(job.place(i), job.sign(i), 0.0, 0);
     }
     job.is_settled = below.empty();
     return true;
@@ -658,6 +676,8 @@ class Settling {
   const Shared<Row> &shared_;
   Limits limits_;
   Images<Row> images_;
+  std::once_flag has_P_;
+  std::vector<double> P_;
   Signals signals_;
 };
 

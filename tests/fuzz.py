@@ -46,17 +46,17 @@ def settle(draw):
     n, d, rng = 2 + draw.size(60), 1 + draw.size(), draw.rng
     table, A = draw.numbers(n, d, dtype=draw.dtype), draw.numbers(d, d)
     table[draw.below(len(table), n // 3)] = table[draw.below(len(table), n // 3)]  # duplicates
-    K, P = A @ A.T + np.eye(len(A)), np.empty((0, 0))
+    K, precision = A @ A.T + np.eye(len(A)), np.empty((0, d))
     if rng.random() < 0.5:
-        K, P = np.abs(draw.numbers(1, d)), np.eye(d + 1) if rng.random() < 0.7 else P
+        K, precision = np.abs(draw.numbers(1, d)), np.ones((int(rng.random() < 0.7), d))
     place, slot = rng.permutation(n)[: rng.integers(n)], np.full(n, -1)
     slot[place] = np.arange(len(place))
     weights, words = np.abs(draw.numbers(n)) + 1e-3, kernels.digests(table).view("u8")
     columns = table, weights, words.reshape(-1, 2), draw.numbers(d)
     images = draw.numbers(len(place), d), place, slot
-    shared = kernels.Shared(*columns, K, P, 10.0 ** rng.integers(-9, 4), *images)
+    shared = kernels.Shared(*columns, K, precision, 10.0 ** rng.integers(-9, 4), *images)
     limits = kernels.Limits(1.0, 1e-3, int(rng.integers(3)), *[rng.choice([0.0, 1e9])] * 3, 3, 0.0)
-    sides, empty, tasks = draw.below(3, n), np.empty(0), []
+    sides, tasks = draw.below(3, n), []
     for low, high in [(0, 1), (0, 2), (1, 2)][: 1 + draw.size(3)]:
         both = np.flatnonzero(sides == low), np.flatnonzero(sides == high)
         members = rng.permutation(np.concatenate(both))[: draw.size(8)]
@@ -64,16 +64,15 @@ def settle(draw):
             np.where(sides[members] == low, 1.0, -1.0),
             np.abs(draw.numbers(len(members))),
         )
-        start = empty, empty, members[:0], empty
-        pool = members, signs, alpha, np.zeros_like(members)
-        tasks.append(kernels.Task(low, high, draw.numbers(d), 0.5, *pool, *start, *both))
+        pool = kernels.Pool(members, signs, alpha, np.zeros_like(members))
+        tasks.append(kernels.Task(0, low, high, draw.numbers(d), 0.5, pool, *both))
     found = kernels.settle(shared, limits, tasks)
-    if found is not None:  # again, from where they ended
-        ended = [
-            (*task[:4], *each[1:5], *each[5]) for task, each in zip(tasks, found[3], strict=True)
-        ]
-        again = [kernels.Task(*each, *task[-2:]) for each, task in zip(ended, tasks, strict=True)]
-        kernels.settle(shared, limits, again)
+    if found is not None:  # again, from where they ended, without some rows
+        ended = zip(tasks, found[3], strict=True)
+        gone = draw.below(n, draw.size(4))
+        kernels.settle(
+            shared, limits, [task._replace(pool=each[1].without(gone)) for task, each in ended]
+        )
 
 
 def hash_texts(draw):

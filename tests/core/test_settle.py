@@ -14,11 +14,11 @@ from minout import Learner, kernels, maths
 from minout.codecs import Uint8Codec
 from minout.core import pool, settle
 from minout.core.images import Images
-from minout.core.pool import Pool, Problem
-from minout.core.settle import Job
+from minout.core.pool import Problem
 from minout.core.table import CodedRows
 from minout.errors import NotConverged
 from minout.features import Identity
+from minout.kernels import Pool, Task
 from minout.maths import NO_EXPANSION, Geometry, Prior
 from oracle.eighths import drawn
 from oracle.margin import SETTINGS, everything
@@ -43,19 +43,19 @@ def jobs(rng, d, pairs=PAIRS, *, most=12):
     members = np.split(rng.permutation(ROWS), np.cumsum(SIZES)[:-1])
     found = []
     for number, (low, high) in enumerate(pairs):
-        sides = members[low], members[high]
-        made = Pool(Prior(drawn(rng, d) / 4, 0.25))
+        sides, w = (members[low], members[high]), drawn(rng, d) / 4
+        made = Pool()
         for side, sign in zip(sides, (1.0, -1.0), strict=True):
             some = side[: rng.integers(1, most)]
-            made.join(some, np.full(len(some), sign))
-        found.append(Job(number, low, high, made, sides))
+            made = made.joined(some, np.full(len(some), sign))
+        found.append(Task(number, low, high, w, 0.25, made, *sides))
     return found
 
 
 def assert_optimal(found, here, bound):
-    places = np.concatenate(found.job.sides)
-    signs = np.repeat([1.0, -1.0], [len(side) for side in found.job.sides])
-    X, weights, prior = here.table[places].astype(float), here.weights[places], found.pool.prior
+    *_, w, b, _, side, other = found.task
+    places, signs = np.append(side, other), np.repeat([1.0, -1.0], [len(side), len(other)])
+    X, weights, prior = here.table[places].astype(float), here.weights[places], Prior(w, b)
     if bound < 1.0:  # what is not in the pool has margins that are large enough
         inside = np.isin(places, found.pool.places)
         X, signs, weights = X[inside], signs[inside], weights[inside]
@@ -66,11 +66,11 @@ def assert_optimal(found, here, bound):
 
 
 def margins_of(found, here):
-    places, (low, _) = np.concatenate(found.job.sides), found.job.sides
+    places = np.append(found.task.side, found.task.other_side)
     margins = np.empty(len(places))
     origin = here.geometry.origin
     kernels.activations(found.w, found.b, here.table, places, origin, margins)
-    margins[len(low) :] *= -1.0
+    margins[len(found.task.side) :] *= -1.0
     return places, margins
 
 
@@ -122,14 +122,17 @@ def test_any_history_ends_at_the_plain_optimum(cheap, seed, d, precise):
             leaving = settled[0].pool.places[: rng.integers(0, 3)]
             following = []
             for each in settled:
-                sides = tuple(side[~np.isin(side, leaving)] for side in each.job.sides)
-                following.append(each.job._replace(pool=each.pool.without(leaving), sides=sides))
-            before = [(each.pool.alpha.tolist(), each.pool.start) for each in following]
-            for each in settle.settle(following, here, 0.5):
+                side, other = (part[~np.isin(part, leaving)] for part in each.task[-2:])
+                left = each.pool.without(leaving)
+                following.append(each.task._replace(pool=left, side=side, other_side=other))
+            before = [each.pool.alpha.tolist() for each in following]
+            done = settle.settle(following, here, 0.5)
+            for each in done:
                 assert_optimal(each, here, 0.5)
-            for each, (alpha, start) in zip(following, before, strict=True):
-                assert each.pool.alpha.tolist() == alpha  # a pool is never changed
-                assert each.pool.start is start
+            # A pool is never changed.
+            assert [each.pool.alpha.tolist() for each in following] == before
+            again = settle.settle(following, here, 0.5)
+            assert [bits(each) for each in again] == [bits(each) for each in done]
             work = following
 
 
@@ -156,9 +159,7 @@ def test_numbers_that_single_precision_does_not_hold_change_no_bit(scale, monkey
     origin, K, _, share = here.geometry
     geometry = Geometry(scale * origin, K / scale**2, None, share)
     here = here._replace(geometry=geometry, images=Images(geometry))
-    work = [
-        each._replace(pool=each.pool.with_prior(Prior(np.zeros(4), 0.0))) for each in jobs(rng, 4)
-    ]
+    work = [each._replace(w=np.zeros(4), b=0.0) for each in jobs(rng, 4)]
     usual = [bits(each) for each in settle.settle(work, here, 0.5)]
     monkeypatch.setattr(settle, "ENOUGH", 10**9)
     assert [bits(each) for each in settle.settle(work, here, 0.5)] == usual
@@ -188,9 +189,9 @@ def test_equal_margins_join_by_digest_whatever_their_places(seed):
     geometry = Geometry(np.zeros(1), np.ones(1), None)
     here = Problem(table, np.ones(n), digests, geometry, Images(geometry), 1e-4)
     sides = rng.permutation(n // 2), n // 2 + rng.permutation(n // 2)
-    made = Pool(Prior(np.zeros(1), 0.0))
-    made.join(np.array([sides[1][0]]), np.array([-1.0]))
-    (found,) = settle.settle([Job(0, 0, 1, made, sides)], here, 1.0 - 1e-9)
+    made = Pool().joined(sides[1][:1], np.array([-1.0]))
+    work = [Task(0, 0, 1, np.zeros(1), 0.0, made, *sides)]
+    (found,) = settle.settle(work, here, 1.0 - 1e-9)
     first = found.pool.places[1:25]
     mine = sides[0]  # they are the worst at first, all alike
     assert first.tolist() == mine[np.argsort(digests[mine])][:24].tolist()

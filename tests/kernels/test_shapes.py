@@ -56,29 +56,32 @@ def test_arrays_of_other_types_are_refused(name):
 
 def settled(**changes):
     """Settle a separator of two pairs of rows, with some fields of the records changed."""
-    d, n, none = 3, 4, np.empty(0)
+    d, n = 3, 4
     table, places = np.arange(12.0).reshape(n, d) ** 2, np.arange(n)
     digests = kernels.digests(table).view(np.uint64).reshape(-1, 2)
     shared = kernels.Shared(
-        table, np.ones(n), digests, np.zeros(d), np.ones((1, d)), np.eye(d + 1), 0.1,
+        table, np.ones(n), digests, np.zeros(d), np.eye(d), np.eye(d), 0.1,
         table.copy(), places, places,
     )  # fmt: skip
     limits = kernels.Limits(1.0, 1e-3, 30, 0.0, 0.0, 0.0, 3, 1e7)
-    pool = places[[0, 2]], np.array([1.0, -1.0]), np.zeros(2), np.zeros(2, dtype=np.int64)
-    start = none, none, places[:0], np.zeros(d + 1)
-    task = kernels.Task(0, 1, np.zeros(d), 0.0, *pool, *start, places[:2], places[2:])
+    arrays = {
+        "places": places[[0, 2]], "signs": np.array([1.0, -1.0]),
+        "alpha": np.zeros(2), "idle": np.zeros(2, dtype=np.int64), "w": np.zeros(d),
+    }  # fmt: skip
     mine = {name: cut(getattr(shared, name)) for name, cut in changes.items() if name in SHARED}
-    own = {name: cut(getattr(task, name)) for name, cut in changes.items() if name not in SHARED}
-    return kernels.settle(shared._replace(**mine), limits, [task._replace(**own)])
+    own = {name: changes.get(name, np.copy)(each) for name, each in arrays.items()}
+    w = own.pop("w")
+    task = kernels.Task(0, 0, 1, w, 0.0, kernels.Pool(*own.values()), places[:2], places[2:])
+    return kernels.settle(shared._replace(**mine), limits, [task])
 
 
-SHARED = ("table", "weights", "digests", "origin", "K", "P", "images")
-TASK = ("w", "places", "signs", "alpha", "idle", "u")
+SHARED = ("table", "weights", "digests", "origin", "K", "precision", "images")
+TASK = ("w", "places", "signs", "alpha", "idle")
 
 
 @pytest.mark.parametrize("name", SHARED + TASK)
 def test_a_separator_whose_arrays_do_not_fit_is_refused(name):
     assert settled() is not None
-    for axis in range(2 if name in ("table", "digests", "P", "images") else 1):
+    for axis in range(2 if name in ("table", "digests", "K", "precision", "images") else 1):
         with pytest.raises(ValueError, match="shapes"):
             settled(**{name: lambda each, axis=axis: np.delete(each, 0, axis).copy()})

@@ -6,6 +6,7 @@ import numpy as np
 
 from minout import maths
 from minout._typing import Floats, Id, Ints
+from minout.core.pool import goes_by_alpha
 from minout.core.regions import NO_PLACES, pair_numbers, regions_of
 from minout.core.separators import SUFFICIENT_MARGIN
 from minout.core.settle import MARGIN_TOLERANCE
@@ -222,16 +223,17 @@ def _weights(state: State) -> list[str]:
         if separator.is_far or separator.left:  # support vectors have left: it is to be solved
             continue
         pool, (w, b) = separator.pool, state.weights(pair)
+        prior = state.separators.scores.prior(pair)
         used = pool.alpha > 0.0
         signed = (pool.signs * pool.alpha)[used]
         X = state.examples.table[pool.places[used]].astype(np.float64)
         images = maths.images(state.frame.geometry, X)
         with np.errstate(over="ignore"):  # then the sizes are infinite, and nothing can be said
-            off = np.linalg.norm(pool.prior.w + signed @ images - w)
-            size = np.abs(signed) @ np.linalg.norm(images, axis=1) + np.linalg.norm(pool.prior.w)
-        shift = abs(pool.prior.b + signed.sum() - b)
-        rounding = 1e-7 if exact and pool.goes_by_alpha(problem) else 1e-5
-        if off > rounding * size or shift > 1e-5 * (np.abs(signed).sum() + abs(pool.prior.b)):
+            off = np.linalg.norm(prior.w + signed @ images - w)
+            size = np.abs(signed) @ np.linalg.norm(images, axis=1) + np.linalg.norm(prior.w)
+        shift = abs(prior.b + signed.sum() - b)
+        rounding = 1e-7 if exact and goes_by_alpha(pool, problem) else 1e-5
+        if off > rounding * size or shift > 1e-5 * (np.abs(signed).sum() + abs(prior.b)):
             labels = state.regions.labels
             differences.append(
                 f"The separator of {labels[low]!r} and {labels[high]!r} "

@@ -13,7 +13,7 @@ from minout.core.examples import Examples
 from minout.core.frame import FIRST_PRIORS, Frame, chosen, divided, expansion_of, measured
 from minout.core.images import Images
 from minout.core.moments import RunningMoments
-from minout.core.pool import Pool, trim_heap
+from minout.core.pool import trim_heap
 from minout.core.regions import NO_PLACES, Members, Regions, pair_number, regions_of
 from minout.core.reports import NOTHING_MOVED, Certificate, Consolidation, Refresh
 from minout.core.scores import ClassScores
@@ -22,7 +22,7 @@ from minout.core.settings import Settings
 from minout.core.state import State, Widths
 from minout.core.step import settle_all
 from minout.core.table import Rows
-from minout.maths import Prior
+from minout.kernels import Pool
 
 REFINEMENTS = 3  # how often support vectors may move to another region of their label
 TIGHT = 1.0 - 1e-9  # the smallest margin of an example without slack after consolidation
@@ -216,16 +216,14 @@ def _carried_pools(old: State, new: State) -> dict[int, Pool]:
     moved_to = np.zeros(max(old.examples.end, 1), dtype=np.int64)
     moved_to[old.examples.places()] = np.arange(new.examples.end)
     number = old.regions.order.owner.tolist()
-    nowhere, carried = Prior(np.zeros(new.examples.width), 0.0), {}
+    carried = {}
     for pair in old.separators.stored():
         a, b = (number[c] for c in regions_of(pair))
         pool = old.separators.support_of(pair)
         used = pool.alpha > 0.0
         places = moved_to[pool.places[used]]
-        twin = Pool(nowhere)
-        twin.join(places, np.where(new.examples.regions[places] == min(a, b), 1.0, -1.0))
-        twin.alpha = pool.alpha[used]
-        carried[pair_number(a, b)] = twin
+        signs = np.where(new.examples.regions[places] == min(a, b), 1.0, -1.0)
+        carried[pair_number(a, b)] = Pool(places, signs, pool.alpha[used], np.zeros_like(places))
     return carried
 
 
@@ -235,8 +233,11 @@ def _sorted_pools(new: State, order: Ints) -> tuple[State, dict[int, Pool]]:
     rank[order] = np.arange(len(order))
     separators = new.separators
     least_alpha = CERTAIN_SLACK / new.frame.choice.lam * new.examples.weights
-    stored = separators.stored()
-    pools = {pair: separators.support_of(pair).sorted_by(rank, least_alpha) for pair in stored}
+    pools = {}
+    for pair in separators.stored():
+        pool = separators.support_of(pair)
+        used = np.flatnonzero(pool.alpha > least_alpha[pool.places])
+        pools[pair] = pool.picked(used[np.argsort(rank[pool.places[used]], kind="stable")])
     images = Images(new.frame.geometry)
     used = np.unique(np.concatenate([pool.places for pool in pools.values()]))
     images.of(new.examples.table, used[np.argsort(rank[used])])

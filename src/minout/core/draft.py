@@ -1,6 +1,6 @@
 """The next state under construction: reads from the present one, and collects the differences."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from minout.core.frame import FIRST_PRIORS, Frame, next_priors
 from minout.core.images import Images
 from minout.core.misfits import counts_after, misfit_changes
 from minout.core.moments import RunningMoments
-from minout.core.pool import Pool, Problem
+from minout.core.pool import Problem
 from minout.core.regions import (
     NO_PLACES,
     Members,
@@ -27,11 +27,12 @@ from minout.core.regions import (
 )
 from minout.core.reports import Certificate, Refresh
 from minout.core.scores import ClassScores
-from minout.core.separators import Separator, Separators, far_separator, with_prior
-from minout.core.settle import Job, settle
+from minout.core.separators import Separator, Separators, empty_separator, far_separator
+from minout.core.settle import settle
 from minout.core.shortfall import Low, low_anywhere, low_around
 from minout.core.state import Move, State, Step
 from minout.core.table import Rows, blocks, rows_at
+from minout.kernels import Pool, Task
 from minout.maths import NO_EXPANSION, Expansion, expanded, filling
 
 
@@ -221,17 +222,13 @@ class Draft:
             return Members()
         return self.state.regions.members[self._kept[c]]
 
-    def separator(self, pair: int) -> Separator:
-        """Return a separator as it will be, with its prior."""
-        return with_prior(self._record(pair), pair, self.scores)
-
     def _record(self, pair: int) -> Separator | None:
         known = None if self._replaces_all else self._base.records.get(pair)
         return self._separators.get(pair, known)
 
     def _has_support(self, pair: int) -> bool:
         record = self._record(pair)
-        return record is not None and len(record.pool.places) > 0
+        return record is not None and len(record.pool) > 0
 
     def is_added(self, c: int) -> bool:
         """Return whether region c is one that this step adds."""
@@ -301,7 +298,7 @@ class Draft:
         self._checked[pair] = margins, least
 
     def supports(self) -> dict[int, Pool]:
-        """Return the pools of all pairs; their priors are not to be used."""
+        """Return the pools of all pairs."""
         found = {pair: each.pool for pair, each in self._base.records.items()}
         return found | {pair: each.pool for pair, each in self._separators.items()}
 
@@ -322,64 +319,69 @@ class Draft:
             moments = moments.with_rows(rows.since(moments.seen))
         self.frame = self.frame._replace(moments=moments.seen_to(self.taught))
 
-    def job(self, pair: int, pool: Pool) -> Job:
-        """Return the work of settling one separator with a pool of its own."""
-        low, high = regions_of(pair)
-        sides = (self.members(low).places, self.members(high).places)
-        return Job(pair, low, high, pool, sides)
-
-    def job_of(self, pair: int) -> Job:
-        """Return the work of settling a separator from its pool and its pending examples."""
-        record, pool = self._record(pair), Pool(self.scores.prior(pair))
-        if record is None:
-            return self.job(pair, pool)
-        pool, pending = record.pool.with_prior(pool.prior), record.pending
-        job = self.job(pair, pool)
-        if len(pending):
-            of_low = self.examples.regions[pending] == job.low
-            job.pool.join(pending, np.where(of_low, 1.0, -1.0))
-        return job
+    def pools(self, pairs: Iterable[int]) -> dict[int, Pool]:
+        """Return the pools of some pairs, with their pending examples."""
+        found = {}
+        for pair in pairs:
+            record = self._record(pair)
+            found[pair] = pool = Pool() if record is None else record.pool
+            if record is not None and len(record.pending):
+                of_low = self.examples.regions[record.pending] == regions_of(pair)[0]
+                found[pair] = pool.joined(record.pending, np.where(of_low, 1.0, -1.0))
+        return found
 
     def postpone(self, pair: int, place: int, margin: float) -> None:
         """Let the example that was added wait for the next settle of a separator."""
-        old, one = self.separator(pair), np.array([place])
+        old = self._record(pair) or empty_separator(pair, self.scores)
+        one = np.array([place])
         misfits = np.concatenate([old.misfits, one]) if margin <= 0.0 else old.misfits
         pending = np.concatenate([old.pending, one])
         self._separators[pair] = old._replace(misfits=misfits, pending=pending)
         self._postponed[pair] = margin <= 0.0
         self._least = min(self._least, margin)
 
-    def settle(self, jobs: list[Job], bound: float) -> None:
-        """Settle some separators and store the results in the draft."""
-        if not jobs:
+    def settle(self, pools: Mapping[int, Pool], bound: float) -> None:
+        """Settle some separators, by number, and store the results in the draft."""
+        if not pools:
             return
         images = self.frame.images.fork()
         problem = self._problem(images)
-        for job, w, b, pool, misfits, least_margin in settle(jobs, problem, bound):
-            separator, least = Separator(w, b, pool, misfits), least_margin
-            if not self.scores.near[job.pair]:
-                separator, least = self._decided(job, far_separator(pool, problem), images)
-            self._separators[job.pair] = separator
-            self._moved[job.pair] = self.labels[job.low], self.labels[job.high]
-            self._note_checked(job.pair, job.rows, least)
+        for task, w, b, pool, misfits, least_margin in settle(self._tasks(pools), problem, bound):
+            separator, least, pair = Separator(w, b, pool, misfits), least_margin, task.pair
+            if not self.scores.near[pair]:
+                separator, least = self._decided(task, far_separator(pool, problem), images)
+            self._separators[pair] = separator
+            self._moved[pair] = self.labels[task.low], self.labels[task.high]
+            self._note_checked(pair, task.rows, least)
         self.frame = self.frame._replace(images=images)
+
+    def _tasks(self, pools: Mapping[int, Pool]) -> list[Task]:
+        pairs = np.array(sorted(pools))
+        W, b = self.scores.priors(pairs)
+        low, high = (each.tolist() for each in regions_of_all(pairs))
+        places = {c: self.members(c).places for c in {*low, *high}}
+        each = zip(pairs.tolist(), low, high, W, b.tolist(), strict=True)
+        return [
+            Task(pair, low, high, w, b, pools[pair], places[low], places[high])
+            for pair, low, high, w, b in each
+        ]
 
     def _problem(self, images: Images) -> Problem:
         examples, frame, pairs = self.examples, self.frame, int(np.count_nonzero(self.scores.near))
         columns = examples.table, examples.weights, examples.digests
         return Problem(*columns, frame.geometry, images, frame.choice.lam, pairs)
 
-    def _decided(self, job: Job, separator: Separator, images: Images) -> tuple[Separator, float]:
+    def _decided(self, task: Task, separator: Separator, images: Images) -> tuple[Separator, float]:
         # A far pair whose misfits are decided by the values that predictions are made of.
         table, origin, pool = self.examples.table, self.frame.geometry.origin, separator.pool
-        pictures, places = images.of(table, pool.places), np.concatenate(job.sides)
-        scores, both, margins = self.scores, [job.low, job.high], np.empty(len(places))
+        pictures, places = images.of(table, pool.places), np.concatenate(task[-2:])
+        scores, both, margins = self.scores, [task.low, task.high], np.empty(len(places))
         (a, b), half = scores.V[both], scores.halves[both]
-        scale, coef = float(scores.scale[job.pair]), pool.signs * pool.alpha
+        scale, coef = float(scores.scale[task.pair]), pool.signs * pool.alpha
         for part in blocks(table, len(places)):
             args = (a, b, half, scale, *pictures, coef, *rows_at(table, places[part]))
             kernels.pair_values(*args, origin, margins[part])
-        margins[len(job.sides[0]) :] *= -1.0
+        margins[len(task.side) :] *= -1.0
         right = margins > 0.0
         least = float(margins[right].min(initial=np.inf))
         return separator._replace(misfits=places[~right]), least

@@ -146,7 +146,8 @@ def explain(state: State, x: Floats) -> Explanation:
     parts = side * pool.signs[used] * pool.alpha[used]
     weights = parts * (rows @ image)
     supports = tuple(Support(*each) for each in _ranked(state, pool.places[used], weights))
-    prior, bias = side * float(pool.prior.w @ z + pool.prior.b), float(parts.sum())
+    of_prior = state.separators.scores.prior(pair)
+    prior, bias = side * float(of_prior.w @ z + of_prior.b), float(parts.sum())
     rest = 0.0
     if state.separators[pair].left:
         rest = float(margins[other]) - prior - bias - float(weights.sum())

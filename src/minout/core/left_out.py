@@ -12,6 +12,7 @@ import numpy as np
 
 from minout import kernels, maths
 from minout._typing import Bools, Floats, Ints
+from minout.core.pool import goes_by_alpha
 from minout.core.regions import NO_PLACES, pair_number
 from minout.core.state import State
 
@@ -308,7 +309,7 @@ class _Region:
         _, first, number = np.unique(self._keys(used), return_index=True, return_inverse=True)
         places, alpha = used[first], np.asarray(np.bincount(number, alpha), dtype=np.float64)
         more, is_small = self._more(q, places)
-        by_w = not (is_small or pool.goes_by_alpha(common.problem))
+        by_w = not (is_small or goes_by_alpha(pool, common.problem))
         places = np.concatenate([places, more])
         regions = common.state.examples.regions[places]
         signs = np.where(regions == self.c, 1.0, -1.0)

@@ -19,10 +19,9 @@ from minout.core.frame import Frame
 from minout.core.images import Images
 from minout.core.misfits import counts_after, listed_in
 from minout.core.moments import RunningMoments
-from minout.core.pool import Pool
 from minout.core.regions import NO_PLACES, Members, Regions, regions_of_all
 from minout.core.scores import ClassScores
-from minout.core.separators import NO_PRIOR, NO_WEIGHTS, Bounds, Separator, Separators, with_prior
+from minout.core.separators import NO_WEIGHTS, Bounds, Separator, Separators, empty_separator
 from minout.core.state import State, Widths
 from minout.core.validation import (
     SHAPES,
@@ -36,6 +35,7 @@ from minout.core.validation import (
     expect,
     places_of,
 )
+from minout.kernels import Pool
 from minout.maths import Expansion, Geometry
 
 SHARED = ("sums", "metric", "hats", "scores", "memory")
@@ -237,7 +237,7 @@ def _finished(known: State, facts: Facts, update: Update) -> State:
         base, changed = Separators(scores), dict(base.records)
     changed |= _separators(update.separators, examples, owner, scores.near)
     gone = [pair for pair in update.gone_pairs if pair < len(scores.scale)]
-    changed |= {pair: with_prior(None, pair, scores) for pair in gone}
+    changed |= {pair: empty_separator(pair, scores) for pair in gone}
     frame = _frame(known.frame, facts, update.shared)
     separators = base.replaced(changed, scores)
     _complete(separators, frame, examples)
@@ -315,7 +315,7 @@ def _separators(
         expect(not (len(pending) and np.isin(pending, pool).any()), "pending")
         expect(is_near or (not len(pending) and bool((alpha > 0.0).all())), "pool")
         signs = np.where(examples.regions[pool] == c, 1.0, -1.0)
-        rows = Pool.restored(NO_PRIOR, pool, signs, alpha, idle)
+        rows = Pool(pool, signs, alpha, idle)
         found[pair] = Separator(w, b, rows, misfits, pending, int(left), Bounds(*bounds.tolist()))
     return found
 

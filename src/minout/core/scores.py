@@ -18,7 +18,6 @@ from minout.core.regions import (
     pair_count,
     pair_number,
     pair_numbers,
-    regions_of,
     regions_of_all,
 )
 from minout.errors import NotConverged
@@ -147,13 +146,22 @@ class ClassScores(NamedTuple):
 
     def prior(self, pair: int) -> Prior:
         """Return the prior of a pair, near or far."""
-        scale = float(self.scale[pair])
-        if not scale:
-            return Prior(np.zeros(self.V.shape[1]), 0.0)
-        low, high = regions_of(pair)
-        squares = self.squares if self.near[pair] else 2.0 * self.halves
-        half = (squares[low] - squares[high]) / 2.0
-        return Prior((self.V[low] - self.V[high]) * scale, float(-half * scale))
+        W, b = self.priors(np.array([pair]))
+        return Prior(W[0], float(b[0]))
+
+    def priors(self, pairs: Ints) -> tuple[Floats, Floats]:
+        """Return the weights (n, d) and the bias (n,) of the priors of some pairs."""
+        (low, high), scale, near = regions_of_all(pairs), self.scale[pairs], self.near[pairs]
+        apart = self.squares[low] - self.squares[high]
+        if not near.all():
+            squares = 2.0 * self.halves
+            apart = np.where(near, apart, squares[low] - squares[high])
+        W = self.V[low]
+        W -= self.V[high]
+        W *= scale[:, None]
+        b = -(apart / 2.0) * scale
+        W[scale == 0.0], b[scale == 0.0] = 0.0, 0.0
+        return W, b
 
     def strength(self, r: int, q: int) -> tuple[float, float]:
         """Return the prior of a pair at the mean of r, where that of q has minus it, and its noise.

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from minout import kernels
 from minout._typing import Floats, Ints
 from minout.core.images import Images
-from minout.core.pool import Pool, Problem
+from minout.core.pool import Problem, support
 from minout.core.regions import (
     NO_PLACES,
     among,
@@ -21,7 +21,7 @@ from minout.core.regions import (
     without,
 )
 from minout.core.scores import ClassScores
-from minout.maths import Prior
+from minout.kernels import Pool
 
 Slots = NDArray[np.int32]
 SUFFICIENT_MARGIN = 0.5
@@ -37,7 +37,6 @@ ROUNDING = 1e-6
 The terms are computed in float64; with a metric of condition 1e8 they are off by less than 1e-8.
 """
 NO_WEIGHTS: Floats = np.empty(0)
-NO_PRIOR = Prior(NO_WEIGHTS, 0.0)
 
 
 class Bounds(NamedTuple):
@@ -122,18 +121,15 @@ class Separator(NamedTuple):
         )
 
 
-def with_prior(record: Separator | None, pair: int, scores: ClassScores) -> Separator:
-    """Return the separator of a pair with its prior; a new one if there is no record of it."""
-    prior = scores.prior(pair)
-    if record is None:
-        w = np.zeros(len(prior.w)) if scores.near[pair] else NO_WEIGHTS
-        return Separator(w, 0.0, Pool(prior), NO_PLACES)
-    return record._replace(pool=record.pool.with_prior(prior))
+def empty_separator(pair: int, scores: ClassScores) -> Separator:
+    """Return the separator of a pair of which there is no record."""
+    w = np.zeros(scores.V.shape[1]) if scores.near[pair] else NO_WEIGHTS
+    return Separator(w, 0.0, Pool(), NO_PLACES)
 
 
 def far_separator(pool: Pool, problem: Problem) -> Separator:
     """Return the separator of a far pair whose pool was solved; its misfits are not known yet."""
-    pool = pool.support(pool.prior)
+    pool = support(pool)
     coef = pool.signs * pool.alpha
     bounds = Bounds()
     if len(coef):
@@ -194,16 +190,16 @@ class Separators:
         return self.scores.near_classes is not None
 
     def __getitem__(self, pair: int) -> Separator:
-        return with_prior(self.records.get(pair), pair, self.scores)
+        return self.records.get(pair) or empty_separator(pair, self.scores)
 
     def stored(self) -> list[int]:
         """Return the numbers of the pairs for which something is stored, ascending."""
         return sorted(self.records)
 
     def support_of(self, pair: int) -> Pool:
-        """Return the pool of a pair without its prior."""
+        """Return the pool of a pair."""
         record = self.records.get(pair)
-        return Pool(NO_PRIOR) if record is None else record.pool
+        return Pool() if record is None else record.pool
 
     def misfits(self, pair: int) -> Ints:
         """Return the places of the misfits of a separator."""
@@ -285,18 +281,18 @@ class Separators:
 
     def _put(self, pair: int, separator: Separator) -> None:
         # Replace a separator of a new object.
-        pool, self.at[pair] = separator.pool.with_prior(NO_PRIOR), 0
+        pool, self.at[pair] = separator.pool, 0
         self.records.pop(pair, None)
         if separator.is_far:
             if len(pool.places):
                 self.at[pair] = -self._log.write(pool, separator.bounds)
             if len(pool.places) or len(separator.misfits):
-                self.records[pair] = separator._replace(pool=pool)
+                self.records[pair] = separator
             return
         slot = self._tail[0]
         self._tail[0] = slot + 1
         self.W[slot], self.b[slot], self.at[pair] = separator.w, separator.b, slot
-        self.records[pair] = separator._replace(w=self.W[slot], pool=pool)
+        self.records[pair] = separator._replace(w=self.W[slot])
 
     def _shallow(self) -> "Separators":
         twin = Separators.__new__(Separators)
@@ -379,9 +375,14 @@ def carried(pools: dict[int, Pool], places: Ints, before: Ints, after: Ints) -> 
         a, b = (follower[c] for c in regions_of(pair))
         own = now[pool.places]
         stays = (pool.alpha > 0.0) & ((own == a) | (own == b))
-        twin = found.setdefault(pair_number(a, b), Pool(pool.prior))
-        stays &= ~np.isin(pool.places, twin.places)
-        known = len(twin.places)
-        twin.join(pool.places[stays], np.where(own[stays] == min(a, b), 1.0, -1.0))
-        twin.alpha[known:] = pool.alpha[stays]
+        known = found.get(pair_number(a, b), Pool())
+        stays &= ~np.isin(pool.places, known.places)
+        signs = np.where(own == min(a, b), 1.0, -1.0)
+        parts = (
+            (known.places, pool.places[stays]),
+            (known.signs, signs[stays]),
+            (known.alpha, pool.alpha[stays]),
+        )
+        places, signs, alpha = (np.concatenate(part) for part in parts)
+        found[pair_number(a, b)] = Pool(places, signs, alpha, np.zeros_like(places))
     return found

@@ -11,13 +11,14 @@ from minout.codecs import ExactCodec
 from minout.core.choice import Choice
 from minout.core.examples import Examples
 from minout.core.frame import Frame
-from minout.core.pool import Problem
+from minout.core.pool import Problem, weights
 from minout.core.regions import NO_PLACES, Members, Regions, pair_count
 from minout.core.reports import Certificate, Refresh
 from minout.core.scores import ClassScores
-from minout.core.separators import ROUNDING, SUFFICIENT_MARGIN, Separator, Separators, with_prior
+from minout.core.separators import ROUNDING, SUFFICIENT_MARGIN, Separator, Separators
 from minout.core.settings import Settings
 from minout.core.window import Ages
+from minout.kernels import Pool
 
 FEW = 64
 """Places are numbered anew when half are of forgotten examples, and there are more than so many."""
@@ -225,7 +226,8 @@ class State:
             return separators.W[at], float(separators.b[at])
         if record is not None and not record.is_far:
             return record.w, record.b
-        return with_prior(record, pair, scores).pool.weights(self.problem())
+        pool = Pool() if record is None else record.pool
+        return weights(scores.prior(pair), pool, self.problem())
 
     def problem(self) -> Problem:
         """Return what separators are computed from, for one who only reads."""

@@ -1,7 +1,7 @@
 """The steps: teach, relabel, forget. Each returns the state after it and a certificate."""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,16 +13,16 @@ from minout.core.draft import Draft
 from minout.core.examples import About
 from minout.core.frame import chosen, divided, expansion_of, measured, next_priors
 from minout.core.plan import Plan, Row, plan, plan_to_teach
-from minout.core.pool import Pool, trim_heap
+from minout.core.pool import support, trim_heap
 from minout.core.prediction import winners
 from minout.core.regions import NO_PLACES, regions_of
 from minout.core.reports import NOTHING_MOVED, Certificate, Refresh
 from minout.core.separators import SUFFICIENT_MARGIN, carried
 from minout.core.settings import Settings
-from minout.core.settle import Job
 from minout.core.state import State, Step, compacted
 from minout.core.window import falling_out, outside
 from minout.errors import NotConverged
+from minout.kernels import Pool
 
 
 class New(NamedTuple):
@@ -142,7 +142,7 @@ def forget(state: State, places: Ints) -> Step:
     draft = Draft(state, emptied=planned.emptied)
     draft.leave(places, planned.left)
     draft.evict(places)
-    draft.settle(_jobs_of(draft, [draft.pair(pair) for pair in planned.settled]), SUFFICIENT_MARGIN)
+    draft.settle(draft.pools(map(draft.pair, planned.settled)), SUFFICIENT_MARGIN)
     step = draft.finish()
     return step._replace(state=compacted(step.state))
 
@@ -163,7 +163,7 @@ def settle_pending(state: State) -> Step:
     draft, waiting = Draft(state), state.separators.waiting()
     if not waiting:
         return Step(state, NOTHING_MOVED)
-    draft.settle(_jobs_of(draft, waiting), SUFFICIENT_MARGIN)
+    draft.settle(draft.pools(waiting), SUFFICIENT_MARGIN)
     return draft.finish()
 
 
@@ -174,18 +174,16 @@ def settle_all(draft: Draft, bound: float, old: dict[int, Pool]) -> None:
     """
     draft.rescore()
     scores, settled = draft.scores, [pair for pair, pool in old.items() if (pool.alpha > 0.0).any()]
-    low, jobs = draft.low_anywhere(settled, bound), []
+    low, pools = draft.low_anywhere(settled, bound), {}
     for pair in sorted({*np.flatnonzero(scores.near).tolist(), *settled, *low}):
-        pool = Pool(scores.prior(pair))
-        if pair in old:
-            pool = old[pair].support(pool.prior)
+        pool = support(old[pair]) if pair in old else Pool()
         if pair in low:
-            pool.join(*low[pair])
-        job = draft.job(pair, pool)
-        if not len(pool.places):
-            pool.join(np.array([side[0] for side in job.sides]), np.array([1.0, -1.0]))
-        jobs.append(job)
-    draft.settle(jobs, bound)
+            pool = pool.joined(*low[pair])
+        if not len(pool):
+            firsts = [draft.members(c).places[0] for c in regions_of(pair)]
+            pool = pool.joined(np.array(firsts), np.array([1.0, -1.0]))
+        pools[pair] = pool
+    draft.settle(pools, bound)
     others = draft.count - draft.largest
     schedule = draft.frame.schedule.refreshed(draft.turnover, draft.count, others)
     draft.set_schedule(
@@ -292,29 +290,24 @@ def _executed(draft: Draft, planned: Plan, place: int, c: int, *, put_off: bool)
 def _settle_around(draft: Draft, planned: Plan, place: int, c: int) -> None:
     pairs = {draft.pair(pair) for pair in planned.settled}
     short = {draft.pair(pair) for pair in planned.short}
-    is_renewed, low, jobs = planned.renews or draft.is_added(c), {}, []
+    is_renewed, low = planned.renews or draft.is_added(c), {}
     if is_renewed:
         draft.renew(c)
         low = draft.low_around(c, SUFFICIENT_MARGIN)
         pairs |= draft.stored_around(c) | low.keys()
-    for pair in sorted(pairs):
-        job = draft.job_of(pair)
-        is_fresh = is_renewed and c in (job.low, job.high)
+    row, signs, pools = np.array([place]), (np.array([-1.0]), np.array([1.0])), draft.pools(pairs)
+    for pair in pools:
+        both = regions_of(pair)
         if pair in low:
-            job.pool.join(*low[pair])
-        joins = pair in short or (is_fresh and not len(job.pool.places))
-        if joins and place not in job.pool.places:
-            job.pool.join(np.array([place]), np.array([1.0 if c == job.low else -1.0]))
-        jobs.append(job)
-    draft.settle(jobs, SUFFICIENT_MARGIN)
+            pools[pair] = pools[pair].joined(*low[pair])
+        joins = pair in short or (is_renewed and not len(pools[pair]) and c in both)
+        if joins and not (pair in low and place in pools[pair].places):
+            pools[pair] = pools[pair].joined(row, signs[c == both[0]])
+    draft.settle(pools, SUFFICIENT_MARGIN)
     for pair in planned.waits:
-        one = regions_of(pair)
-        other = one[0] + one[1] - (planned.region or 0)
+        both = regions_of(pair)
+        other = both[0] + both[1] - (planned.region or 0)
         draft.postpone(draft.pair(pair), place, float(planned.margins[other]))
-
-
-def _jobs_of(draft: Draft, pairs: Iterable[int]) -> list[Job]:
-    return [draft.job_of(pair) for pair in sorted(pairs)]
 
 
 def _refresh(draft: Draft) -> Refresh:

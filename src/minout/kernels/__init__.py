@@ -48,7 +48,7 @@ newton = native.newton
 best_step = native.best_step
 newton_primal = native.newton_primal
 settle = native.settle
-kept_members = native.kept_members
+Pool = native.Pool
 pair_scores = native.pair_scores
 values_left_out = native.values_left_out
 

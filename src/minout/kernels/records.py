@@ -220,8 +220,8 @@ class Log(NamedTuple):
 class Shared(NamedTuple):
     """What separators share: rows (n, d), weights (n,) and digests (n, 2) by place, the metric, λ.
 
-    K is (d, d), or (1, d) for a diagonal; P (d + 1, d + 1) its inverse with 1 for the bias, or
-    empty. images[i] is the image of the row at place[i]; slot[p] is i if place[i] is p.
+    K is (d, d), or (1, d) for a diagonal; precision its inverse, likewise, or empty. images[i] is
+    the image of the row at place[i]; slot[p] is i if place[i] is p.
     """
 
     table: Floats | NDArray[np.float32]
@@ -229,7 +229,7 @@ class Shared(NamedTuple):
     digests: Words
     origin: Floats
     K: Floats
-    P: Floats
+    precision: Floats
     lam: float
     images: Floats
     place: Ints
@@ -250,22 +250,21 @@ class Limits(NamedTuple):
 
 
 class Task(NamedTuple):
-    """A separator to settle: its classes, prior, pool, and the places of the rows on its sides.
+    """A separator to settle: its number, classes, prior, and pool, and the places of its examples.
 
-    products, factor, order and u are what an earlier solve left (`core/pool.py`).
+    `side` are those of class low, `other_side` those of class high.
     """
 
+    pair: int
     low: int
     high: int
     w: Floats
     b: float
-    places: Ints
-    signs: Floats
-    alpha: Floats
-    idle: Ints
-    products: Floats
-    factor: Floats
-    order: Ints
-    u: Floats
+    pool: native.Pool
     side: Ints
     other_side: Ints
+
+    @property
+    def rows(self) -> int:
+        """How many examples its classes have."""
+        return len(self.side) + len(self.other_side)
