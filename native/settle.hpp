@@ -352,11 +352,13 @@ class Settling {
   // Move α to the optimum over the members, and w and b with it.
   bool solve(Job &job, bool by_w) {
     const Index n = job.size();
-    for (Index i = static_cast<Index>(job.targets.size()); i < n; i++) {
-      const Row *x = row(shared_.table, job.places[i]).data;
-      const double prior = dot(job.task.w.data, x, shared_.origin.data, shared_.d()) + job.task.b;
+    const Index first = static_cast<Index>(job.targets.size());
+    Buffer<double> priors(n - first);
+    activations(job.task.w, job.task.b, shared_.table, part(seen(job.places), first, n),
+                shared_.origin, priors.all());
+    for (Index i = first; i < n; i++) {
       job.roots.push_back(std::sqrt(shared_.weights[job.places[i]]));
-      job.targets.push_back(job.roots[i] * (1.0 - job.signs[i] * prior));
+      job.targets.push_back(job.roots[i] * (1.0 - job.signs[i] * priors[i - first]));
     }
     for (Index i = 0; i < n; i++) job.alpha[i] /= job.roots[i];
     bool is_solved = false;
@@ -468,9 +470,7 @@ class Settling {
       }
       job.b += total;
     }
-    double square = 0.0;
-    for (Index k = 0; k < d; k++) square += w[k] * w[k];
-    job.norm = std::sqrt(square);
+    job.norm = std::sqrt(dot(w, w, d));
   }
 
   // Estimate the margins of all examples of the jobs' classes.
@@ -520,12 +520,11 @@ class Settling {
   }
 
   void exact_margins(Job &job, int side, Index first, Index last) {
-    const Index d = shared_.d(), offset = side ? job.task.sides[0].size() : 0;
-    for (Index i = first; i < last; i++) {
-      const Row *x = row(shared_.table, job.task.sides[side][i]).data;
-      const double value = dot(job.w.data(), x, shared_.origin.data, d) + job.b;
-      job.margins[offset + i] = side ? -value : value;
-    }
+    const Index offset = side ? job.task.sides[0].size() : 0;
+    const Floats out = vector(job.margins.data() + offset + first, last - first);
+    activations(seen(job.w), job.b, shared_.table, part(job.task.sides[side], first, last),
+                shared_.origin, out);
+    for (Index i = 0; side == 1 && i < out.size(); i++) out[i] = -out[i];
   }
 
   void rough_margins(const std::vector<Job *> &jobs,

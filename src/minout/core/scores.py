@@ -156,8 +156,8 @@ class ClassScores(NamedTuple):
         if not near.all():
             squares = 2.0 * self.halves
             apart = np.where(near, apart, squares[low] - squares[high])
-        W = self.V[low]
-        W -= self.V[high]
+        W = self.V.take(low, axis=0)
+        W -= self.V.take(high, axis=0)
         W *= scale[:, None]
         b = -(apart / 2.0) * scale
         W[scale == 0.0], b[scale == 0.0] = 0.0, 0.0

@@ -1,6 +1,6 @@
 """The separators: one per pair of regions of different labels, by number (`core/regions.py`)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -245,8 +245,13 @@ class Separators:
         known, twin.at = twin.at, np.zeros(len(scores.scale), dtype=np.int32)
         twin.at[: len(known)] = known
         twin.scores, twin.moves = scores, self.moves + len(changed)
+        rows = twin._written({pair: one for pair, one in changed.items() if not one.is_far})
         for pair, separator in changed.items():
-            twin._put(pair, separator)
+            twin.records.pop(pair, None)  # the latest are the last ones
+            if separator.is_far:
+                twin._put_far(pair, separator)
+            else:
+                twin.records[pair] = Separator(next(rows), *separator[1:])
         return twin
 
     def only(self, kept: list[int]) -> "Separators":
@@ -279,20 +284,21 @@ class Separators:
         pairs = scale, self.at, *self._log.arrays
         return kernels.Far(V, halves, owner, *pairs, *pictures, self.W, self.b)
 
-    def _put(self, pair: int, separator: Separator) -> None:
-        # Replace a separator of a new object.
+    def _written(self, near: Mapping[int, Separator]) -> Iterator[Floats]:
+        # The rows of W that some separators of a new object get.
+        start, end = self._tail[0], self._tail[0] + len(near)
+        self._tail[0], W = end, self.W[start:end]
+        np.concatenate([NO_WEIGHTS, *(each.w for each in near.values())], out=W.reshape(-1))
+        self.b[start:end] = [each.b for each in near.values()]
+        self.at[np.array([*near], dtype=np.int64)] = np.arange(start, end)
+        return iter(W)
+
+    def _put_far(self, pair: int, separator: Separator) -> None:
         pool, self.at[pair] = separator.pool, 0
-        self.records.pop(pair, None)
-        if separator.is_far:
-            if len(pool.places):
-                self.at[pair] = -self._log.write(pool, separator.bounds)
-            if len(pool.places) or len(separator.misfits):
-                self.records[pair] = separator
-            return
-        slot = self._tail[0]
-        self._tail[0] = slot + 1
-        self.W[slot], self.b[slot], self.at[pair] = separator.w, separator.b, slot
-        self.records[pair] = separator._replace(w=self.W[slot])
+        if len(pool):
+            self.at[pair] = -self._log.write(pool, separator.bounds)
+        if len(pool) or len(separator.misfits):
+            self.records[pair] = separator
 
     def _shallow(self) -> "Separators":
         twin = Separators.__new__(Separators)
@@ -310,10 +316,11 @@ class Separators:
             size = used + more + max(used, more)
             twin.W, twin.b = np.zeros((size, self.W.shape[1])), np.zeros(size)
             rows, twin._tail, twin.at = self.at[pairs], [used], self.at.copy()
-            twin.W[1:used], twin.b[1:used] = self.W[rows], self.b[rows]
+            twin.b[1:used] = self.b[rows]
+            self.W.take(rows, axis=0, out=twin.W[1:used], mode="clip")  # "raise" copies once more
             twin.at[pairs] = np.arange(1, used)
-            for pair, slot in zip(pairs, range(1, used), strict=True):
-                twin.records[pair] = self.records[pair]._replace(w=twin.W[slot])
+            for pair, w in zip(pairs, twin.W[1:used], strict=True):
+                twin.records[pair] = Separator(w, *self.records[pair][1:])
         if not self._log.has_room(len(far), entries):
             twin._rewrite_log(twin.records, len(far), entries)
         return twin
