@@ -61,11 +61,12 @@ struct Limits {
 namespace settling {
 
 constexpr Index WORST = 24;  // so many examples, or half the pool, are added per round at most
-constexpr Index ENOUGH = 3;  // fewer separators of a class are computed one by one
+constexpr Index FEW = 8;     // so many separators at a time stay in a cache
 constexpr Index ROWS = 64;   // rows of a class are bounded so many at a time
-constexpr double RESIDUAL = 1e-6;  // of a separator that is solved for w
-constexpr double UNIT = 0x1p-24;   // the rounding of float32
-constexpr double TINY = 0x1p-50;   // more than numbers too small for float32 take from a length
+constexpr double RESIDUAL = 1e-6;   // of a separator that is solved for w
+constexpr double UNIT = 0x1p-24;    // the rounding of float32
+constexpr double OVERFLOWS = 1e38;  // what is larger says nothing in float32
+constexpr double TINY = 0x1p-50;    // more than numbers too small for float32 take from a length
 
 // What one solve leaves for the next; without it results differ by rounding only. `products` and L
 // are the lower halves, row by row, of the first members' inner products and of their factor, whose
@@ -566,6 +567,7 @@ class Settling {
     if (job.is_exact[side]) return 0.0;
     const double terms = static_cast<double>(shared_.d() + 8) * UNIT;
     const double length = job.lengths[side][side ? example - first : example];
+    if (!(std::max({length, job.norm, length * job.norm}) < OVERFLOWS)) return INF;
     return terms / (1.0 - terms) * (length + TINY) * (job.norm + TINY) + 0x1p-50 * std::abs(job.b);
   }
 

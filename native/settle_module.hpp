@@ -46,14 +46,21 @@ nanobind::object settle(const Shared<Row> &shared, const Limits &limits, nanobin
   std::vector<Task> tasks;
   for (nb::handle each : given) tasks.push_back(nb::cast<Task>(each));
   shared.check();
-  for (const Task &task : tasks) task.check(shared.d());
+  double multiplications = 0.0;
+  for (const Task &task : tasks) {
+    task.check(shared.d());
+    multiplications += static_cast<double>(task.rows() * shared.d());
+  }
+  // What threads do not divide is done few at a time: caches keep it from one round to the next.
+  const Index most =
+      multiplications < limits.worth_threads ? FEW : static_cast<Index>(tasks.size());
   Settling<Row> settling(shared, limits);
   nb::list results;
   const nb::object none = array_of(std::vector<std::int64_t>());
   const npy_intp d = shared.d();
   auto [W, weights] = new_array<double>({static_cast<npy_intp>(tasks.size()), d});
   for (Index first = 0, last; first < static_cast<Index>(tasks.size()); first = last) {
-    last = together(tasks, first);
+    last = std::min(together(tasks, first), first + most);
     std::vector<std::unique_ptr<Job>> jobs;
     std::vector<Job *> open;
     std::vector<Pool> left;
