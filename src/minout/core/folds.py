@@ -221,7 +221,7 @@ class Fold(NamedTuple):
             k = region_count(len(mine), count)
             if k > 1:
                 Z = self._coordinates(mine)
-                nearest = maths.nearest(Z, maths.centres(Z, k, self.weights[mine]))
+                nearest = kernels.nearest(Z, kernels.centres(Z, k, self.weights[mine]))
                 clusters = np.unique(nearest, return_inverse=True)[1]
             found[mine] = len(owner) + clusters
             owner += [label] * (int(clusters.max()) + 1)
