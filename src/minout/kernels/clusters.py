@@ -1,4 +1,4 @@
-"""Clusters of rows, in the fixed order of `native/clusters.hpp`; `maths/clusters.py` is its twin."""
+"""Clusters of rows, in a fixed order: `native/clusters.hpp`, the twin of `maths/clusters.py`."""
 
 import numpy as np
 
