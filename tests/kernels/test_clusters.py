@@ -10,9 +10,7 @@ from minout import kernels, maths
 SHAPES = [(1, 3, 4), (2, 1, 2), (7, 5, 8), (31, 2, 3), (40, 20, 8), (100, 1, 4), (333, 33, 9)]
 
 
-@given(
-    st.sampled_from(SHAPES), st.integers(0, 2**32), st.sampled_from([None, 1, 8]), st.booleans()
-)
+@given(st.sampled_from(SHAPES), st.integers(0, 2**32), st.sampled_from([None, 1, 8]), st.booleans())
 def test_centres_are_those_of_the_specification(shape, seed, grid, weighted):
     (n, d, k), rng = shape, np.random.default_rng(seed)
     Z = rng.normal(size=(n, d)) + 3.0 * rng.integers(3, size=(n, 1))
