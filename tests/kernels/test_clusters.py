@@ -7,7 +7,16 @@ from hypothesis import strategies as st
 
 from minout import kernels, maths
 
-SHAPES = [(1, 3, 4), (2, 1, 2), (7, 5, 8), (31, 2, 3), (40, 20, 8), (100, 1, 4), (333, 33, 9)]
+SHAPES = [
+    (1, 3, 4),
+    (30, 6, 1),
+    (2, 1, 2),
+    (7, 5, 8),
+    (31, 2, 3),
+    (40, 20, 8),
+    (100, 1, 4),
+    (333, 33, 9),
+]
 
 
 @given(st.sampled_from(SHAPES), st.integers(0, 2**32), st.sampled_from([None, 1, 8]), st.booleans())
