@@ -17,6 +17,7 @@ NAMES = (
         "window",
         "memory",
         "core",
+        "small",
         "store",
         "commands",
         "paper",

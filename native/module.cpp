@@ -1,6 +1,7 @@
 // The extension module. It is built once for each instruction set: see CMakeLists.txt.
 #include "best_first.hpp"
 #include "casters.hpp"
+#include "clusters.hpp"
 #include "far.hpp"
 #include "left_out.hpp"
 #include "margins.hpp"
@@ -63,6 +64,10 @@ NB_MODULE(MINOUT_MODULE, module) {
 
   // pairs
   def(module, "pair_scores", &pair_scores);
+
+  // clusters
+  def(module, "centres", &centres);
+  def(module, "nearest", &nearest);
 
   // left_out
   def(module, "values_left_out", &values_left_out);

@@ -47,10 +47,10 @@ inline void add_multiples(Matrix<double> into, Vector<const std::int64_t> places
   }
 }
 
-// Set out (n, 2) to two sums over the values of each row, mixed with their positions.
+// Set out (2 n,) to two sums over the values of each row, mixed with their positions.
 template <typename Value>
-void add_up(Matrix<const Value> rows, Matrix<std::uint64_t> out) {
-  require(out.size() == rows.size() && out.shape[1] == 2);
+void add_up(Matrix<const Value> rows, Vector<std::uint64_t> out) {
+  require(out.size() == 2 * rows.size());
   const Index d = rows.shape[1];
   Buffer<double> values(d);
   for (Index i = 0; i < rows.size(); i++) {
@@ -73,7 +73,7 @@ void add_up(Matrix<const Value> rows, Matrix<std::uint64_t> out) {
       first += (a ^ (a >> 29)) & is_used;
       second += (b ^ (b >> 32)) & is_used;
     }
-    out(i, 0) = first, out(i, 1) = second;
+    out[2 * i] = first, out[2 * i + 1] = second;
   }
 }
 

@@ -469,7 +469,7 @@ MinoutClassifier.__doc__ = _with_settings(MinoutClassifier.__doc__)
 
 
 def _rows(X: Any, state: State) -> Floats:
-    return known_rows(checked_rows(X, state.schema), state.schema, state)
+    return known_rows(checked_rows(X, state.schema), state.schema, state, is_read=True)
 
 
 def _spread(state: State, values: Floats, empty: float) -> Floats:

@@ -421,7 +421,7 @@ class Learner(Kept):
         if unknown is not None:
             unknown = checked_label(unknown, ())
         state = not_empty(self._state)
-        names, is_unknown = api.predicted(state, known_rows(X, state.schema, state))
+        names, is_unknown = api.predicted(state, known_rows(X, state.schema, state, is_read=True))
         return names if unknown is None else with_unknown(names, is_unknown, unknown)
 
     def scores(self, X: Any) -> Floats:
@@ -440,7 +440,7 @@ class Learner(Kept):
             scores are infinite.
         """
         state = begun(self._state)
-        return api.scores(state, known_rows(X, state.schema, state))
+        return api.scores(state, known_rows(X, state.schema, state, is_read=True))
 
     def outputs(self, X: Any) -> Floats:
         """Return the scores, clipped at 0: the outputs of the paper's minout units.
@@ -473,4 +473,4 @@ class Learner(Kept):
             Columns are in the order of `classes`.
         """
         state = not_empty(self._state)
-        return api.probabilities(state, known_rows(X, state.schema, state))
+        return api.probabilities(state, known_rows(X, state.schema, state, is_read=True))

@@ -180,3 +180,36 @@ def test_probabilities_are_a_softmax_of_the_scores():
     assert learner.probabilities(X) == pytest.approx(wanted)
     large = softmax(np.array([[1000.0, -1000.0], [1.0, 1.0 + np.log(3.0)]]))
     assert large == pytest.approx(np.array([[1.0, 0.0], [0.25, 0.75]]))
+
+
+def unaligned(X):
+    """Return rows that begin at an odd address."""
+    memory = np.zeros(X.nbytes + 1, dtype=np.uint8)[1:]
+    rows = memory.view(X.dtype).reshape(X.shape)
+    rows[:] = X
+    return rows
+
+
+FORMS = {
+    "by columns": np.asfortranarray,
+    "every other": lambda X: np.repeat(X, 2, axis=0)[::2],
+    "other bytes": lambda X: X.astype(X.dtype.newbyteorder()),
+    "unaligned": unaligned,
+    "list": np.ndarray.tolist,
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_scores_do_not_depend_on_how_rows_lie_in_memory_and_rows_stay_as_they_are(form):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(90, 5)), [0, 1, 2] * 30
+    learner, test = Learner(), rng.normal(size=(40, 5))
+    learner.teach_many(X, y)
+    test[0] = -0.0
+    given = test.copy()
+    given.flags.writeable = False
+    scores, labels = learner.scores(given), learner.predict(given)
+    assert (learner.scores(FORMS[form](test)) == scores).all()
+    assert (learner.predict(FORMS[form](test)) == labels).all()
+    assert given.tobytes() == test.tobytes()
+    assert not np.shares_memory(learner.expanded(given), given)

@@ -67,8 +67,16 @@ def by_products(build, rng, n):
     return (out,)
 
 
+def by_centres(build, rng, n):
+    """Finds clusters, and the nearest centre of each row."""
+    Z, out, found = rng.normal(size=(n, 11)), np.zeros((4, 11)), np.zeros(n, dtype=np.int64)
+    count = build.centres(Z, rng.random(n), out)
+    build.nearest(Z, out[:count], found)
+    return count, out, found
+
+
 @pytest.mark.parametrize("name", OTHERS)
-@pytest.mark.parametrize("run", [by_alpha, by_w, by_pairs, by_products])
+@pytest.mark.parametrize("run", [by_alpha, by_w, by_pairs, by_products, by_centres])
 def test_a_build_for_more_instructions_computes_the_same_bits(run, name):
     build = import_module(f"minout.kernels.{name}")
     for n in (6, 17, 33, 64, 127):

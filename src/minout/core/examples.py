@@ -143,20 +143,20 @@ class Examples:
         self, x: NDArray[Any], c: int, example_id: Id, about: About = UNWEIGHTED
     ) -> "Examples":
         """Return examples with one more row, of region c, at the place `end`; x may be a code."""
-        place = self.end
-        more = self._with_room(place + 1)
-        more._tail[0] = place + 1
+        place, end = self.end, self.end + 1
+        more = self._with_room(end)
+        more._tail[0] = end
         more.given[place] = x
         if self.expansion.is_needed and isinstance(more.table, np.ndarray):
-            row = maths.expanded(self.expansion, more.given[place : place + 1])[0]
+            row = maths.expanded(self.expansion, more.given[place:end])[0]
             more._set_expanded(place, row)
         more.regions[place] = c
-        more.digests[place] = kernels.digests(more.given[place : place + 1])[0]
+        kernels.digests(more.given[place:end], more.digests[place:end])
         more.weights[place], more.times[place], more.serials[place] = about
         more.keys[place], more.stored[place], more.violations[place] = self.next_key, True, 0
         more.ids.append(example_id)
         more.places_of_ids[example_id] = (*more.places_of_ids.get(example_id, ()), place)
-        more.end, more.count, more.next_key = place + 1, self.count + 1, self.next_key + 1
+        more.end, more.count, more.next_key = end, self.count + 1, self.next_key + 1
         return more
 
     def without(self, places: Ints) -> "Examples":

@@ -51,6 +51,7 @@ class Table:
         bits = [(words >> np.uint64(7 + 11 * each)) for each in range(self.divisions)]
         self._held = [each % np.uint64(FOLDS) == fold for each in bits for fold in range(FOLDS)]
         self._products: dict[tuple[bool, bytes], Floats] = {}
+        self._columns: dict[tuple[int, bytes], Floats] = {}
 
     def first(self, count: int) -> "Table":
         """Return the first so many rows."""
@@ -67,9 +68,13 @@ class Table:
         """Return all rows, expanded by hat functions of those that are not held out."""
         if not hats:
             return self.X
-        bare = maths.in_blocks(self.X.shape[1], self.blocks)
-        found = maths.expansion(self.X[~held], hats, self.weights[~held], bare=bare)
-        return maths.expanded(found, self.X)
+        key = hats, held.tobytes()
+        found = self._columns.get(key)  # all shapes have the same
+        if found is None:
+            bare = maths.in_blocks(self.X.shape[1], self.blocks)
+            expansion = maths.expansion(self.X[~held], hats, self.weights[~held], bare=bare)
+            found = self._columns[key] = maths.expanded(expansion, self.X)
+        return found
 
     def scaled(self, X: Floats, held: Bools, *, standardize: bool) -> Floats:
         """Return all rows, expanded or not, less their mean, and standardized.
@@ -148,14 +153,20 @@ def sharpness(parts: list[tuple[Floats, Ints, Floats]]) -> float:
     alike: dict[int, list[tuple[Floats, Ints, Floats]]] = {}
     for part in parts:
         alike.setdefault(part[0].shape[1], []).append(part)
-    joined = [tuple(map(np.concatenate, zip(*each, strict=True))) for each in alike.values()]
+    joined = []
+    for each in alike.values():
+        scores, own, weights = map(np.concatenate, zip(*each, strict=True))
+        # By label: NumPy is slow to add up few numbers of each of many rows.
+        joined.append((np.ascontiguousarray(scores.T), (own, np.arange(len(own))), weights))
 
     def unlikely(log_sharpness: float) -> float:
         total = 0.0
         for scores, own, weights in joined:
-            log_shares = np.log(np.maximum(softmax(np.exp(log_sharpness) * scores), 1e-300))
-            right = log_shares[np.arange(len(own)), own]
-            others = (log_shares.sum(axis=1) - right) / (scores.shape[1] - 1)
+            raised = np.exp(log_sharpness) * scores
+            raised = np.exp(raised - raised.max(axis=0))
+            log_shares = np.log(np.maximum(raised / raised.sum(axis=0), 1e-300))
+            right = log_shares[own]
+            others = (log_shares.sum(axis=0) - right) / (len(scores) - 1)
             sums = (weights * right).sum(), (weights * others).sum()
             total -= float((1.0 - doubt) * sums[0] + doubt * sums[1])
         return total
@@ -221,7 +232,7 @@ class Fold(NamedTuple):
             k = region_count(len(mine), count)
             if k > 1:
                 Z = self._coordinates(mine)
-                nearest = maths.nearest(Z, maths.centres(Z, k, self.weights[mine]))
+                nearest = kernels.nearest(Z, kernels.centres(Z, k, self.weights[mine]))
                 clusters = np.unique(nearest, return_inverse=True)[1]
             found[mine] = len(owner) + clusters
             owner += [label] * (int(clusters.max()) + 1)

@@ -179,10 +179,10 @@ def divided(frame: Frame, rows: Rows, owner: Ints) -> tuple[list[int], list[Ints
         count = region_count(int(np.count_nonzero(mine)), frame.choice.regions)
         found = np.zeros(len(labels), dtype=np.int64)
         if count > 1:
-            centres = maths.centres(roots(rows.table[rows.order[few]]), count, weights)
+            centres = kernels.centres(roots(rows.table[rows.order[few]]), count, weights)
             for start in range(0, len(own), MOST_ROWS):
                 some = own[start : start + MOST_ROWS]
-                found[some] = maths.nearest(roots(rows.table[rows.order[some]]), centres)
+                found[some] = kernels.nearest(roots(rows.table[rows.order[some]]), centres)
         for region in np.unique(found[own]).tolist():
             numbers.append(label)
             members.append(rows.order[(labels == label) & (found == region)])

@@ -101,8 +101,10 @@ def plan(
         if emptied and region is not None:
             least = float(np.delete(margins, emptied).min(initial=np.inf))
         found = found._replace(emptied=emptied, left=left, settled=lost, least=least)
-    others = len(state.regions) - len(state.regions.of(row.label))
-    if others == sum(state.regions.labels[c] != row.label for c in found.emptied):
+    others = len(state.regions.labels) - len(state.regions.of(row.label))
+    if found.emptied:
+        others -= sum(state.regions.labels[c] != row.label for c in found.emptied)
+    if not others:
         return found  # with a single label there is no separator
     if may_refresh and _refresh_due(state, row, region, leaving, len(found.emptied)):
         return found._replace(refresh=True)
@@ -182,8 +184,9 @@ def _refresh_due(state: State, row: Row, region: int | None, leaving: Ints, empt
     count, is_new = state.count + 1 - len(leaving), row.place is None
     turnover = 2 * (state.taught + is_new) - count
     least = max(regions.largest, regions.size(row.label) + 1) - len(leaving)
-    if not due(settings, turnover, count - least) or not len(leaving):
-        return due(settings, turnover, count - least)
+    may_be_due = due(settings, turnover, count - least)
+    if not may_be_due or not len(leaving):
+        return may_be_due
     sizes = Counter({label: regions.size(label) for label in regions.names})
     sizes[row.label] += 1
     sizes.subtract(state.label_at(place) for place in leaving.tolist())

@@ -49,9 +49,9 @@ def teach(
     `next_id` is where the next free id is searched from now on. Raises NotConverged if a separator
     cannot be solved in double precision.
     """
-    x = state.examples.coded(x[None])[0]
-    new = New(x, label, example_id, About(weight, time, state.taught))
-    row = Row(state.expanded(x[None])[0], label)
+    X = state.examples.coded(x[None])
+    new = New(X[0], label, example_id, About(weight, time, state.taught))
+    row = Row(state.expanded(X)[0], label)
     step = _learned(state, new, row, plan_to_teach(state, row, new.about, state.by_age))
     return _taught_last(state, step, state.next_id if next_id is None else next_id)
 
@@ -94,7 +94,7 @@ def _taught_last(state: State, step: Step, next_id: int) -> Step:
 
 
 def _still_corrected(state: State, gone: Sequence[Id]) -> dict[Id, tuple[Label, ...]]:
-    if state.corrected.keys().isdisjoint(gone):
+    if not gone or state.corrected.keys().isdisjoint(gone):
         return state.corrected
     return {each: had for each, had in state.corrected.items() if each not in gone}
 

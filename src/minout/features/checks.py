@@ -17,6 +17,8 @@ NARROW = 1024
 
 def check_array(X: ArrayLike, name: str, axes: int = 2) -> NDArray[Any]:
     """Return X as an array of numbers with so many axes, without a copy; `name` is its name."""
+    if type(X) is np.ndarray and X.ndim == axes and X.dtype.kind in "fiub":
+        return X
     refuse_masked(X, f"{name} holds")
     one, many = "one row of numbers, shape (features,)", "rows of numbers, shape (rows, features)"
     expected = one if axes == 1 else many

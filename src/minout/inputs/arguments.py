@@ -18,16 +18,24 @@ T = TypeVar("T")
 LARGEST = LARGEST_OF[np.dtype(np.float64)]
 """The largest absolute value for which sums of many inner products stay finite."""
 _FLOAT64 = np.dtype(np.float64)
-_WHOLE, _NUMBERS = int | np.integer, int | float | np.integer | np.floating
-_NO_NUMBERS, _ONE = bool | np.timedelta64, str | bytes | bytearray | memoryview
+_WHOLE, _NUMBERS = (int, np.integer), (int, float, np.integer, np.floating)
+_NO_NUMBERS, _ONE = (bool, np.timedelta64), (str, bytes, bytearray, memoryview)
 LATEST = 1e14
 """The largest time, in seconds: beyond it less than 0.01 s can be told apart."""
 
 
 def many_rows(
-    X: ArrayLike, width: int | None, dtype: np.dtype[Any], *, fills: bool = False
+    X: ArrayLike,
+    width: int | None,
+    dtype: np.dtype[Any],
+    *,
+    fills: bool = False,
+    is_read: bool = False,
 ) -> Floats:
-    """Return X as new rows (n, d) of a dtype, without -0.0; with `fills` they may contain NaN."""
+    """Return X as new rows (n, d) of a dtype, without -0.0; with `fills` they may contain NaN.
+
+    If they are only read, they may be X itself.
+    """
     array = check_array(X, "x")
     if width is not None and array.shape[1] != width:
         raise InvalidInputError(
@@ -36,9 +44,11 @@ def many_rows(
         )
     if array.shape[1] == 0:
         raise InvalidInputError("x has no features; pass at least one number per row.")
-    rows: Floats = np.array(array, dtype=dtype if array.dtype == dtype else _FLOAT64, order="C")
-    rows += 0.0  # without -0.0
-    if fills:
+    kind = dtype if array.dtype == dtype else _FLOAT64
+    if array.dtype != kind or not (array.flags.c_contiguous and array.flags.aligned):
+        array = np.array(array, dtype=kind, order="C")
+    rows: Floats = array if is_read else array + 0.0  # without -0.0
+    if fills and not is_read:
         rows[np.isnan(rows)] = np.nan  # the same bytes for every missing value
     _refuse_beyond(rows, LARGEST_OF[dtype], fills=fills)
     return rows if rows.dtype == dtype else plain_zeros(rows, dtype)

@@ -42,13 +42,16 @@ class NewRows(NamedTuple):
     schema: Schema
 
 
-def known_rows(X: Any, schema: Schema, state: State) -> Floats:
-    """Return the rows (n, width) of a batch to predict, or codes; no feature is added."""
+def known_rows(X: Any, schema: Schema, state: State, *, is_read: bool = False) -> Floats:
+    """Return the rows (n, width) of a batch to predict, or codes; no feature is added.
+
+    If they are only read, they may be X itself.
+    """
     batch = _batch(X, schema, state)[0]
     if isinstance(batch, Table):
         assert schema.encoder is not None
         return schema.encoder.encode(batch)
-    return _rows(batch, schema, state)
+    return _rows(batch, schema, state, is_read=is_read)
 
 
 def known_row(x: Any, schema: Schema, state: State) -> Floats:
@@ -113,7 +116,8 @@ def _batch_of_one(x: Any, schema: Schema) -> Any:
             return x.reshape(1, -1) if x.ndim == 1 else x
         if is_table(x):
             return x
-    if takes_rows(schema.features):
+    is_row = is_array and x.ndim == 1 and x.dtype.kind == "f"  # which is checked as a batch
+    if takes_rows(schema.features) and not is_row:
         return check_array(x, "x", axes=1)[None]
     return x[None] if is_array else [x]
 
@@ -159,7 +163,7 @@ def _texts(X: Any, table: Table, schema: Schema) -> Any:
     return X.to_numpy() if is_frame(X) else table.numbers(None)
 
 
-def _rows(X: Any, schema: Schema, state: State) -> Floats:
+def _rows(X: Any, schema: Schema, state: State, *, is_read: bool = False) -> Floats:
     # The rows of an array, of codes, or of what a feature map takes.
     features, widths = schema.features, state.widths
     if isinstance(X, Codes):
@@ -170,7 +174,8 @@ def _rows(X: Any, schema: Schema, state: State) -> Floats:
     X = dense_if_narrow(X)
     if isinstance(features, Identity):
         fills = state.settings.missing == "mean"
-        return many_rows(X, widths.given, features.dtype, fills=fills)
+        is_read = is_read and state.examples.codec is None
+        return many_rows(X, widths.given, features.dtype, fills=fills, is_read=is_read)
     numbers = many_rows(X, widths.given, _FLOAT64)
     return _mapped(numbers, schema, widths) if len(numbers) else _no_rows(schema, widths)
 

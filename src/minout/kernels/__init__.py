@@ -1,6 +1,7 @@
 """The arithmetic in C++ (`native/`), and the records that it takes."""
 
 from minout.kernels._native import native
+from minout.kernels.clusters import centres, nearest
 from minout.kernels.records import (
     Candidates,
     ClassPriors,

@@ -45,15 +45,16 @@ class Far(NamedTuple):
     b: Floats
 
 
-def digests(rows: NDArray[Any]) -> Digests:
-    """Return a digest of each row (n, d), 128 bits, of its values as float64.
+def digests(rows: NDArray[Any], out: Digests | None = None) -> Digests:
+    """Return a digest of each row (n, d), 128 bits, of its values as float64; perhaps set in `out`.
 
     Values that are 0 are skipped, so that more columns of zeros change no digest; -0 is 0. Missing
     values are all alike, and not 0. The digests of codes are those of their bytes as numbers.
     """
-    out = np.empty((len(rows), 2), dtype=np.uint64)
-    native.add_up(rows, out)
-    return out.view("S16")[:, 0]
+    if out is None:
+        out = np.empty(len(rows), dtype="S16")
+    native.add_up(rows, out.view(np.uint64))
+    return out
 
 
 class Factor(NamedTuple):

@@ -1,4 +1,7 @@
-"""Divide rows into clusters by k-means, from fixed starts: the same rows, the same clusters."""
+"""Divide rows into clusters by k-means, from fixed starts: the same rows, the same clusters.
+
+Sums run first to last, over columns and over rows. `native/clusters.hpp` computes the same bits.
+"""
 
 from collections.abc import Iterator
 
@@ -27,12 +30,11 @@ def centres(Z: Floats, k: int, weights: Floats | None = None) -> Floats:
 
 def nearest(Z: Floats, centres: Floats) -> Ints:
     """Return the number of the nearest centre of each row; of equally near ones, the first."""
-    theirs = np.einsum("ij,ij->i", centres, centres)
-    return np.asarray((theirs - 2.0 * (Z @ centres.T)).argmin(axis=1))
+    return np.asarray((_own(centres) - 2.0 * _products(Z, centres)).argmin(axis=1))
 
 
 def _mean(Z: Floats, weights: Floats) -> Floats:
-    return np.asarray((weights[:, None] * Z).sum(axis=0, keepdims=True) / weights.sum())
+    return np.asarray(_total(weights[:, None] * Z)[None] / _total(weights))
 
 
 def _starts(Z: Floats, k: int, weights: Floats) -> Iterator[Floats]:
@@ -45,7 +47,7 @@ def _starts(Z: Floats, k: int, weights: Floats) -> Iterator[Floats]:
         apart, lowest, taken = _squares(Z, Z[rows]), np.full(len(Z), np.inf), []
         for _ in range(k):
             left = np.minimum(apart, lowest[:, None])
-            taken.append(int((weights[:, None] * left).sum(axis=0).argmin()))
+            taken.append(int(_total(weights[:, None] * left).argmin()))
             lowest = left[:, taken[-1]]
         yield Z[rows[taken]]
 
@@ -70,12 +72,28 @@ def _improved(Z: Floats, start: Floats, weights: Floats) -> tuple[Floats, float]
             break
         totals = np.bincount(found, weights, minlength=len(means))
         used = np.flatnonzero(totals)
-        member = np.where(found[:, None] == used, weights[:, None], 0.0)
-        means = np.asarray((member.T @ Z) / totals[used][:, None])
+        sums = np.zeros((len(means), Z.shape[1]))
+        np.add.at(sums, found, weights[:, None] * Z)
+        means = np.asarray(sums[used] / totals[used][:, None])
         before = found if len(used) == len(totals) else None  # otherwise they are renumbered
-    return means, float((weights * _squares(Z, means).min(axis=1)).sum())
+    return means, float(_total(weights * _squares(Z, means).min(axis=1)))
 
 
 def _squares(Z: Floats, centres: Floats) -> Floats:
-    own, theirs = np.einsum("ij,ij->i", Z, Z), np.einsum("ij,ij->i", centres, centres)
-    return np.asarray(np.maximum(own[:, None] - 2.0 * (Z @ centres.T) + theirs, 0.0))
+    own = _own(Z)[:, None] - 2.0 * _products(Z, centres)
+    return np.asarray(np.maximum(own + _own(centres), 0.0))
+
+
+def _products(Z: Floats, centres: Floats) -> Floats:
+    out = np.zeros((len(Z), len(centres)))
+    for column, theirs in zip(Z.T, centres.T, strict=True):
+        out += column[:, None] * theirs
+    return out
+
+
+def _own(Z: Floats) -> Floats:
+    return np.asarray(np.cumsum(Z * Z, axis=1)[:, -1])
+
+
+def _total(values: Floats) -> Floats:
+    return np.asarray(np.cumsum(values, axis=0)[-1])
