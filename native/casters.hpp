@@ -10,6 +10,8 @@
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
 #include <numpy/arrayobject.h>
 
+#include <vector>
+
 #include "random.hpp"
 #include "view.hpp"
 
@@ -97,3 +99,47 @@ struct type_caster<RandomBits> {
 };
 
 }  // namespace nanobind::detail
+
+// Refuses arrays that are written and share memory with others: what was checked stays as it was.
+class Overlaps {
+ public:
+  template <typename T>
+  void add(const T &argument) {
+    if constexpr (is_array<T>::value)
+      add_array(argument);
+    else if constexpr (has_fields<T>::value)
+      std::apply([this](const auto &...field) { (add(field), ...); }, T(argument).fields());
+  }
+
+ private:
+  template <typename T, typename = void>
+  struct has_fields : std::false_type {};
+  template <typename T>
+  struct has_fields<T, std::enable_if_t<T::is_record>> : std::true_type {};
+  template <typename T>
+  struct is_array : std::false_type {};
+  template <typename T, int N>
+  struct is_array<View<T, N>> : std::true_type {};
+
+  template <typename T, int N>
+  void add_array(const View<T, N> &array) {
+    Index low = 0, high = sizeof(T);
+    for (int axis = 0; axis < N; axis++) {
+      if (array.shape[axis] == 0) return;
+      const Index bytes = (array.shape[axis] - 1) * array.stride[axis] * Index(sizeof(T));
+      (bytes < 0 ? low : high) += bytes;
+    }
+    const auto start = reinterpret_cast<std::intptr_t>(array.data);
+    const Span own{start + low, start + high, !std::is_const_v<T>};
+    for (const Span &each : spans_)
+      if ((own.is_written || each.is_written) && own.first < each.last && each.first < own.last)
+        throw std::invalid_argument("An array that is written shares memory with another.");
+    spans_.push_back(own);
+  }
+
+  struct Span {
+    std::intptr_t first, last;
+    bool is_written;
+  };
+  std::vector<Span> spans_;
+};

@@ -57,6 +57,15 @@ struct Limits {
   }
 };
 
+// Lower halves of symmetric or triangular matrices, row by row.
+inline Index half(Index n) { return n * (n + 1) / 2; }
+inline Index rows_of_half(Index size) {
+  Index n = static_cast<Index>(std::sqrt(2.0 * static_cast<double>(size)));
+  while (half(n) > size) n--;
+  while (half(n + 1) <= size) n++;
+  return n;
+}
+
 // A separator to settle: its prior, its pool, the rows of its two classes, and what an earlier
 // solve left. `products` and L are the lower halves, row by row, of the first members' inner
 // products and of their factor, whose members are `order`. u is empty unless the last solve was for
@@ -78,10 +87,14 @@ struct Task {
                     sides[1]);
   }
   Index rows() const { return sides[0].size() + sides[1].size(); }
-  void check(Index d) const {
-    const Index n = places.size();
+  void check(Index d, Index stored) const {
+    const Index n = places.size(), known = rows_of_half(products.size());
     require(w.size() == d && signs.size() == n && alpha.size() == n && idle.size() == n);
     require(u.size() == 0 || u.size() == d + 1);
+    require(half(known) == products.size() && known <= n);
+    require(half(order.size()) == L.size() && order.size() <= known);
+    check_inside(places, stored, "places");
+    for (const auto &side : sides) check_inside(side, stored, "sides");
   }
 };
 
@@ -97,15 +110,6 @@ constexpr double TINY = 0x1p-50;   // more than numbers too small for float32 ta
 template <typename T>
 Vector<const T> seen(const std::vector<T> &of) {
   return vector(of.data(), static_cast<Index>(of.size()));
-}
-
-// Lower halves of symmetric or triangular matrices, row by row.
-inline Index half(Index n) { return n * (n + 1) / 2; }
-inline Index rows_of_half(Index size) {
-  Index n = static_cast<Index>(std::sqrt(2.0 * static_cast<double>(size)));
-  while (half(n) > size) n--;
-  while (half(n + 1) <= size) n++;
-  return n;
 }
 
 // A square matrix that can grow.
@@ -157,7 +161,7 @@ class Images {
   }
 
   // Compute the images that are wanted.
-  void compute(double worth_threads, Signals &signals) {
+  void compute(double worth_threads) {
     const Index first = computed_, n = static_cast<Index>(places_.size()) - first, d = shared_.d();
     if (n == 0) return;
     computed_ += n;
@@ -176,7 +180,7 @@ class Images {
         continue;
       }
       const Index parts = (d + COLUMNS - 1) / COLUMNS;
-      in_parallel(parts, static_cast<double>(some * d * d), worth_threads, signals, [&](Index p) {
+      in_parallel(parts, static_cast<double>(some * d * d), worth_threads, [&](Index p) {
         multiply<double>(Z, shared_.K, images, p * COLUMNS, std::min(d, (p + 1) * COLUMNS));
       });
       for (Index i = 0; i < some; i++)
@@ -226,13 +230,11 @@ struct Job {
   // Take the lower halves of an earlier solve.
   void unpack() {
     known = rows_of_half(task.products.size());
-    require(half(known) == task.products.size() && known <= size());
     products.grow(size(), 0);
     const Matrix<double> G = products.all();
     for (Index i = 0, at = 0; i < known; i++)
       for (Index j = 0; j <= i; j++) G(i, j) = G(j, i) = task.products[at++];
     in_factor = task.order.size();
-    require(half(in_factor) == task.L.size() && in_factor <= known);
     L.grow(size(), 0);
     const Matrix<double> lower = L.all();
     for (Index i = 0, at = 0; i < in_factor; i++)
@@ -299,7 +301,7 @@ class Settling {
     for (Index round = 0; round < rows + 2; round++) {  // each but the last adds an example
       if (jobs.empty()) return true;
       for (Job *job : jobs) want_images(*job);
-      images_.compute(limits_.worth_threads, signals_);
+      images_.compute(limits_.worth_threads);
       std::atomic<bool> is_solved{true};
       each(jobs, work_of_solving(jobs), [&](Job &job) {
         if (!solve(job, false)) is_solved = false;
@@ -319,7 +321,7 @@ class Settling {
  private:
   template <typename Function>
   void each(const std::vector<Job *> &jobs, double multiplications, Function work) {
-    in_parallel(static_cast<Index>(jobs.size()), multiplications, limits_.worth_threads, signals_,
+    in_parallel(static_cast<Index>(jobs.size()), multiplications, limits_.worth_threads,
                 [&](Index i) { work(*jobs[i]); });
   }
 
@@ -396,6 +398,7 @@ class Settling {
     for (Index first = job.known; first < n; first += SOME) {
       const Index last = std::min(first + SOME, n);
       for (Index j = 0; j < last; j += 4) {
+        did(4 * SOME * d);
         for (Index k = 0; k < 4; k++)  // the last row fills up the four
           subtract(row(shared_.table, job.places[std::min(j + k, last - 1)]).data,
                    shared_.origin.data, z.data() + k * d, d);
@@ -488,7 +491,7 @@ class Settling {
       for (Index first = 0; first < rows; first += step)
         pieces.push_back({c, first, std::min(first + step, rows)});
     }
-    in_parallel(static_cast<Index>(pieces.size()), multiplications, limits_.worth_threads, signals_,
+    in_parallel(static_cast<Index>(pieces.size()), multiplications, limits_.worth_threads,
                 [&](Index p) {
                   const auto &[c, first, last] = pieces[p];
                   if (static_cast<std::int64_t>(users[c].size()) < limits_.enough)
@@ -501,6 +504,7 @@ class Settling {
   void exact_margins(Job &job, int side, Index first, Index last) {
     const Index d = shared_.d(), offset = side ? job.task.sides[0].size() : 0;
     for (Index i = first; i < last; i++) {
+      did(d);
       const Row *x = row(shared_.table, job.task.sides[side][i]).data;
       const double value = dot(job.w.data(), x, shared_.origin.data, d) + job.b;
       job.margins[offset + i] = side ? -value : value;
@@ -517,6 +521,7 @@ class Settling {
     Buffer<float> values(ROWS * (count + 3));
     const Index stride = count + 3;
     for (Index start = first; start < last; start += ROWS) {
+      did(ROWS * d * count);
       const Index some = std::min(ROWS, last - start);
       double lengths[ROWS];
       for (Index i = 0; i < some; i++) {
@@ -658,7 +663,6 @@ class Settling {
   const Shared<Row> &shared_;
   Limits limits_;
   Images<Row> images_;
-  Signals signals_;
 };
 
 }  // namespace settling

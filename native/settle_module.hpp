@@ -55,9 +55,13 @@ template <typename Row>
 nanobind::object settle(const Shared<Row> &shared, const Limits &limits, nanobind::list given) {
   namespace nb = nanobind;
   std::vector<Task> tasks;
-  for (nb::handle each : given) tasks.push_back(nb::cast<Task>(each));
+  const nb::tuple held(given);  // whatever another thread does with the list
+  for (nb::handle each : held) {
+    tasks.emplace_back();
+    if (!nb::try_cast(each, tasks.back())) throw nb::type_error("A task has incompatible fields.");
+  }
   shared.check();
-  for (const Task &task : tasks) task.check(shared.d());
+  for (const Task &task : tasks) task.check(shared.d(), shared.table.size());
   Settling<Row> settling(shared, limits);
   nb::list results;
   Arrays array;
