@@ -148,7 +148,8 @@ class Group {
         weights_(n < WORTH_A_PRODUCT ? 0 : std::min(regions, AT_A_TIME), d),
         margins_(n < WORTH_A_PRODUCT ? 0 : n * regions),
         offsets_(regions),
-        sizes_(n) {}
+        sizes_(n),
+        slots_(regions) {}
 
   // Set the margins of some rows of X in region c, and the sizes. Return false if numbers are too
   // large for float32.
@@ -162,15 +163,17 @@ class Group {
       sizes_[j] = Z_.set(j, [=](Index k) { return x[k] - origin.data[k]; }) + SMALLEST;
       if (!(sizes_[j] < LARGEST)) return false;
     }
+    for (Index o = 0; o < regions_; o++)  // apart from what follows, which is slower otherwise
+      slots_[o] = order.owner[o] == order.owner[c] ? -1 : separators.slot(c, o);
     for (Index begin = 0; begin < regions_; begin += AT_A_TIME) {
       const Index end = std::min(begin + AT_A_TIME, regions_);
       for (Index o = begin; o < end; o++) {
-        if (order.owner[o] == order.owner[c]) {
+        const Index slot = slots_[o];
+        if (slot < 0) {
           weights_.set(o - begin, [](Index) { return 0.0; });
           offsets_[o] = INF;
           continue;
         }
-        const Index slot = separators.slot(c, o);
         const double sign = c < o ? 1.0 : -1.0, *w = row(separators.W, slot).data;
         const double length = weights_.set(o - begin, [=](Index k) { return sign * w[k]; });
         longest = std::max(longest, length + SMALLEST);
@@ -208,6 +211,7 @@ class Group {
   Singles Z_, weights_;
   Buffer<float> margins_;
   Buffer<double> offsets_, sizes_;
+  Buffer<Index> slots_;
 };
 
 // Set winner[i] and clipped[i] for some rows of X; return how many separators were computed.

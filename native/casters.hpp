@@ -10,8 +10,6 @@
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
 #include <numpy/arrayobject.h>
 
-#include <vector>
-
 #include "random.hpp"
 #include "view.hpp"
 
@@ -131,15 +129,17 @@ class Overlaps {
     }
     const auto start = reinterpret_cast<std::intptr_t>(array.data);
     const Span own{start + low, start + high, !std::is_const_v<T>};
-    for (const Span &each : spans_)
-      if ((own.is_written || each.is_written) && own.first < each.last && each.first < own.last)
+    for (Index i = 0; i < count_; i++)
+      if ((own.is_written || spans_[i].is_written) && own.first < spans_[i].last &&
+          spans_[i].first < own.last)
         throw std::invalid_argument("An array that is written shares memory with another.");
-    spans_.push_back(own);
+    spans_[count_++] = own;
   }
 
   struct Span {
     std::intptr_t first, last;
     bool is_written;
   };
-  std::vector<Span> spans_;
+  Span spans_[32];
+  Index count_ = 0;
 };

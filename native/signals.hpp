@@ -17,7 +17,7 @@ struct Pace {
 inline thread_local Pace pace;
 
 // Raise what a signal's handler raises, or end a helping thread when its caller has an error.
-inline void check_signals() {
+[[gnu::noinline]] inline void check_signals() {
   constexpr double OFTEN = 1e6;
   pace.left = OFTEN;
   if (pace.is_over) {

@@ -87,11 +87,16 @@ inline void require(bool fits) {
   if (!fits) throw std::invalid_argument("The shapes of the arguments do not fit each other.");
 }
 
-// Return a number from 0 to end - 1; refuse any other.
-inline Index inside(Index number, Index end, const char *what) {
-  if (number >= 0 && number < end) return number;
+[[noreturn, gnu::cold, gnu::noinline]] inline void refuse(Index number, Index end,
+                                                          const char *what) {
   throw std::invalid_argument("A number in " + std::string(what) + " is " + std::to_string(number) +
                               "; it must be at least 0 and below " + std::to_string(end) + ".");
+}
+
+// Return a number from 0 to end - 1; refuse any other.
+inline Index inside(Index number, Index end, const char *what) {
+  if (number < 0 || number >= end) refuse(number, end, what);
+  return number;
 }
 
 // Refuse numbers of which one is not from 0 to end - 1.
