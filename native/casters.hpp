@@ -84,15 +84,17 @@ struct type_caster<T, std::enable_if_t<(T::is_record), int>> {
   }
 };
 
-// The random bits come from the capsule of a NumPy bit generator.
+// The random bits come from a NumPy bit generator, which its capsule does not keep alive.
 template <>
 struct type_caster<RandomBits> {
-  NB_TYPE_CASTER(RandomBits, const_name("capsule"))
+  NB_TYPE_CASTER(RandomBits, const_name("BitGenerator"))
 
   bool from_python(handle source, std::uint32_t, cleanup_list *) noexcept {
-    if (!PyCapsule_IsValid(source.ptr(), "BitGenerator")) return false;
-    value.bits = static_cast<bitgen_t *>(PyCapsule_GetPointer(source.ptr(), "BitGenerator"));
-    return true;
+    const object capsule = steal(PyObject_GetAttrString(source.ptr(), "capsule"));
+    if (PyCapsule_IsValid(capsule.ptr(), "BitGenerator"))
+      value.bits = static_cast<bitgen_t *>(PyCapsule_GetPointer(capsule.ptr(), "BitGenerator"));
+    PyErr_Clear();
+    return value.bits != nullptr;
   }
 };
 

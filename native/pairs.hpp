@@ -154,7 +154,7 @@ inline bool pair_scores(Products products, Divided regions, ClassPriors priors,
   else
     require(products.inside.shape[0] == n && products.inside.shape[1] == n &&
             products.outside.shape[0] == n && products.outside.shape[1] == held);
-  for (Index p = 0; p < out.shape[0]; p++)
+  for (Index p = 0; p < out.shape[0]; p++, did(held * classes))
     for (Index i = 0; i < held; i++)
       for (Index c = 0; c < classes; c++) out(p, i, c) = INF;
   for (Index a = 0; a < classes; a++)

@@ -292,7 +292,7 @@ def train(draw):
         draw.size(), threshold, 2.0**20, int(draw.below(5)), draw.size() - 1,
     )  # fmt: skip
     log = kernels.Log(np.zeros((k, n + 1)), np.zeros((3, n), bool), np.zeros(5, "i8"))
-    draw.call("train_unit", unit, lesson, np.random.PCG64(0).capsule, log)
+    draw.call("train_unit", unit, lesson, np.random.PCG64(0), log)
 
 
 def maps(draw):

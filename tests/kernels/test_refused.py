@@ -25,7 +25,7 @@ TYPES = {
     "bytes": (kernels.moduli, PLANES.astype(">f4"), PLANES),
     "read only": (kernels.moduli, PLANES, read_only(PLANES[:, :, :3])),
     "a list": (kernels.moduli, PLANES.tolist(), PLANES),
-    "no capsule": (kernels.train_unit, None, None, np.random.default_rng(0), None),
+    "no bits": (kernels.train_unit, *calls.fresh("train_unit")[:2], PLANES, calls.log),
 }
 
 
@@ -75,10 +75,10 @@ SHAPES = {
     "an end": (kernels.hash_texts, TEXT, starts(0, 4), 0, NONE, NONE, LINES[:1]),
     "before": (kernels.hash_texts, TEXT, starts(-1, 2), 0, NONE, NONE, LINES[:1]),
     "an n-gram": (kernels.hash_ngrams, TEXT, starts(0, 4), True, np.zeros(1, np.uint64)),
-    "the unit": (kernels.train_unit, unit(n=2), lesson(), BITS.capsule, log()),
-    "the lesson": (kernels.train_unit, unit(n=9), lesson(new=3), BITS.capsule, log(new=3)),
-    "the log": (kernels.train_unit, unit(), lesson(), BITS.capsule, log(new=1)),
-    "no new row": (kernels.train_unit, unit(), lesson(new=-1), BITS.capsule, log(new=0)),
+    "the unit": (kernels.train_unit, unit(n=2), lesson(), BITS, log()),
+    "the lesson": (kernels.train_unit, unit(n=9), lesson(new=3), BITS, log(new=3)),
+    "the log": (kernels.train_unit, unit(), lesson(), BITS, log(new=1)),
+    "no new row": (kernels.train_unit, unit(), lesson(new=-1), BITS, log(new=0)),
 }
 
 

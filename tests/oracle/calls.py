@@ -73,7 +73,7 @@ FITTING = {
     "values_left_out": (candidates, leaving, 0.1, np.empty(2)),
     "kept_members": (np.ones(3), np.ones(3), np.arange(2), np.ones(2, bool)),
     "settle": (shared, limits, [task]),
-    "train_unit": (unit, lesson, np.random.PCG64(0).capsule, log),
+    "train_unit": (unit, lesson, np.random.PCG64(0), log),
     "project": (sparse, 0, lines[:2]),
     "hash_texts": (text, np.array([0, 3]), 0, grams, grams, lines[:1]),
     "hash_ngrams": (text, np.array([0, 3]), True, np.zeros(1, np.uint64)),
