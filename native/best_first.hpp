@@ -230,6 +230,7 @@ Index best_first(Matrix<const double> W, Vector<const double> b, Vector<const st
   require(at.size() >= regions * (regions - 1) / 2 && order.owner.size() == regions);
   require(start.size() == n && winner.size() == n && clipped.size() == n);
   check_inside(rows, n, "rows");
+  inside(together, std::numeric_limits<Index>::max(), "together");
   for (Index i = 0; i < rows.size(); i++) inside(start[rows[i]], regions, "start");
   const Separators separators{W, b, at};
   Group group(std::min(rows.size(), together), regions, d);

@@ -202,6 +202,12 @@ def test_numbers_of_what_does_not_exist_are_refused(name, what, path, end):
             kernel(*now)
 
 
+def test_how_many_rows_are_compared_together_is_not_below_0():
+    given = calls.changed(calls.fresh("best_first"), (8,), lambda _: -(2**63))
+    with pytest.raises(ValueError, match="A number in together is"):
+        kernels.best_first(*given)
+
+
 @pytest.mark.parametrize("wrong", [1, -2])
 def test_a_far_pair_has_a_row_or_corrections_that_exist(wrong):
     given = calls.changed(calls.fresh("far_scores"), (0, 4), lambda at: at * 0 + np.int32(wrong))
