@@ -271,7 +271,9 @@ class Training {
       if (!has_changed) continue;
       for (Index c = start; c < end; c++) {
         const std::uint8_t now = a[c] <= lesson_.threshold;
-        unit_.counters[c] += static_cast<std::int64_t>(now) - clipped[c];
+        auto &counter = reinterpret_cast<std::uint64_t &>(unit_.counters[c]);  // any: it wraps
+        counter += now;
+        counter -= clipped[c];
         clipped[c] = now;
       }
     }
