@@ -14,6 +14,7 @@
 #include <cmath>
 
 #include "margins.hpp"
+#include "signals.hpp"
 #include "singles.hpp"
 
 constexpr Index WORTH_A_PRODUCT = 2;  // from so many rows on, they are compared in float32
@@ -31,6 +32,8 @@ struct Separators {
   Matrix<const double> W;
   Vector<const double> b;
   Vector<const std::int32_t> at;
+
+  Index slot(Index c, Index o) const { return inside(at[pair_number(c, o)], W.size(), "at"); }
 };
 
 // A region, its score or a lower bound of it, and how many separators were computed.
@@ -90,14 +93,15 @@ class Search {
     for (; k + 4 <= left; k += 4) {
       const double *weights[4];
       double found[4];
-      for (Index j = 0; j < 4; j++) weights[j] = row(separators_.W, slot(c, others_[k + j])).data;
+      for (Index j = 0; j < 4; j++)
+        weights[j] = row(separators_.W, separators_.slot(c, others_[k + j])).data;
       four_dots(z.data(), weights, d, found);
       for (Index j = 0; j < 4; j++)
-        lower(c, others_[k + j], found[j] + separators_.b[slot(c, others_[k + j])]);
+        lower(c, others_[k + j], found[j] + separators_.b[separators_.slot(c, others_[k + j])]);
       if (bounds[c] < best) return k + 4;
     }
     for (; k < left; k++) {
-      const Index at = slot(c, others_[k]);
+      const Index at = separators_.slot(c, others_[k]);
       lower(c, others_[k], dot(row(separators_.W, at).data, z.data(), d) + separators_.b[at]);
       if (bounds[c] < best) return k + 1;
     }
@@ -105,8 +109,6 @@ class Search {
   }
 
  private:
-  Index slot(Index c, Index o) const { return separators_.at[pair_number(c, o)]; }
-
   // List the regions that c has not been compared with; those with the four highest bounds come
   // first, because they are the most likely to beat c. Return how many.
   Index list_others(Index c) {
@@ -146,7 +148,8 @@ class Group {
         weights_(n < WORTH_A_PRODUCT ? 0 : std::min(regions, AT_A_TIME), d),
         margins_(n < WORTH_A_PRODUCT ? 0 : n * regions),
         offsets_(regions),
-        sizes_(n) {}
+        sizes_(n),
+        slots_(regions) {}
 
   // Set the margins of some rows of X in region c, and the sizes. Return false if numbers are too
   // large for float32.
@@ -160,15 +163,17 @@ class Group {
       sizes_[j] = Z_.set(j, [=](Index k) { return x[k] - origin.data[k]; }) + SMALLEST;
       if (!(sizes_[j] < LARGEST)) return false;
     }
+    for (Index o = 0; o < regions_; o++)  // apart from what follows, which is slower otherwise
+      slots_[o] = order.owner[o] == order.owner[c] ? -1 : separators.slot(c, o);
     for (Index begin = 0; begin < regions_; begin += AT_A_TIME) {
       const Index end = std::min(begin + AT_A_TIME, regions_);
       for (Index o = begin; o < end; o++) {
-        if (order.owner[o] == order.owner[c]) {
+        const Index slot = slots_[o];
+        if (slot < 0) {
           weights_.set(o - begin, [](Index) { return 0.0; });
           offsets_[o] = INF;
           continue;
         }
-        const Index slot = separators.at[pair_number(c, o)];
         const double sign = c < o ? 1.0 : -1.0, *w = row(separators.W, slot).data;
         const double length = weights_.set(o - begin, [=](Index k) { return sign * w[k]; });
         longest = std::max(longest, length + SMALLEST);
@@ -206,6 +211,7 @@ class Group {
   Singles Z_, weights_;
   Buffer<float> margins_;
   Buffer<double> offsets_, sizes_;
+  Buffer<Index> slots_;
 };
 
 // Set winner[i] and clipped[i] for some rows of X; return how many separators were computed.
@@ -223,6 +229,9 @@ Index best_first(Matrix<const double> W, Vector<const double> b, Vector<const st
   require(W.shape[1] == d && origin.size() == d && b.size() >= W.size());
   require(at.size() >= regions * (regions - 1) / 2 && order.owner.size() == regions);
   require(start.size() == n && winner.size() == n && clipped.size() == n);
+  check_inside(rows, n, "rows");
+  inside(together, std::numeric_limits<Index>::max(), "together");
+  for (Index i = 0; i < rows.size(); i++) inside(start[rows[i]], regions, "start");
   const Separators separators{W, b, at};
   Group group(std::min(rows.size(), together), regions, d);
   Search search(separators, order, d);
@@ -236,6 +245,7 @@ Index best_first(Matrix<const double> W, Vector<const double> b, Vector<const st
         some.size() >= WORTH_A_PRODUCT && group.multiply(separators, X, origin, some, first, order);
     for (Index j = 0; j < some.size(); j++) {
       const Index i = some[j];
+      did(d * regions);
       const double slack = is_product ? group.slack(j) : INF;
       double best = is_product ? group.least(j) : 0.0;
       if (is_product) computed += regions - 1;
@@ -269,6 +279,7 @@ void proposals(Matrix<const float> V, Vector<const float> v, Matrix<const Row> X
   require(V.shape[1] == d && origin.size() == d && V.size() == v.size() && out.size() == X.size());
   Buffer<float> z(d);
   for (Index i = 0; i < X.size(); i++) {
+    did(d * (v.size() + 1));
     for (Index k = 0; k < d; k++) z[k] = static_cast<float>(X(i, k) - origin[k]);
     out[i] = 0;
     float highest = -INFINITY;

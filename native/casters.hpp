@@ -85,16 +85,64 @@ struct type_caster<T, std::enable_if_t<(T::is_record), int>> {
   }
 };
 
-// The random bits come from the capsule of a NumPy bit generator.
+// The random bits come from a NumPy bit generator, which its capsule does not keep alive.
 template <>
 struct type_caster<RandomBits> {
-  NB_TYPE_CASTER(RandomBits, const_name("capsule"))
+  NB_TYPE_CASTER(RandomBits, const_name("BitGenerator"))
 
   bool from_python(handle source, std::uint32_t, cleanup_list *) noexcept {
-    if (!PyCapsule_IsValid(source.ptr(), "BitGenerator")) return false;
-    value.bits = static_cast<bitgen_t *>(PyCapsule_GetPointer(source.ptr(), "BitGenerator"));
-    return true;
+    const object capsule = steal(PyObject_GetAttrString(source.ptr(), "capsule"));
+    if (PyCapsule_IsValid(capsule.ptr(), "BitGenerator"))
+      value.bits = static_cast<bitgen_t *>(PyCapsule_GetPointer(capsule.ptr(), "BitGenerator"));
+    PyErr_Clear();
+    return value.bits != nullptr;
   }
 };
 
 }  // namespace nanobind::detail
+
+// Refuses arrays that are written and share memory with others: what was checked stays as it was.
+class Overlaps {
+ public:
+  template <typename T>
+  void add(const T &argument) {
+    if constexpr (is_array<T>::value)
+      add_array(argument);
+    else if constexpr (has_fields<T>::value)
+      std::apply([this](const auto &...field) { (add(field), ...); }, T(argument).fields());
+  }
+
+ private:
+  template <typename T, typename = void>
+  struct has_fields : std::false_type {};
+  template <typename T>
+  struct has_fields<T, std::enable_if_t<T::is_record>> : std::true_type {};
+  template <typename T>
+  struct is_array : std::false_type {};
+  template <typename T, int N>
+  struct is_array<View<T, N>> : std::true_type {};
+
+  template <typename T, int N>
+  void add_array(const View<T, N> &array) {
+    Index low = 0, high = sizeof(T);
+    for (int axis = 0; axis < N; axis++) {
+      if (array.shape[axis] == 0) return;
+      const Index bytes = (array.shape[axis] - 1) * array.stride[axis] * Index(sizeof(T));
+      (bytes < 0 ? low : high) += bytes;
+    }
+    const auto start = reinterpret_cast<std::intptr_t>(array.data);
+    const Span own{start + low, start + high, !std::is_const_v<T>};
+    for (Index i = 0; i < count_; i++)
+      if ((own.is_written || spans_[i].is_written) && own.first < spans_[i].last &&
+          spans_[i].first < own.last)
+        throw std::invalid_argument("An array that is written shares memory with another.");
+    spans_[count_++] = own;
+  }
+
+  struct Span {
+    std::intptr_t first, last;
+    bool is_written;
+  };
+  Span spans_[32];
+  Index count_ = 0;
+};

@@ -41,12 +41,15 @@ void pair_values(Vector<const double> a, Vector<const double> b, Vector<const do
   const Index d = origin.size();
   require(a.size() == d && b.size() == d && half.size() == 2 && table.shape[1] == d);
   require(images.shape[1] == d && which.size() == coef.size() && out.size() == places.size());
+  check_inside(which, images.size(), "which");
+  check_inside(places, table.size(), "places");
   Buffer<double> z(d);
   for (Index i = 0; i < places.size(); i++) {
     subtract(row(table, places[i]).data, origin.data, z.data(), d);
     const double of_a = dot(a.data, z.data(), d) - half[0];
     const double of_b = dot(b.data, z.data(), d) - half[1];
     double value = scale * (of_a - of_b);
+    did((coef.size() + 2) * d);
     for (Index k = 0; k < coef.size(); k++)
       value += coef[k] * (dot(row(images, which[k]).data, z.data(), d) + 1.0);
     out[i] = value;
@@ -65,8 +68,12 @@ void discriminant_margins(Matrix<const double> V, Vector<const double> half,
   const Index d = origin.size(), n = places.size();
   require(V.shape[1] == d && half.size() == V.size() && table.shape[1] == d);
   require(scale.size() == n && own.size() == n && other.size() == n && out.size() == n);
+  check_inside(places, table.size(), "places");
+  check_inside(own, V.size(), "own");
+  check_inside(other, V.size(), "other");
   Buffer<double> z(d);
   for (Index i = 0; i < n; i++) {
+    did(2 * d);
     subtract(row(table, places[i]).data, origin.data, z.data(), d);
     const double mine = dot(row(V, own[i]).data, z.data(), d) - half[own[i]];
     const double theirs = dot(row(V, other[i]).data, z.data(), d) - half[other[i]];
@@ -94,6 +101,7 @@ class FarRow {
   template <typename Row>
   void set(const Row *x, double length) {
     const Index m = g.size(), d = z_.size();
+    did(m * d);
     subtract(x, origin_.data, z_.data(), d);
     length_ = length;
     Index c = 0;
@@ -112,9 +120,11 @@ class FarRow {
   double margins(Index c, double bound, double enough, double *out) const {
     const Index m = g.size(), d = z_.size();
     double least = INF;
+    did(m);
     for (Index o = 0; o < m; o++) {
       if (far_.owner[o] == far_.owner[c]) continue;
       const Index pair = pair_number(c, o), at = far_.at[pair];
+      inside(std::abs(at), at > 0 ? far_.W.size() : far_.size.size(), "at");
       if (at > 0) {
         const double a = dot(row(far_.W, at).data, z_.data(), d) + far_.b[at];
         out[o] = c < o ? a : -a;
@@ -146,10 +156,15 @@ class FarRow {
   }
 
   double corrected(Index pair, Index low, Index high) const {
-    const Index number = -far_.at[pair], first = far_.start[number];
+    const Index number = -far_.at[pair], first = far_.start[number], size = far_.size[number];
+    inside(first, far_.coef.size() + 1, "start");
+    inside(size, far_.coef.size() + 1 - first, "size");
     double value = far_.scale[pair] * (g[low] - g[high]);
-    for (Index k = first; k < first + far_.size[number]; k++) {
-      const double *image = row(far_.images, far_.slot[far_.places[k]]).data;
+    did(size * z_.size());
+    for (Index k = first; k < first + size; k++) {
+      const Index place = inside(far_.places[k], far_.slot.size(), "places");
+      const Index slot = inside(far_.slot[place], far_.images.size(), "slot");
+      const double *image = row(far_.images, slot).data;
       value += far_.coef[k] * (dot(image, z_.data(), z_.size()) + 1.0);
     }
     return value;
@@ -170,6 +185,7 @@ double far_margins(Far far, Vector<const Row> x, Vector<const double> origin, do
                    Index label, double bound, Floats out) {
   FarRow of(far, out.size(), origin);
   require(x.size() == origin.size());
+  inside(label, out.size(), "label");
   of.set(x.data, length);
   return of.margins(label, bound, -INF, out.data);
 }

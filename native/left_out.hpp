@@ -146,6 +146,7 @@ inline void values_left_out(Candidates candidates, Leaving leaving, double lam, 
   Buffer<std::int64_t> removed(f), order(most), places(most), count(1);
   const Factor factor{L.as_matrix(most), order.all(), count.all()};
   for (Index i = 0; i < out.size(); i++) {
+    did(m * (f + 1));
     left_out::without(candidates, leaving, i, c.all(), columns.as_matrix(f), removed.all());
     out[i] = left_out::value(leaving, i, c.all());
     if (most == 0 || left_out::holds(candidates, leaving, i, c.all())) continue;

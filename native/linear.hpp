@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "margins.hpp"
-#include "view.hpp"
+#include "signals.hpp"
 
 namespace linear {
 
@@ -74,10 +74,12 @@ inline void add_tile(Strided left, const double *right, Index apart, Index count
 // from `first` on take part, a multiple of WIDE.
 inline void add_squares(Matrix<const double> Z, double sign, Index first, Matrix<double> out) {
   const Index apart = Z.stride[0];
-  for (Index j = first; j < out.shape[1]; j += WIDE)
+  for (Index j = first; j < out.shape[1]; j += WIDE) {
+    did(Z.size() * WIDE * (j - first));
     for (Index i = first; i < j + WIDE; i += TALL)
       add_tile({Z.data + i, apart, 1}, Z.data + j, apart, Z.size(), sign, &out(i, j),
                out.stride[0]);
+  }
 }
 
 // Replace the upper half of A (n, n), padded, by U with U'U = A; return false if A is not positive

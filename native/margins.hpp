@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "registers.hpp"
+#include "signals.hpp"
 
 constexpr Index LANES = 32;
 constexpr Index ROWS_AT_A_TIME = 32;
@@ -100,10 +101,12 @@ template <typename Row>
 void activations(Vector<const double> w, double b, Matrix<const Row> table,
                  Vector<const std::int64_t> places, Vector<const double> origin, Floats out) {
   require(out.size() == places.size() && origin.size() == w.size() && table.shape[1] == w.size());
+  check_inside(places, table.size(), "places");
   const Index n = places.size(), d = w.size();
   Index i = 0;
   if constexpr (std::is_same_v<Row, double>)
     for (; i + 4 <= n; i += 4) {
+      did(4 * d);
       const double *x[4];
       for (Index k = 0; k < 4; k++) x[k] = row(table, places[i + k]).data;
       dots<4>(w.data, x, origin.data, d, out.data + i);
@@ -125,10 +128,11 @@ double region_margins(Matrix<const double> W, Vector<const double> b, Vector<con
   const Index regions = out.size(), d = x.size();
   require(W.shape[1] == d && origin.size() == d && b.size() >= W.size());
   require(owner.size() == regions && at.size() >= regions * (regions - 1) / 2);
+  inside(region, regions, "region");
   double least = INF;
   for (Index other = 0; other < regions; other++) {
     if (owner[other] == owner[region]) continue;
-    const Index slot = at[pair_number(region, other)];
+    const Index slot = inside(at[pair_number(region, other)], W.size(), "at");
     const double a = dot(row(W, slot).data, x.data, origin.data, d) + b[slot];
     out[other] = region < other ? a : -a;
     least = std::min(least, out[other]);
@@ -157,11 +161,12 @@ void scores(Matrix<const double> W, Vector<const double> b, Vector<const std::in
       subtract(row(X, start + i).data, origin.data, Z.data() + i * d, d);
     for (Index pair = 0, low = 0, high = 1; pair < pairs; pair += 4) {
       const Index four = std::min<Index>(4, pairs - pair);
+      did(rows * four * d);
       const double *weights[4];
       double biases[4], found[4];
       Index lows[4], highs[4];
       for (Index k = 0; k < 4; k++) {
-        const Index slot = at[pair + std::min(k, four - 1)];
+        const Index slot = inside(at[pair + std::min(k, four - 1)], W.size(), "at");
         weights[k] = row(W, slot).data, biases[k] = b[slot];
         lows[k] = low, highs[k] = high;
         if (++low == high) low = 0, high++;

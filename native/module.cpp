@@ -20,9 +20,14 @@ namespace nb = nanobind;
 namespace {
 
 // Every kernel runs without the interpreter's lock.
-template <typename Function>
-void def(nb::module_ &module, const char *name, Function function) {
-  module.def(name, function, nb::call_guard<nb::gil_scoped_release>());
+template <typename Result, typename... Arguments>
+void def(nb::module_ &module, const char *name, Result (*kernel)(Arguments...)) {
+  auto checked = [kernel](Arguments... arguments) {
+    Overlaps overlaps;
+    (overlaps.add(arguments), ...);
+    return kernel(arguments...);
+  };
+  module.def(name, checked, nb::call_guard<nb::gil_scoped_release>());
 }
 
 // Whether this machine has the instructions of a build.

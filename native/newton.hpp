@@ -18,7 +18,7 @@
 
 #include "linear.hpp"
 #include "margins.hpp"
-#include "view.hpp"
+#include "signals.hpp"
 
 namespace newton_ {
 
@@ -43,9 +43,16 @@ struct Factor {
   auto fields() { return std::tie(L, order, size); }
 
   Index count() const { return size[0]; }
-  bool has_room(Index n) const {
-    return L.shape[0] >= n && L.shape[1] >= n && order.size() >= n && size.size() == 1 &&
-           size[0] >= 0 && size[0] <= std::min({L.shape[0], L.shape[1], order.size()});
+  // Refuse a factor that has no room for n members, or others than some of these, each once.
+  void check(Index n) const {
+    require(L.shape[0] >= n && L.shape[1] >= n && order.size() >= n && size.size() == 1);
+    inside(size[0], n + 1, "size");
+    Buffer<bool> is_there(n, false);
+    for (Index i = 0; i < count(); i++) {
+      bool &known = is_there[inside(order[i], n, "order")];
+      if (known) throw std::invalid_argument("A member is twice in order.");
+      known = true;
+    }
   }
 };
 
@@ -95,6 +102,7 @@ namespace newton_ {
 // Set out = G α, for the first len(α) rows of a symmetric G.
 inline void times(Square G, Values alpha, Floats result) {
   const Index n = alpha.size();
+  did(n * n);
   double *__restrict out = result.data;
   std::fill(out, out + n, 0.0);
   for (Index j = 0; j < n; j++) {
@@ -144,6 +152,7 @@ inline void gather(Factor factor, Square G, const Index *members, Index count) {
       B(i, m) = G(members[std::min(m, count - 1)], factor.order[i]);
   }
   for (Index i = 0; i < n; i++) {
+    did(i * TOGETHER);
     const bool in_four = i < whole;
     const Index done = in_four ? i - i % linear::TALL : 0;
     const double *known = row(factor.L, i).data;
@@ -161,6 +170,7 @@ inline void gather(Factor factor, Square G, const Index *members, Index count) {
 // Add the row of a member to L; its first columns may be there already.
 inline void append(Factor factor, Square G, double lam, Index member, Index known) {
   const Index n = factor.count();
+  did(n * n);
   double *added = row(factor.L, n).data;
   for (Index i = known; i < n; i++) {
     const double *before = row(factor.L, i).data;
@@ -179,6 +189,7 @@ inline void append(Factor factor, Square G, double lam, Index member, Index know
 inline void remove(Factor factor, Index place) {
   const Matrix<double> &L = factor.L;
   const Index n = factor.count();
+  did(n * n);
   Buffer<double> extra(n);
   for (Index j = place + 1; j < n; j++) extra[j] = L(j, place);
   for (Index i = place; i < n - 1; i++) {
@@ -228,6 +239,7 @@ inline void follow(Factor factor, Square G, double lam, Vector<const bool> wante
 // Set alpha to the solution of (G_AA + λI) α_A = r_A, and 0 outside of A.
 inline void solve(Factor factor, Values r, Floats alpha) {
   const Index n = factor.count();
+  did(n * n);
   Buffer<double> solution(n);
   double *__restrict z = solution.data();
   for (Index i = 0; i < n; i++) {
@@ -339,7 +351,8 @@ inline bool row_by_row(Square G, Values r, double lam, Floats alpha, Factor fact
 inline bool newton(Matrix<const double> G, Vector<const double> r, double lam, Floats alpha,
                    Factor factor) {
   const Index n = r.size();
-  require(G.shape[0] >= n && G.shape[1] >= n && alpha.size() == n && factor.has_room(n));
+  require(G.shape[0] >= n && G.shape[1] >= n && alpha.size() == n);
+  factor.check(n);
   Buffer<double> margins(n);
   if (!newton_::in_leaps(G, r, lam, alpha, factor, margins.all())) {
     if (!newton_::row_by_row(G, r, lam, alpha, factor)) return false;
@@ -359,7 +372,7 @@ inline bool newton(Matrix<const double> G, Vector<const double> r, double lam, F
 
 // Take members out of a factor: those for which leaving (n,) is true.
 inline void drop_members(Factor factor, Vector<const bool> leaving) {
-  require(factor.has_room(0));
+  factor.check(leaving.size());
   for (Index place = 0; place < factor.count();) {
     if (leaving[factor.order[place]])
       newton_::remove(factor, place);

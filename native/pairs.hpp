@@ -82,6 +82,7 @@ inline void add_margins(const Products &products, const Pair &pair, Vector<const
   double bias = 0.0;
   for (Index j = 0; j < pair.n; j++) {
     if (!(alpha[j] > 0.0)) continue;
+    did(sum.size());
     const double amount = pair.signs[j] * alpha[j];
     const double *__restrict z = row(known, pair.pool[j]).data;
     double *__restrict to = sum.data();
@@ -141,6 +142,8 @@ inline bool pair_scores(Products products, Divided regions, ClassPriors priors,
   const bool has_columns = products.Z.shape[1] > 0;
   require(out.shape[0] == lams.size() && out.shape[2] == classes);
   require(regions.owner.size() == classes && regions.rows.size() == n);
+  check_starts(regions.start, classes, n);
+  check_inside(regions.rows, n, "rows");
   require(priors.inside.shape[0] == classes && priors.inside.shape[1] == n);
   require(priors.outside.shape[0] == classes && priors.outside.shape[1] == held);
   for (const auto &each : {priors.middle, priors.scale})
@@ -151,7 +154,7 @@ inline bool pair_scores(Products products, Divided regions, ClassPriors priors,
   else
     require(products.inside.shape[0] == n && products.inside.shape[1] == n &&
             products.outside.shape[0] == n && products.outside.shape[1] == held);
-  for (Index p = 0; p < out.shape[0]; p++)
+  for (Index p = 0; p < out.shape[0]; p++, did(held * classes))
     for (Index i = 0; i < held; i++)
       for (Index c = 0; c < classes; c++) out(p, i, c) = INF;
   for (Index a = 0; a < classes; a++)

@@ -1,17 +1,14 @@
-// Independent pieces of work in threads, interruptible by signals such as that of Ctrl-C.
+// Independent pieces of work in threads, interruptible by signals.
 #pragma once
 
-#include <nanobind/nanobind.h>
 #include <sched.h>
 
-#include <atomic>
-#include <chrono>
 #include <exception>
+#include <future>
 #include <system_error>
-#include <thread>
 #include <vector>
 
-#include "view.hpp"
+#include "signals.hpp"
 
 // How many processors this process may use.
 inline Index processors() {
@@ -20,47 +17,37 @@ inline Index processors() {
   return is_known ? CPU_COUNT(&mine) : 1;
 }
 
-// Raises what a signal's handler raises. The caller must not hold the interpreter's lock.
-class Signals {
- public:
-  void check() {
-    const auto now = std::chrono::steady_clock::now();
-    if (now - last_ < std::chrono::milliseconds(20)) return;
-    last_ = now;
-    nanobind::gil_scoped_acquire lock;
-    if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
-  }
-
- private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
-
 // Call work(0) … work(count - 1), in threads if this takes at least so many multiplications. Pieces
 // are begun in ascending order; after an error no other is begun, and it is raised when all have
 // ended.
 template <typename Function>
-void in_parallel(Index count, double multiplications, double worth_threads, Signals &signals,
-                 Function work) {
+void in_parallel(Index count, double multiplications, double worth_threads, Function work) {
   std::atomic<Index> next{0};
   std::exception_ptr error;
   std::atomic<bool> has_error{false};
-  auto run = [&](bool is_caller) {
+  auto guarded = [&](auto function) {
     try {
-      for (Index i; !has_error && (i = next++) < count;) {
-        if (is_caller) signals.check();
-        work(i);
-      }
+      function();
     } catch (...) {
       if (!has_error.exchange(true)) error = std::current_exception();
     }
   };
+  auto run = [&] {
+    for (Index i; !has_error && (i = next++) < count; did(1)) work(i);
+  };
+  auto help = [&] {
+    pace.is_over = &has_error;
+    guarded(run);
+  };
   const Index wanted = multiplications < worth_threads ? 1 : std::min(processors(), count);
-  std::vector<std::thread> others;
+  std::vector<std::future<void>> others;
   try {
-    for (Index i = 1; i < wanted; i++) others.emplace_back(run, false);
+    for (Index i = 1; i < wanted; i++) others.push_back(std::async(std::launch::async, help));
   } catch (const std::system_error &) {  // no more threads: these do everything
   }
-  run(true);
-  for (std::thread &each : others) each.join();
+  guarded(run);
+  for (auto &each : others)
+    while (each.wait_for(std::chrono::milliseconds(20)) != std::future_status::ready)
+      guarded(check_signals);
   if (error) std::rethrow_exception(error);
 }

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "view.hpp"
+#include "signals.hpp"
 
 constexpr Index CELLS = 4;  // along each side of a map
 
@@ -28,13 +28,14 @@ inline void filtered(Block<const float> spectra, Block<const float> filters, Vie
   if (filters.shape[1] != height || filters.shape[2] != width || out.shape[0] != spectra.shape[0] ||
       out.shape[1] != filters.shape[0])
     throw std::invalid_argument("Spectra, filters and out have shapes that do not fit.");
-  if (low < 1 || kept < 1 || height % low || width % kept)
+  if (low < 1 || kept < 1 || height < low || width < kept || height % low || width % kept)
     throw std::invalid_argument("The grid of out does not divide that of the spectra.");
   Buffer<float> line(width);
   float *__restrict sums = line.data();
   for (Index m = 0; m < spectra.shape[0]; m++)
     for (Index f = 0; f < filters.shape[0]; f++)
       for (Index r = 0; r < low; r++) {
+        did(2 * width * (height / low));
         for (Index above = r; above < height; above += low) {
           const float *__restrict spectrum = &spectra(m, above, 0);
           const float *__restrict response = &filters(f, above, 0);
@@ -55,6 +56,7 @@ inline void moduli(Block<const float> maps, Block<float> out) {
     throw std::invalid_argument("Maps and out have shapes that do not fit.");
   for (Index m = 0; m < out.shape[0]; m++)
     for (Index r = 0; r < out.shape[1]; r++) {
+      did(4 * out.shape[2]);
       const float *__restrict pairs = maps.data + m * maps.stride[0] + r * maps.stride[1];
       float *__restrict absolute = out.data + m * out.stride[0] + r * out.stride[1];
       for (Index c = 0; c < out.shape[2]; c++) {
@@ -78,6 +80,7 @@ inline void pooled(Block<const float> maps, Matrix<const float> down, Matrix<con
   for (Index c = 0; c < width; c++)
     for (Index k = 0; k < CELLS; k++) weights[c * CELLS + k] = across(k, c);
   for (Index m = 0; m < maps.shape[0]; m++) {
+    did(CELLS * height * width);
     for (Index k = 0; k < CELLS; k++) {
       float *__restrict half = halves.data() + k * width;
       for (Index c = 0; c < width; c++) half[c] = 0.0f;
@@ -147,6 +150,7 @@ inline void even_out(Block<float> rows, Vector<const std::int64_t> borders, doub
       throw std::invalid_argument("The borders do not ascend from 0 to the number of paths.");
   Buffer<double> factors(places);
   for (Index i = 0; i < rows.shape[0]; i++) {
+    did(4 * size);
     float *row = rows.data + i * rows.stride[0];
     const double least = floor * energy(row, size) / static_cast<double>(size);
     for (Index b = 0; b + 1 < borders.size(); b++) {

@@ -47,6 +47,7 @@ void margins(const Rows<Row> &rows, Values u, Floats out) {
   const Index d = rows.origin.size();
   const double *origin = rows.origin.data;
   for (Index i = 0; i < out.size(); i++) {
+    did(d);
     const Row *x = rows.at(i);
     double total = u[d];
     if (d < 2 * LANES)  // one sum is faster
@@ -108,12 +109,14 @@ inline bool rotate_out(double *__restrict row, double *__restrict z, Index n) {
 // Each row of Z is rotated into the rows of U, first to last, or out of them; it is 0 in the end.
 // False if too few digits are left: the factor is then computed anew.
 inline bool rotate(Matrix<double> U, Matrix<double> Z, Index count, bool enters) {
-  for (Index k = 0; k < U.size(); k++)
+  for (Index k = 0; k < U.size(); k++) {
+    did(count * U.size());
     for (Index i = 0; i < count; i++) {
       double *row = &U(k, k), *z = &Z(i, k);
       const Index n = U.shape[1] - k;
       if (!(enters ? rotate_in(row, z, n) : rotate_out(row, z, n))) return false;
     }
+  }
   return true;
 }
 
@@ -238,6 +241,7 @@ double newton_primal(Rows<Row> rows, Matrix<const double> P, double lam, Floats 
   require(rows.table.shape[1] == d && size == d + 1 && P.shape[0] == size && P.shape[1] == size);
   require(sums.U.shape[0] == size && sums.U.shape[1] == size && sums.q.size() == size);
   require(sums.inside.size() == n);
+  check_inside(rows.places, rows.table.size(), "places");
   Buffer<double> margins(n), change(n), short_by(n), step(size), weighted(size);
   Buffer<bool> wanted(n);
   primal::margins(rows, u, margins.all());

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "registers.hpp"
+#include "signals.hpp"
 
 constexpr Index TILE_ROWS = 4;
 constexpr Index TILE_REGISTERS = HAS_MANY_REGISTERS ? 4 : 2;
@@ -57,6 +58,7 @@ void multiply_few(Matrix<const T> A, Matrix<const T> B, Matrix<T> out, Index fir
   const Index n = A.shape[0], depth = A.shape[1];
   for (Index i = 0; i < n; i++) std::fill(&out(i, first), &out(i, first) + (last - first), T(0));
   for (Index k = 0; k < depth; k++) {
+    did(n * (last - first));
     const T *__restrict b = &B(k, 0);
     for (Index i = 0; i < n; i++) {
       const T a = A(i, k);
@@ -73,6 +75,7 @@ void multiply(Matrix<const T> A, Matrix<const T> B, Matrix<T> out, Index first, 
   const Index n = A.shape[0], depth = A.shape[1];
   require(B.shape[0] == depth && out.shape[0] == n && out.shape[1] == B.shape[1]);
   require(0 <= first && first <= last && last <= B.shape[1]);
+  if (first == last) return;
   if (n < TILE_ROWS) return multiply_few(A, B, out, first, last);
   Buffer<T> panel(DEPTH * width), nothing(DEPTH, T(0)), spare(TILE_ROWS * width, T(0));
   Buffer<T> sums(n * width);
@@ -81,6 +84,7 @@ void multiply(Matrix<const T> A, Matrix<const T> B, Matrix<T> out, Index first, 
     std::fill_n(sums.data(), n * width, T(0));
     for (Index start = 0; start < depth; start += DEPTH) {
       const Index some = std::min(DEPTH, depth - start);
+      did(n * width * some);
       for (Index k = 0; k < some; k++) {
         std::fill_n(panel.data() + k * width, width, T(0));
         std::copy_n(&B(start + k, column), columns, panel.data() + k * width);

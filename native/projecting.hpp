@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "view.hpp"
+#include "signals.hpp"
 
 using Word = std::uint64_t;
 
@@ -72,13 +72,6 @@ class Projected {
   Buffer<double> sums_;
 };
 
-// Throw unless the starts ascend from 0 on to `end` at most, one for each row and one more.
-inline void check_starts(Vector<const std::int64_t> starts, Index rows, Index end) {
-  bool fits = starts.size() == rows + 1 && starts[0] >= 0 && starts[rows] <= end;
-  for (Index i = 0; fits && i < rows; i++) fits = starts[i] <= starts[i + 1];
-  if (!fits) throw std::invalid_argument("The starts of the rows do not fit the rows.");
-}
-
 // Set out (n, width) to the products of rows with the matrix of entries.
 //
 // Each sum, in float64, runs through the columns in ascending order.
@@ -87,6 +80,7 @@ inline void project(SparseRows rows, Word seed, Matrix<float> out) {
   Projected sums(seed, out.shape[1]);
   for (Index i = 0; i < out.shape[0]; i++) {
     sums.clear();
+    did(out.shape[1] + 32 * (rows.starts[i + 1] - rows.starts[i]));
     for (Index k = rows.starts[i]; k < rows.starts[i + 1]; k++)
       sums.add(rows.columns[k], rows.values[k]);
     sums.write(row(out, i));
@@ -206,8 +200,10 @@ inline void hash_texts(Vector<const std::uint32_t> characters, Vector<const std:
   check_starts(starts, out.shape[0], characters.size());
   require(words.hashes.size() == words.values.size() && runs.hashes.size() == runs.values.size());
   TextHasher hasher(seed, out.shape[1]);
-  for (Index i = 0; i < out.shape[0]; i++)
+  for (Index i = 0; i < out.shape[0]; i++) {
+    did(out.shape[1] + 128 * (starts[i + 1] - starts[i]));
     hasher.hash(part(characters, starts[i], starts[i + 1]), words, runs, row(out, i));
+  }
 }
 
 // Set out (n,) to the hashes of n-grams: of words and pairs of words, or of runs of characters.
@@ -216,6 +212,7 @@ inline void hash_ngrams(Vector<const std::uint32_t> characters, Vector<const std
   check_starts(starts, out.size(), characters.size());
   TextHasher hasher(0, ENTRIES);
   for (Index i = 0; i < out.size(); i++) {
+    did(32 * (starts[i + 1] - starts[i]));
     const auto ngram = part(characters, starts[i], starts[i + 1]);
     out[i] = are_words ? hasher.hash_words(ngram) : GRAM_START;
     for (Index k = 0; !are_words && k < ngram.size(); k++) out[i] = (out[i] ^ ngram[k]) * PRIME;

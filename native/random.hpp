@@ -1,4 +1,4 @@
-// The random bits of a NumPy generator, from `rng.bit_generator.capsule`; hold its lock meanwhile.
+// The random bits of a NumPy generator, from `rng.bit_generator`; hold its lock meanwhile.
 #pragma once
 
 #include <numpy/random/bitgen.h>

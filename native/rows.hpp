@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "view.hpp"
+#include "signals.hpp"
 
 // Set out[i] = rows[i]·x; rows (n, d), x (d,), out (n,).
 //
@@ -22,6 +22,7 @@ inline void products(Matrix<const double> rows, Vector<const double> x, Floats o
     if (x[f] != 0.0) features[used] = f, values[used++] = x[f];
   const Index n = out.size(), fours = n - n % 4;
   for (Index i = 0; i < fours; i += 4) {
+    did(4 * used);
     double sums[4] = {};
     for (Index k = 0; k < used; k++)
       for (Index j = 0; j < 4; j++) sums[j] += rows(i + j, features[k]) * values[k];
@@ -40,6 +41,8 @@ inline void add_multiples(Matrix<double> into, Vector<const std::int64_t> places
                           Vector<const double> amounts) {
   require(into.shape[1] == rows.shape[1]);
   require(picked.size() == places.size() && amounts.size() == places.size());
+  check_inside(places, into.size(), "places");
+  check_inside(picked, rows.size(), "picked");
   for (Index i = 0; i < places.size(); i++) {
     double *__restrict target = row(into, places[i]).data;
     const double *__restrict source = row(rows, picked[i]).data;
@@ -54,6 +57,7 @@ void add_up(Matrix<const Value> rows, Vector<std::uint64_t> out) {
   const Index d = rows.shape[1];
   Buffer<double> values(d);
   for (Index i = 0; i < rows.size(); i++) {
+    did(8 * d);
     const Value *__restrict given = row(rows, i).data;
     double *__restrict value = values.data();
     for (Index j = 0; j < d; j++) value[j] = given[j];
@@ -86,6 +90,7 @@ void decode_columns(Matrix<const std::uint8_t> numbers, Index last, Vector<const
   require(numbers.size() == out.size() && numbers.shape[1] >= d);
   require(low.size() == d && step.size() == d && high.size() == d);
   for (Index i = 0; i < out.size(); i++) {
+    did(d);
     const std::uint8_t *__restrict number = row(numbers, i).data;
     Row *__restrict target = row(out, i).data;
     for (Index j = 0; j < d; j++)
@@ -101,6 +106,7 @@ void decode_levels(Matrix<const std::uint8_t> codes, Vector<const double> levels
   require(levels.size() >= 256 && scale.size() == out.size());
   const volatile double *level = levels.data;  // volatile: gcc must not gather, which is slower
   for (Index i = 0; i < out.size(); i++) {
+    did(out.shape[1]);
     const std::uint8_t *__restrict code = row(codes, i).data;
     Row *__restrict target = row(out, i).data;
     const double factor = scale[i];

@@ -96,22 +96,6 @@ struct Pool {
   void reserve(Index n) { places.reserve(n), idle.reserve(n), signs.reserve(n), alpha.reserve(n); }
 };
 
-// A separator to settle: its number, its classes, its prior, its pool, the rows of its classes.
-struct Task {
-  static constexpr bool is_record = true;
-  std::int64_t pair, low, high;
-  Vector<const double> w;
-  double b;
-  const Pool *pool;
-  Vector<const std::int64_t> sides[2];
-  auto fields() { return std::tie(pair, low, high, w, b, pool, sides[0], sides[1]); }
-  Index rows() const { return sides[0].size() + sides[1].size(); }
-  void check(Index d) const {
-    const Index u = static_cast<Index>(pool->start->u.size());
-    require(w.size() == d && (u == 0 || u == d + 1));
-  }
-};
-
 template <typename T>
 Vector<const T> seen(const std::vector<T> &of) {
   return vector(of.data(), static_cast<Index>(of.size()));
@@ -125,6 +109,24 @@ inline Index rows_of_half(Index size) {
   while (half(n + 1) <= size) n++;
   return n;
 }
+
+// A separator to settle: its number, its classes, its prior, its pool, the rows of its classes.
+struct Task {
+  static constexpr bool is_record = true;
+  std::int64_t pair, low, high;
+  Vector<const double> w;
+  double b;
+  const Pool *pool;
+  Vector<const std::int64_t> sides[2];
+  auto fields() { return std::tie(pair, low, high, w, b, pool, sides[0], sides[1]); }
+  Index rows() const { return sides[0].size() + sides[1].size(); }
+  void check(Index d, Index stored) const {
+    const Index u = static_cast<Index>(pool->start->u.size());
+    require(w.size() == d && (u == 0 || u == d + 1));
+    check_inside(seen(pool->places), stored, "places");
+    for (const auto &side : sides) check_inside(side, stored, "sides");
+  }
+};
 
 // A square matrix that can grow.
 class Square {
@@ -175,7 +177,7 @@ class Images {
   }
 
   // Compute the images that are wanted.
-  void compute(double worth_threads, Signals &signals) {
+  void compute(double worth_threads) {
     const Index first = computed_, n = static_cast<Index>(places_.size()) - first, d = shared_.d();
     if (n == 0) return;
     computed_ += n;
@@ -194,7 +196,7 @@ class Images {
         continue;
       }
       const Index parts = (d + COLUMNS - 1) / COLUMNS;
-      in_parallel(parts, static_cast<double>(some * d * d), worth_threads, signals, [&](Index p) {
+      in_parallel(parts, static_cast<double>(some * d * d), worth_threads, [&](Index p) {
         multiply<double>(Z, shared_.K, images, p * COLUMNS, std::min(d, (p + 1) * COLUMNS));
       });
       for (Index i = 0; i < some; i++)
@@ -306,7 +308,7 @@ class Settling {
     for (Index round = 0; round < rows + 2; round++) {  // each but the last adds an example
       if (jobs.empty()) return true;
       for (Job *job : jobs) want_images(*job);
-      images_.compute(limits_.worth_threads, signals_);
+      images_.compute(limits_.worth_threads);
       std::atomic<bool> is_solved{true};
       each(jobs, work_of_solving(jobs), [&](Job &job) {
         if (!solve(job, false)) is_solved = false;
@@ -326,7 +328,7 @@ class Settling {
  private:
   template <typename Function>
   void each(const std::vector<Job *> &jobs, double multiplications, Function work) {
-    in_parallel(static_cast<Index>(jobs.size()), multiplications, limits_.worth_threads, signals_,
+    in_parallel(static_cast<Index>(jobs.size()), multiplications, limits_.worth_threads,
                 [&](Index i) { work(*jobs[i]); });
   }
 
@@ -405,6 +407,7 @@ class Settling {
     for (Index first = job.known; first < n; first += SOME) {
       const Index last = std::min(first + SOME, n);
       for (Index j = 0; j < last; j += 4) {
+        did(4 * SOME * d);
         for (Index k = 0; k < 4; k++)  // the last row fills up the four
           subtract(row(shared_.table, job.places[std::min(j + k, last - 1)]).data,
                    shared_.origin.data, z.data() + k * d, d);
@@ -510,7 +513,7 @@ class Settling {
       for (Index first = 0; first < rows; first += step)
         pieces.push_back({c, first, std::min(first + step, rows)});
     }
-    in_parallel(static_cast<Index>(pieces.size()), multiplications, limits_.worth_threads, signals_,
+    in_parallel(static_cast<Index>(pieces.size()), multiplications, limits_.worth_threads,
                 [&](Index p) {
                   const auto &[c, first, last] = pieces[p];
                   if (static_cast<std::int64_t>(users[c].size()) < limits_.enough)
@@ -523,6 +526,7 @@ class Settling {
   void exact_margins(Job &job, int side, Index first, Index last) {
     const Index offset = side ? job.task.sides[0].size() : 0;
     const Floats out = vector(job.margins.data() + offset + first, last - first);
+    did(out.size() * shared_.d());
     activations(seen(job.w), job.b, shared_.table, part(job.task.sides[side], first, last),
                 shared_.origin, out);
     for (Index i = 0; side == 1 && i < out.size(); i++) out[i] = -out[i];
@@ -538,6 +542,7 @@ class Settling {
     Buffer<float> values(ROWS * (count + 3));
     const Index stride = count + 3;
     for (Index start = first; start < last; start += ROWS) {
+      did(ROWS * d * count);
       const Index some = std::min(ROWS, last - start);
       double lengths[ROWS];
       for (Index i = 0; i < some; i++) {
@@ -679,7 +684,6 @@ class Settling {
   Images<Row> images_;
   std::once_flag has_P_;
   std::vector<double> P_;
-  Signals signals_;
 };
 
 }  // namespace settling

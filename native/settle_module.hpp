@@ -44,11 +44,15 @@ template <typename Row>
 nanobind::object settle(const Shared<Row> &shared, const Limits &limits, nanobind::list given) {
   namespace nb = nanobind;
   std::vector<Task> tasks;
-  for (nb::handle each : given) tasks.push_back(nb::cast<Task>(each));
+  const nb::tuple held(given);  // whatever another thread does with the list
+  for (nb::handle each : held) {
+    tasks.emplace_back();
+    if (!nb::try_cast(each, tasks.back())) throw nb::type_error("A task has incompatible fields.");
+  }
   shared.check();
   double multiplications = 0.0;
   for (const Task &task : tasks) {
-    task.check(shared.d());
+    task.check(shared.d(), shared.table.size());
     multiplications += static_cast<double>(task.rows() * shared.d());
   }
   // What threads do not divide is done few at a time: caches keep it from one round to the next.

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "random.hpp"
-#include "view.hpp"
+#include "signals.hpp"
 
 enum Policy { NONE, RANDOM, RANDOM_ONCE, CONDITIONAL, CLOSED };
 
@@ -62,23 +62,16 @@ class Training {
         random_(random),
         log_(log),
         neurons_(unit.a.shape[0]),
-        new_(lesson.new_row),
+        new_(checked(unit, lesson, log)),
         counts_(new_),
         at_risk_(new_),
         exact_(new_),
         rehearsed_(new_, false),
-        was_inside_(new_) {
-    const Index n = new_ + 1;
-    if (neurons_ < 1 || new_ < 0 || unit.a.shape[1] < n || unit.clipped.shape[0] != neurons_ ||
-        unit.clipped.shape[1] < n || unit.counters.size() < n || lesson.products.shape[0] < n ||
-        lesson.products.shape[1] < n || lesson.positive.size() < n ||
-        log.changes.shape[0] != neurons_ || log.changes.shape[1] < n || log.sets.shape[0] != 3 ||
-        log.sets.shape[1] != new_ || log.sums.size() != 5)
-      throw std::invalid_argument("The tables of a unit, its lesson and its log do not fit.");
-  }
+        was_inside_(new_) {}
 
   std::tuple<Index, double> run() {
     for (Index steps = 0;; steps++) {
+      did(neurons_ * (new_ + 1));
       const Index first = first_least();  // the neuron that the new row moves
       const double least = unit_.a(first, new_);
       if (!std::isfinite(least)) return {steps, std::numeric_limits<double>::quiet_NaN()};
@@ -94,6 +87,19 @@ class Training {
   }
 
  private:
+  // Return the number of the new row if everything has room for it and the rows before.
+  static Index checked(const UnitTable &unit, const Lesson &lesson, const TrainingLog &log) {
+    const Index neurons = unit.a.shape[0], i = lesson.new_row;
+    if (neurons < 1 || i < 0 || unit.a.shape[1] <= i || unit.clipped.shape[0] != neurons ||
+        unit.clipped.shape[1] <= i || unit.counters.size() <= i || lesson.products.shape[0] <= i ||
+        lesson.products.shape[1] <= i || lesson.positive.size() <= i ||
+        log.changes.shape[0] != neurons || log.changes.shape[1] <= i || log.sets.shape[0] != 3 ||
+        log.sets.shape[1] != i || log.sums.size() != 5)
+      throw std::invalid_argument("The tables of a unit, its lesson and its log do not fit.");
+    if (lesson.max_steps < 0) throw std::invalid_argument("max_steps must not be below 0.");
+    return i;
+  }
+
   // The neuron of the least activation at the new row; the first that is not a number, if any.
   Index first_least() const {
     Index first = 0;
@@ -153,7 +159,8 @@ class Training {
     const Index n = rows_.size();
     if (lesson_.policy == CONDITIONAL && n <= lesson_.budget) return;
     std::fill(rehearsed_.data(), rehearsed_.data() + new_, false);
-    for (Index last = std::max<Index>(n - lesson_.budget, 0); last < n; last++) {
+    for (Index last = std::max<Index>(n - std::max<Index>(lesson_.budget, 0), 0); last < n;
+         last++) {
       const Index drawn = rows_[random_.below(last + 1)];
       rehearsed_[rehearsed_[drawn] ? rows_[last] : drawn] = true;
     }
@@ -264,7 +271,9 @@ class Training {
       if (!has_changed) continue;
       for (Index c = start; c < end; c++) {
         const std::uint8_t now = a[c] <= lesson_.threshold;
-        unit_.counters[c] += static_cast<std::int64_t>(now) - clipped[c];
+        auto &counter = reinterpret_cast<std::uint64_t &>(unit_.counters[c]);  // any: it wraps
+        counter += now;
+        counter -= clipped[c];
         clipped[c] = now;
       }
     }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <tuple>
 #include <type_traits>
 
@@ -84,6 +85,32 @@ Vector<T> part(const Vector<T> &of, Index first, Index last) {
 // Refuse arrays whose sizes do not fit each other.
 inline void require(bool fits) {
   if (!fits) throw std::invalid_argument("The shapes of the arguments do not fit each other.");
+}
+
+[[noreturn, gnu::cold, gnu::noinline]] inline void refuse(Index number, Index end,
+                                                          const char *what) {
+  throw std::invalid_argument("A number in " + std::string(what) + " is " + std::to_string(number) +
+                              "; it must be at least 0 and below " + std::to_string(end) + ".");
+}
+
+// Return a number from 0 to end - 1; refuse any other.
+inline Index inside(Index number, Index end, const char *what) {
+  if (number < 0 || number >= end) refuse(number, end, what);
+  return number;
+}
+
+// Refuse numbers of which one is not from 0 to end - 1.
+inline void check_inside(Vector<const std::int64_t> numbers, Index end, const char *what) {
+  bool fits = true;
+  for (Index i = 0; i < numbers.size(); i++) fits &= numbers.data[i] >= 0 && numbers.data[i] < end;
+  for (Index i = 0; !fits && i < numbers.size(); i++) inside(numbers[i], end, what);
+}
+
+// Refuse all but starts that ascend from 0 on to `end` at most, one for each row and one more.
+inline void check_starts(Vector<const std::int64_t> starts, Index rows, Index end) {
+  bool fits = starts.size() == rows + 1 && starts[0] >= 0 && starts[rows] <= end;
+  for (Index i = 0; fits && i < rows; i++) fits = starts[i] <= starts[i + 1];
+  if (!fits) throw std::invalid_argument("The starts of the rows do not fit the rows.");
 }
 
 // Memory of a kernel's own. Its contents are undefined at first.

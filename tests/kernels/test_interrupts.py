@@ -13,6 +13,7 @@ import pytest
 
 from minout import Learner, kernels
 from minout.kernels import Rows
+from oracle import calls
 
 INTERRUPTS = 1_000 if os.environ.get("MINOUT_LONG") else 40
 
@@ -91,3 +92,37 @@ def test_an_interrupted_learner_raises_the_interruption(method):
 
     counted = outcomes(call, times=INTERRUPTS, longest=0.02)
     assert counted == {"KeyboardInterrupt": INTERRUPTS}
+
+
+def endless(name):
+    """Return arguments of a kernel with which it computes for seconds, or for ever."""
+    given = calls.fresh(name)
+    if name == "train_unit":
+        return calls.changed(given, (1,), lambda old: old._replace(max_steps=2**62, stop_loss=-1.0))
+    if name == "newton":
+        A = np.random.default_rng(0).standard_normal((4000, 50))
+        return A @ A.T, np.ones(4000), 1e-3, np.zeros(4000), kernels.empty_factor(4000)
+    w, n = np.ones(10_000), 10**6
+    return w, 0.0, np.ones((2, 10_000)), np.zeros(n, dtype=np.int64), w, np.zeros(n)
+
+
+@needs_timer
+@pytest.mark.parametrize("name", ["train_unit", "newton", "activations"])
+def test_a_kernel_that_takes_long_answers_an_interruption_at_once(name):
+    given = endless(name)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGPROF, interrupt)
+    faulthandler.dump_traceback_later(120, exit=True)
+    started = time.process_time()
+    try:
+        signal.setitimer(signal.ITIMER_PROF, 0.05)  # of the processor's time
+        with pytest.raises(KeyboardInterrupt):
+            getattr(kernels, name)(*given)
+        assert time.process_time() - started < 0.05 + 0.1
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)

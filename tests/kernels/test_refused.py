@@ -5,6 +5,7 @@ import pytest
 
 from minout import kernels
 from minout.maths import NgramWeights, SparseRows
+from oracle import calls
 
 PLANES, LINES = np.zeros((2, 4, 6), np.float32), np.zeros((4, 6), np.float32)
 FOUR = np.zeros((2, 3, 4, 6), np.float32)
@@ -24,7 +25,7 @@ TYPES = {
     "bytes": (kernels.moduli, PLANES.astype(">f4"), PLANES),
     "read only": (kernels.moduli, PLANES, read_only(PLANES[:, :, :3])),
     "a list": (kernels.moduli, PLANES.tolist(), PLANES),
-    "no capsule": (kernels.train_unit, None, None, np.random.default_rng(0), None),
+    "no bits": (kernels.train_unit, *calls.fresh("train_unit")[:2], PLANES, calls.log),
 }
 
 
@@ -61,7 +62,8 @@ SHAPES = {
     "spectra": (kernels.filtered, PLANES, PLANES, FOUR),
     "a grid": (kernels.filtered, PLANES, PLANES, np.zeros((2, 2, 3, 6), np.float32)),
     "no grid": (kernels.filtered, PLANES, PLANES, np.zeros((2, 2, 0, 6), np.float32)),
-    "moduli": (kernels.moduli, PLANES, PLANES),
+    "moduli": (kernels.moduli, PLANES, PLANES.copy()),
+    "no width": (kernels.filtered, PLANES[:, :, :0], PLANES[:, :, :0], FOUR[..., :1].copy()),
     "windows": (kernels.pooled, PLANES, LINES, LINES, np.zeros((2, 16), np.float32)),
     "cells": (kernels.pooled, PLANES, LINES[:, :4], LINES, np.zeros((2, 15), np.float32)),
     "borders": (kernels.even_out, PLANES, starts(0, 5), 0.0),
@@ -73,9 +75,10 @@ SHAPES = {
     "an end": (kernels.hash_texts, TEXT, starts(0, 4), 0, NONE, NONE, LINES[:1]),
     "before": (kernels.hash_texts, TEXT, starts(-1, 2), 0, NONE, NONE, LINES[:1]),
     "an n-gram": (kernels.hash_ngrams, TEXT, starts(0, 4), True, np.zeros(1, np.uint64)),
-    "the unit": (kernels.train_unit, unit(n=2), lesson(), BITS.capsule, log()),
-    "the lesson": (kernels.train_unit, unit(n=9), lesson(new=3), BITS.capsule, log(new=3)),
-    "the log": (kernels.train_unit, unit(), lesson(), BITS.capsule, log(new=1)),
+    "the unit": (kernels.train_unit, unit(n=2), lesson(), BITS, log()),
+    "the lesson": (kernels.train_unit, unit(n=9), lesson(new=3), BITS, log(new=3)),
+    "the log": (kernels.train_unit, unit(), lesson(), BITS, log(new=1)),
+    "no new row": (kernels.train_unit, unit(), lesson(new=-1), BITS, log(new=0)),
 }
 
 
@@ -84,12 +87,6 @@ def test_shapes_that_do_not_fit_are_refused(call):
     kernel, *arguments = call
     with pytest.raises(ValueError, match=r"fit|divide|ascend|side by side"):
         kernel(*arguments)
-
-
-def arguments():
-    """Return the arguments of `scores`: three regions, five rows of four features."""
-    W, b, at = np.ones((3, 4)), np.ones(3), np.arange(3, dtype=np.int32)
-    return [W, b, at, np.ones((5, 4)), np.zeros(4), np.arange(3), np.zeros((5, 3))]
 
 
 @pytest.mark.parametrize(
@@ -108,15 +105,14 @@ def arguments():
     ],
 )
 def test_an_array_that_does_not_fit_is_refused(place, change):
-    kernels.scores(*arguments())
-    given = arguments()
-    given[place] = change(given[place])
+    given = calls.fresh("scores")
+    kernels.scores(*given)
     with pytest.raises(TypeError, match="incompatible function arguments"):
-        kernels.scores(*given)
+        kernels.scores(*calls.changed(given, [place], change))
 
 
 def test_records_are_tuples_with_the_right_number_of_arrays():
-    W, b, at, X, origin, owner, _ = arguments()
+    W, b, at, X, origin, owner, _ = calls.fresh("scores")
     rows, start, clipped = np.arange(5), np.zeros(5, dtype=np.int64), np.zeros(5, dtype=np.bool_)
     for order in ((owner, owner), kernels.Order(owner, owner)):
         kernels.best_first(W, b, at, X, origin, rows, start, order, 1, start.copy(), clipped)
@@ -125,43 +121,133 @@ def test_records_are_tuples_with_the_right_number_of_arrays():
             kernels.best_first(W, b, at, X, origin, rows, start, order, 1, start.copy(), clipped)
 
 
-floats, ints, slots = np.zeros, lambda n: np.zeros(n, np.int64), lambda n: np.zeros(n, np.int32)
-codes, bools = lambda *shape: np.zeros(shape, np.uint8), lambda n: np.zeros(n, np.bool_)
-order = kernels.Order(np.arange(3), np.arange(3))
-far = kernels.Far(
-    floats((3, 4)), floats(3), ints(3), floats(3), slots(3), ints(1), ints(1), floats((1, 3)),
-    floats(0), ints(0), floats((1, 4)), ints(1), floats((1, 4)), floats(1),
+WITH_OUT = (
+    "activations", "region_margins", "scores", "products", "add_multiples", "decode_columns",
+    "decode_levels", "best_first", "proposals", "pair_values", "discriminant_margins",
+    "far_margins", "far_scores", "far_winners",
 )  # fmt: skip
-table, rows, v = floats((5, 4)), ints(2), floats(4)
-V = np.zeros((3, 4), np.float32)
-
-FITTING = {
-    "activations": (v, 0.0, table, rows, v, floats(2)),
-    "region_margins": (table, floats(5), slots(3), v, v, ints(3), 0, 0.0, floats(3)),
-    "scores": arguments(),
-    "products": (table, v, floats(5)),
-    "add_multiples": (table.copy(), rows, table, rows, floats(2)),
-    "decode_columns": (codes(5, 4), 15, v, v, v, table.copy()),
-    "decode_levels": (codes(5, 4), floats(256), floats(5), table.copy()),
-    "best_first": (
-        table, floats(5), slots(3), table, v, rows, ints(5), order, 1, ints(5), bools(5)
-    ),
-    "proposals": (V, V[:, 0].copy(), table, v, ints(5)),
-    "pair_values": (v, v, floats(2), 1.0, table, rows, floats(2), table, rows, v, floats(2)),
-    "discriminant_margins": (
-        floats((3, 4)), floats(3), floats(2), table, rows, rows, rows, v, floats(2)
-    ),
-    "far_margins": (far, v, v, 0.0, 0, 0.0, floats(3)),
-    "far_scores": (far, table, v, floats(5), floats((5, 3))),
-    "far_winners": (far, table, v, floats(5), order, ints(5), floats(5)),
-}  # fmt: skip
-"""Arguments of each kernel whose shapes fit: 3 regions, 4 features, 5 rows."""
 
 
-@pytest.mark.parametrize("name", FITTING)
+@pytest.mark.parametrize("name", WITH_OUT)
 def test_arrays_whose_shapes_do_not_fit_each_other_are_refused(name):
-    kernel, (*given, out) = getattr(kernels, name), FITTING[name]
+    kernel, (*given, out) = getattr(kernels, name), calls.fresh(name)
     kernel(*given, out)
     for short in (out[:-1], out[..., :-1]):
         with pytest.raises(ValueError, match="shapes"):
             kernel(*given, short)
+
+
+@pytest.mark.parametrize("name", calls.FITTING)
+def test_every_array_of_another_kind_is_refused(name):
+    given = calls.fresh(name)
+    getattr(kernels, name)(*given)
+    for path in calls.paths(given):
+        array = calls.part(given, path)
+        wrong = [array.astype("c16"), array[None], array.tolist()]
+        if array.dtype.itemsize > 1:
+            wrong.append(array.astype(array.dtype.newbyteorder()))
+        if array.size > 0:
+            wrong.append(np.repeat(array, 4, axis=-1)[..., ::2])
+        for each in wrong:
+            with pytest.raises(TypeError, match="incompatible"):
+                getattr(kernels, name)(*calls.changed(given, path, lambda _, each=each: each))
+
+
+INDICES = [
+    ("activations", "places", (3,), 5),
+    ("region_margins", "at", (2,), 5),
+    ("region_margins", "region", (6,), 3),
+    ("scores", "at", (2,), 3),
+    ("add_multiples", "places", (1,), 5),
+    ("add_multiples", "picked", (3,), 5),
+    ("best_first", "at", (2,), 5),
+    ("best_first", "rows", (5,), 5),
+    ("best_first", "start", (6,), 3),
+    ("pair_values", "which", (5,), 5),
+    ("pair_values", "places", (8,), 5),
+    ("discriminant_margins", "places", (4,), 5),
+    ("discriminant_margins", "own", (5,), 3),
+    ("discriminant_margins", "other", (6,), 3),
+    ("far_margins", "label", (4,), 3),
+    ("far_margins", "start", (0, 5), 3),
+    ("far_margins", "size", (0, 6), 3),
+    ("far_scores", "places", (0, 9), 1),
+    ("far_winners", "slot", (0, 11), 1),
+    ("newton", "order", (4, 1), 3),
+    ("newton", "size", (4, 2), 4),
+    ("newton_primal", "places", (0, 1), 3),
+    ("pair_scores", "rows", (1, 0), 3),
+    ("settle", "sides", (2, 0, 6), 4),
+    ("settle", "sides", (2, 0, 7), 4),
+]
+"""Kernels, their arrays of numbers of something, where these are, and how many things there are."""
+
+
+@pytest.mark.parametrize(
+    ("name", "what", "path", "end"), INDICES, ids=["-".join(each[:2]) for each in INDICES]
+)
+def test_numbers_of_what_does_not_exist_are_refused(name, what, path, end):
+    kernel, given = getattr(kernels, name), calls.fresh(name)
+    kernel(*given)
+    given = calls.fresh(name)
+    for wrong in (-1, end, np.iinfo("i4").min, np.iinfo("i4").max):
+        now = calls.changed(
+            given, path, lambda old, n=wrong: n if np.isscalar(old) else np.full_like(old, n)
+        )
+        says = f"^A number in {what} is {wrong}; it must be at least 0 and below {end}.$"
+        with pytest.raises(ValueError, match=says):
+            kernel(*now)
+
+
+def test_how_many_rows_are_compared_together_is_not_below_0():
+    given = calls.changed(calls.fresh("best_first"), (8,), lambda _: -(2**63))
+    with pytest.raises(ValueError, match="A number in together is"):
+        kernels.best_first(*given)
+
+
+@pytest.mark.parametrize("wrong", [1, -2])
+def test_a_far_pair_has_a_row_or_corrections_that_exist(wrong):
+    given = calls.changed(calls.fresh("far_scores"), (0, 4), lambda at: at * 0 + np.int32(wrong))
+    with pytest.raises(ValueError, match="A number in at is"):
+        kernels.far_scores(*given)
+
+
+@pytest.mark.parametrize("wrong", [-1, 4, np.iinfo("i8").max])
+def test_places_in_a_pool_that_do_not_exist_are_refused(wrong):
+    shared, limits, [task] = calls.fresh("settle")
+    pool = kernels.Pool(np.array([0, wrong]), np.array([1.0, -1.0]), np.zeros(2), np.zeros(2, int))
+    says = f"^A number in places is {wrong}; it must be at least 0 and below 4.$"
+    with pytest.raises(ValueError, match=says):
+        kernels.settle(shared, limits, [task._replace(pool=pool)])
+
+
+def test_members_that_do_not_exist_are_refused():
+    pool = calls.fresh("settle")[2][0].pool
+    for wrong in (-1, 2):
+        with pytest.raises(ValueError, match="shapes"):
+            pool.picked(np.array([wrong]))
+        with pytest.raises(ValueError, match="shapes"):
+            pool.moved(np.arange(2))
+
+
+def test_a_member_that_is_twice_in_a_factor_is_refused():
+    products, weights, lam, alpha, factor = calls.fresh("newton")
+    known = kernels.Factor(factor[0], np.zeros(3, int), np.array([2]))
+    with pytest.raises(ValueError, match="twice"):
+        kernels.newton(products, weights, lam, alpha, known)
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "other"),
+    [
+        pytest.param("best_first", (9,), (6,), id="winner-start"),
+        pytest.param("newton", (4, 1), (3,), id="order-alpha"),
+        pytest.param("activations", (5,), (3,), id="out-places"),
+        pytest.param("train_unit", (3, 2), (0, 2), id="sums-counters"),
+    ],
+)
+def test_an_array_that_is_written_and_shares_memory_is_refused(name, path, other):
+    given = calls.fresh(name)
+    shared = calls.part(given, other)
+    with pytest.raises(ValueError, match="shares memory"):
+        getattr(kernels, name)(*calls.changed(given, path, lambda old: shared.view(old.dtype)))

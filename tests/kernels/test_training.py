@@ -42,7 +42,7 @@ def test_the_index_equals_brute_force_after_every_step(seed, policy):
         plan, log = lesson(unit, rows, policy)
         bits = rng.bit_generator
         with bits.lock:
-            steps, _ = kernels.train_unit(unit, plan, bits.capsule, log)
+            steps, _ = kernels.train_unit(unit, plan, bits, log)
         assert steps == 1
         moved = np.flatnonzero(log.changes.any(axis=1))
         for found, asked in ((log.sets[0], [first]), (log.sets[1], moved)):
@@ -72,7 +72,7 @@ def test_a_draw_is_that_of_numpy(n, size, kind):
                 unit.a[:, outside], unit.clipped[:, outside], unit.counters[outside] = -1.0, True, 2
             plan, log = lesson(unit, rows, policy, size)
             with ours.bit_generator.lock:
-                kernels.train_unit(unit, plan, ours.bit_generator.capsule, log)
+                kernels.train_unit(unit, plan, ours.bit_generator, log)
             pool = np.arange(2 * n + 1) if is_in_pool is None else np.flatnonzero(is_in_pool)
             expected = pool
             if policy == "random" or size < len(pool):
@@ -87,6 +87,6 @@ def test_a_first_activation_that_is_not_a_number_ends_the_training():
     unit.a[1, 3] = np.nan
     plan, log = lesson(unit, np.ones((4, 2)), "none", steps=5)
     bits = np.random.PCG64(0)
-    steps, loss = kernels.train_unit(unit, plan, bits.capsule, log)
+    steps, loss = kernels.train_unit(unit, plan, bits, log)
     assert steps == 0
     assert np.isnan(loss)

@@ -234,7 +234,7 @@ class PaperLearner:
         )
         bits = rng.bit_generator
         with bits.lock:
-            steps, loss = kernels.train_unit(table, lesson, bits.capsule, log)
+            steps, loss = kernels.train_unit(table, lesson, bits, log)
         neurons, ids = np.divmod(np.flatnonzero(log.changes != 0.0), n + 1)
         changes = WeightChanges(neurons, ids, log.changes[neurons, ids])
         kernels.add_multiples(W, neurons, state.rows, ids, changes.amounts)
