@@ -372,7 +372,6 @@ inline bool newton(Matrix<const double> G, Vector<const double> r, double lam, F
 
 // Take members out of a factor: those for which leaving (n,) is true.
 inline void drop_members(Factor factor, Vector<const bool> leaving) {
-  factor.check(leaving.size());
   for (Index place = 0; place < factor.count();) {
     if (leaving[factor.order[place]])
       newton_::remove(factor, place);
