@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from minout import kernels
+from minout import kernels, maths
 from minout._typing import Floats, Ints
 from minout.core.folds import FOLDS, Fold, Results, Shape, Table, weighted_mean
 from minout.core.regions import region_count
@@ -44,6 +44,9 @@ class Choice(NamedTuple):
         Whether the metric is the inverse of the within-class covariance.
     lda_prior : bool
         Whether separators are regularised towards the linear discriminant of their two classes.
+    free_bias : bool
+        Whether the bias of a separator moves as easily as its weights. If not, separators pass
+        nearly through the mean of all examples, so that no label wins by being frequent.
     C : float
         Inverse strength of the regularisation, as in scikit-learn.
     sharpness : float
@@ -58,6 +61,7 @@ class Choice(NamedTuple):
     standardize: bool = False
     whiten: bool = False
     lda_prior: bool = False
+    free_bias: bool = True
     C: float = STRENGTHS[0]
     sharpness: float = 1.0
     regions: int = 1
@@ -65,11 +69,13 @@ class Choice(NamedTuple):
 
     @property
     def lam(self) -> float:
-        """λ = 1/(2C), the weight of the regularisation beside the squared slacks."""
-        return 1.0 / (2.0 * self.C)
+        """λ, the weight of the regularisation beside the squared slacks."""
+        return maths.stiffness(self.free_bias) / (2.0 * self.C)
 
 
 SHAPES = (
+    Shape(free_bias=False),
+    Shape(standardize=True, free_bias=False),
     Shape(),
     Shape(standardize=True),
     Shape(whiten=True, lda_prior=True),
@@ -77,7 +83,7 @@ SHAPES = (
     Shape(lda_prior=True),
 )
 """The candidates, simplest first; the last one has a prior from the class means alone."""
-BENT = (SHAPES[0], SHAPES[1], SHAPES[3])
+BENT = (SHAPES[2], SHAPES[3], SHAPES[5])
 """Those that are tried with hats or several regions: others gained nothing with them in tests."""
 
 
@@ -146,11 +152,14 @@ def choose(table: Table, options: Options, stored: int = 0) -> Choice:
     The rows of the table are in the order of their digests; they were picked from `stored` ones.
     """
     C, regions, hats = options.strengths[0], options.regions[0], options.hats[0]
-    plain = Choice(*options.shapes[0], C=C, regions=regions, hats=hats)
+    plain = Choice(*options.shapes[0]._replace(free_bias=True), C=C, regions=regions, hats=hats)
     rows = len(table.labels)
     if len(np.unique(table.labels)) < 2:
         return plain
     few = table.first(ROWS)
+    if 2 * few.X.shape[1] <= len(few.labels):
+        free = tuple(shape for shape in options.shapes if shape.free_bias)
+        options = options._replace(shapes=free)
     forms = _tried(few, list(_climbs(_worth_trying(options, table.labels))), options.strengths)
     if not forms:
         return plain
@@ -244,7 +253,7 @@ class _Climb:
         """Try the next number of regions."""
         regions, *more = self.counts
         self.counts = tuple(more)
-        lams = [1.0 / (2.0 * C) for C in strengths]
+        lams = [Choice(*self.shape, C=C).lam for C in strengths]
         try:
             with np.errstate(over="ignore", invalid="ignore"):  # such separators are not solved
                 folds = self._folds or table.folds(self.hats, self.shape)

@@ -23,11 +23,12 @@ SHARPNESS = (0.1, 100.0)  # the bounds between which the sharpness is searched
 
 
 class Shape(NamedTuple):
-    """The settings of scale, metric and prior; see `Choice`."""
+    """The settings of scale, metric, prior and bias; see `Choice`."""
 
     standardize: bool = False
     whiten: bool = False
     lda_prior: bool = False
+    free_bias: bool = True
 
 
 class Table:
@@ -206,10 +207,12 @@ class Fold(NamedTuple):
         if 2 * X.shape[1] <= len(rows.weights):
             X = table.scaled(X, held, standardize=shape.standardize)
             Z = _measured_by_columns(X, rows, units if shape.whiten else None)
+            Z *= np.sqrt(maths.stiffness(shape.free_bias))
             products = kernels.Products(Z[train], Z[known], none, none)
         else:
             G = table.products(X, held, standardize=shape.standardize)
             H = _measured(G, rows, units if shape.whiten else None)
+            H *= maths.stiffness(shape.free_bias)
             inside, outside = H[np.ix_(train, train)], H[np.ix_(train, known)]
             no_columns = np.empty((len(rows.weights), 0)), np.empty((len(known), 0))
             products = kernels.Products(*no_columns, inside, outside)

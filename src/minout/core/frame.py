@@ -226,6 +226,8 @@ def measured(frame: Frame, settings: Settings, rows: Rows, owner: Ints) -> Frame
             geometry = maths.metric(sums, n, columns=standardize, blocks=blocks, multiply=multiply)
     except np.linalg.LinAlgError as error:
         raise NotConverged("the metric cannot be computed") from error
+    if not choice.free_bias:
+        geometry = maths.stiff(geometry)
     images, schedule = Images(geometry), frame.schedule._replace(measured_at=moments.seen)
     return Frame(choice, geometry, moments, schedule, images)
 

@@ -131,10 +131,11 @@ class Settings:
         """Return the shapes that may be chosen with a number of classes, the simplest first."""
         pinned = {
             name: bool(getattr(self, name))
-            for name in Shape._fields
+            for name in ("standardize", "whiten", "lda_prior")
             if not _is_auto(getattr(self, name))
         }
-        shapes = tuple(dict.fromkeys(shape._replace(**pinned) for shape in SHAPES))
+        found = dict.fromkeys(shape._replace(**pinned) for shape in SHAPES)
+        shapes = tuple(shape for shape in found if shape.free_bias or not shape.lda_prior)
         with_prior = tuple(shape for shape in shapes if shape.lda_prior)
         return with_prior if with_prior and self._near(classes) is not None else shapes
 
@@ -159,7 +160,8 @@ class Settings:
     def first_choice(self) -> Choice:
         """Return the settings to use until there are enough examples for cross-validation."""
         C, regions, hats = self.strengths()[0], self.region_counts()[0], self.hat_counts()[0]
-        return Choice(*self.shapes()[0], C=C, regions=regions, hats=hats)
+        shape = self.shapes()[0]._replace(free_bias=True)
+        return Choice(*shape, C=C, regions=regions, hats=hats)
 
 
 def _is_block(pair: Any, *, after: int) -> bool:

@@ -27,6 +27,8 @@ from minout.maths.geometry import (
     plain,
     prior,
     shrinkage,
+    stiff,
+    stiffness,
     sum_in_blocks,
     units,
 )

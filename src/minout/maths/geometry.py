@@ -29,6 +29,8 @@ ROUNDING = 1e-15
 """By how much two numbers may differ, as a share of them, and be the same but for rounding."""
 
 
+STIFF = 1024.0
+"""How many times as stiff a bias is that is not free: a power of two, so that K is not rounded."""
 LEAF = 16  # so few rows are inverted one by one
 
 
@@ -65,6 +67,22 @@ class Geometry(NamedTuple):
     K: Floats
     precision: Floats | None
     share: float = 0.0
+
+
+def stiffness(free_bias: bool) -> float:  # noqa: FBT001
+    """Return how many times as stiff as in the metric a bias is; 1 for a free bias."""
+    return 1.0 if free_bias else STIFF
+
+
+def stiff(geometry: Geometry) -> Geometry:
+    """Return K so much larger that, beside it, the bias of a separator can hardly move.
+
+    With λ as many times larger, weights cost what they did, and a bias `STIFF` times as much.
+    """
+    origin, K, precision, share = geometry
+    return Geometry(
+        origin, STIFF * K, None if precision is None else precision / STIFF, share / STIFF
+    )
 
 
 class Prior(NamedTuple):
