@@ -29,7 +29,7 @@ def _little_is_chosen(monkeypatch):
 def choose_little(patch):
     patch.setattr("minout.core.settings.REGIONS", (1,))
     patch.setattr("minout.core.settings.HATS", (0,))
-    patch.setattr("minout.core.settings.SHAPES", SHAPES[:2])
+    patch.setattr("minout.core.settings.SHAPES", SHAPES[2:4])
 
 
 def invoke(*words, input=None):

@@ -24,9 +24,11 @@ def test_every_shape_that_may_be_chosen_respects_the_pins(pins):
     assert shapes
     assert len(set(shapes)) == len(shapes)
     for shape in shapes:
-        assert all(pin in ("auto", value) for pin, value in zip(pins, shape, strict=True))
+        assert all(pin in ("auto", value) for pin, value in zip(pins, shape[:3], strict=True))
+        assert shape.free_bias or not shape.lda_prior
     if "auto" not in pins:
-        assert shapes == (Shape(standardize, whiten, lda_prior),)
+        assert shapes[-1] == Shape(standardize, whiten, lda_prior)
+        assert len(shapes) == 2 - lda_prior
 
 
 def test_the_plainest_shape_and_the_highest_strength_come_first():

@@ -36,6 +36,7 @@ def model(
     standardize,
     whiten,
     lda_prior,
+    free_bias=True,
     C,
     far=None,
     regions=None,
@@ -48,6 +49,7 @@ def model(
     of the rows, 1 by default.
     """
     assert lda_prior
+    assert free_bias
     weights = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=float)
     named = zip(labels, np.asarray(rows).tolist(), strict=True)
     distinct = len({(label, *row) for label, row in named})

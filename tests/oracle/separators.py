@@ -38,6 +38,7 @@ def model(
     whiten,
     lda_prior,
     C,
+    free_bias=True,
     regions=None,
     weights=None,
     blocks=(),
@@ -47,7 +48,8 @@ def model(
 
     With `regions`, one of each row, every pair of regions of different labels. `weights` are those
     of the rows, 1 by default. The columns of each of the `blocks` are scaled as one. `units` is
-    the number of columns for the ridge, by default with each block as one.
+    the number of columns for the ridge, by default with each block as one. A bias that is not free
+    costs 1,024 times as much.
     """
     lam = 1.0 / (2.0 * C)
     weights = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=float)
@@ -70,7 +72,8 @@ def model(
             start = (
                 discriminant(K, origin, means[a], means[b]) if lda_prior else (0.0 * origin, 0.0)
             )
-            found = by_nnls(rows[mine] - origin, signs, K, *start, lam, weights[mine])
+            cost = 1.0 if free_bias else 1024.0
+            found = by_nnls(rows[mine] - origin, signs, K, *start, lam, weights[mine], cost)
             pairs[a, b] = found
             slack[mine] += lam * found.alpha / weights[mine]
     return Model(origin, K, pairs, slack)
@@ -154,18 +157,22 @@ def discriminant(K, origin, mean_a, mean_b):
     return w, 1.0 - w @ (mean_a - origin)
 
 
-def by_nnls(Z, signs, K, w0, b0, lam, weights=None):
-    """Minimises ½‖V'α‖² + λ/2 Σ α²/ω - r'α over α ≥ 0, as least squares: V = s(L'z, 1), K = LL'."""
+def by_nnls(Z, signs, K, w0, b0, lam, weights=None, cost=1.0):
+    """Minimises ½‖V'α‖² + λ/2 Σ α²/ω - r'α over α ≥ 0, as least squares: V = s(L'z, e), K = LL'.
+
+    e = 1/sqrt(cost), the cost of the squared bias beside the weights.
+    """
+    e = 1.0 / np.sqrt(cost)
     weights = np.ones(len(Z)) if weights is None else weights
     L = np.linalg.cholesky(K)
-    V = signs[:, None] * np.column_stack([Z @ L, np.ones(len(Z))])
+    V = signs[:, None] * np.column_stack([Z @ L, np.full(len(Z), e)])
     r = 1.0 - signs * (Z @ w0 + b0)
     root = np.sqrt(lam / weights)
     B = np.vstack([V.T, np.diag(root)])
     c = np.concatenate([np.zeros(V.shape[1]), r / root])
     alpha, _ = nnls(B, c, maxiter=100 * len(Z) + 100)
     u = V.T @ alpha
-    return Separator(w0 + L @ u[:-1], b0 + u[-1], alpha)
+    return Separator(w0 + L @ u[:-1], b0 + e * u[-1], alpha)
 
 
 def by_linear_svc(Z, signs, K, lam):

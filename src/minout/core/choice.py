@@ -29,6 +29,8 @@ STRENGTHS = (5.0, 0.5)
 """Values of C to choose from. In tests, higher ones fitted no more and generalised worse."""
 REGIONS = (1, 2, 4, 8)  # numbers of regions per label to choose from
 HATS = (0, 3, 9)  # numbers of hat functions per column to choose from
+WIDE = 4
+"""Biases that are not free are tried if there are this many columns for each row."""
 ROWS_PER_HAT = 10
 """Hat functions are tried if there are this many rows for each hat function of a column."""
 
@@ -133,6 +135,9 @@ def choose(table: Table, options: Options, stored: int = 0) -> Choice:
     C: the highest, unless another one raises the mean probability of the held-out labels by more
     than 0.005 and two standard errors of the difference; a high C fits the examples more closely.
 
+    A bias that is not free is tried for wide rows only, which can be told apart
+    without one.
+
     The shape without hats and with one region: the simplest one whose mean margin, clipped to
     [-1, 1], is within two standard errors of the highest. (With few examples, accuracy is too
     coarse.) A prior from the means alone gives larger margins without being better, so such a shape
@@ -151,15 +156,14 @@ def choose(table: Table, options: Options, stored: int = 0) -> Choice:
 
     The rows of the table are in the order of their digests; they were picked from `stored` ones.
     """
-    C, regions, hats = options.strengths[0], options.regions[0], options.hats[0]
-    plain = Choice(*options.shapes[0]._replace(free_bias=True), C=C, regions=regions, hats=hats)
-    rows = len(table.labels)
-    if len(np.unique(table.labels)) < 2:
-        return plain
-    few = table.first(ROWS)
-    if 2 * few.X.shape[1] <= len(few.labels):
+    rows, few = len(table.labels), table.first(ROWS)
+    if few.X.shape[1] < WIDE * len(few.labels):
         free = tuple(shape for shape in options.shapes if shape.free_bias)
         options = options._replace(shapes=free)
+    C, regions, hats = options.strengths[0], options.regions[0], options.hats[0]
+    plain = Choice(*options.shapes[0], C=C, regions=regions, hats=hats)
+    if len(np.unique(table.labels)) < 2:
+        return plain
     forms = _tried(few, list(_climbs(_worth_trying(options, table.labels))), options.strengths)
     if not forms:
         return plain

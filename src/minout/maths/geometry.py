@@ -69,7 +69,7 @@ class Geometry(NamedTuple):
     share: float = 0.0
 
 
-def stiffness(free_bias: bool) -> float:  # noqa: FBT001
+def stiffness(free_bias: bool) -> float:
     """Return how many times as stiff as in the metric a bias is; 1 for a free bias."""
     return 1.0 if free_bias else STIFF
 
