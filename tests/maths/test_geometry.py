@@ -144,6 +144,17 @@ def test_prior_is_at_plus_and_minus_one_on_the_two_means(drawn, made):
     assert found.b == pytest.approx(shift, rel=1e-9, abs=1e-9)
 
 
+@pytest.mark.parametrize(("made", "n"), [(few, 150), (many, 900)], ids=["few", "many"])
+def test_the_metric_of_columns_that_go_together_is_that_of_a_stable_inverse(made, n):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 300)).cumsum(axis=1).cumsum(axis=1)
+    labels = np.arange(n) % 3
+    K = made(X, labels, columns=False).K
+    _, wanted = separators.ground(X, labels.tolist(), columns=False, metric=True)
+    np.testing.assert_allclose(K, wanted, rtol=0.0, atol=1e-11 * np.abs(K).max())
+    assert np.linalg.eigvalsh(K)[0] > 0.0
+
+
 def test_a_block_that_tells_nothing_of_the_classes_is_shrunk_to_nearly_nothing():
     rng = np.random.default_rng(3)
     labels = np.arange(300) % 3

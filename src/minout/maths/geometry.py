@@ -144,7 +144,7 @@ def metric(
     precision *= D
     precision *= D[:, None]
     precision.flat[:: d + 1] += _ridge(trace, distinct, units(d, blocks if columns else ()))
-    K = _inverse(precision, multiply)
+    K = _inverse(precision, multiply)[0]
     K *= D
     K *= D[:, None]
     # The mean of (x - origin)'K(x - origin), from the sums about the shift.
@@ -188,7 +188,7 @@ def metric_of_few(
     if not trace > TINY + NOISE * float((weights * squares).sum()):
         return plain(moments, distinct, columns=columns, blocks=blocks)
     ridge = _ridge(trace, distinct, units(d, blocks if columns else ()))
-    inverse = _inverse(multiply(Y, Y.T) + freedom * ridge * np.eye(distinct), multiply)
+    inverse = _inverse(multiply(Y, Y.T) + freedom * ridge * np.eye(distinct), multiply)[0]
     K = multiply(Y.T, multiply(inverse, Y))
     K = (D[:, None] * (np.eye(d) - (K + K.T) / 2) * D) / ridge
     centred = Z - mean
@@ -216,26 +216,29 @@ def prior(geometry: Geometry, mean_a: Floats, mean_b: Floats) -> Prior:
     return Prior(w, float(-(w @ (a + b)) / 2.0))
 
 
-def _inverse(whole: Floats, multiply: Multiply) -> Floats:
-    # Of a positive definite matrix, in halves: [P Q; Q' R] has S = (R - Q'P⁻¹Q)⁻¹ lower right.
+def _inverse(whole: Floats, multiply: Multiply) -> tuple[Floats, Floats]:
+    # Of a positive definite matrix LL', in halves; also M = L⁻¹.
     n, half = len(whole), len(whole) // 2
-    out = whole.copy()
+    inverse, M = np.empty_like(whole), np.eye(n)
     if n <= LEAF:
-        for k in range(n):  # exchange variable k with value k of the equations y = A x
-            column, pivot = out[:, k].copy(), out[k, k]
-            out[k] /= pivot
-            row = out[k].copy()
-            out -= column[:, None] * row
-            out[k], out[:, k] = row, -column / pivot
-            out[k, k] = 1.0 / pivot
-        return out
-    P, Q = _inverse(whole[:half, :half], multiply), whole[:half, half:]
-    PQ = multiply(P, Q)
-    S = _inverse(whole[half:, half:] - multiply(Q.T, PQ), multiply)
-    PQS = multiply(PQ, S)
-    out[:half, :half] = P + multiply(PQS, PQ.T)
-    out[:half, half:], out[half:, :half], out[half:, half:] = -PQS, -PQS.T, S
-    return out
+        rest = whole.copy()
+        for k in range(n):
+            if not rest[k, k] > 0.0:
+                raise np.linalg.LinAlgError("the matrix is not positive definite")
+            column = rest[k:, k] / np.sqrt(rest[k, k])
+            rest[k:, k:] -= column[:, None] * column
+            M[k] /= column[0]
+            M[k + 1 :] -= column[1:, None] * M[k]
+        return (M[:, :, None] * M[:, None]).cumsum(axis=0)[-1], M
+    upper, A = _inverse(whole[:half, :half], multiply)
+    L = multiply(whole[half:, :half], A.T)
+    lower, B = _inverse(whole[half:, half:] - multiply(L, L.T), multiply)
+    C = -multiply(B, multiply(L, A))
+    M[:half, :half], M[half:, :half], M[half:, half:] = A, C, B
+    inverse[:half, :half], inverse[half:, half:] = upper + multiply(C.T, C), lower
+    inverse[half:, :half] = multiply(B.T, C)
+    inverse[:half, half:] = inverse[half:, :half].T
+    return inverse, M
 
 
 def mirrored(whole: Floats) -> Floats:
