@@ -15,13 +15,15 @@ from sklearn.svm import LinearSVC
 from benchmarks.data import Split
 from benchmarks.measuring import Options, Table, percent, timed, track
 from benchmarks.rivals import for_rows
-from benchmarks.sets import chosen, classifier, drawn, load, weights_to_test
+from benchmarks.sets import as_they_come, chosen, classifier, drawn, load, weights_to_test
 
 SMALL_SETS = {"text": ("few docstrings",), "mixed": ("drawn table",)}
 OTHERS = {
     "text": ("TF-IDF, LinearSVC",),
     "mixed": ("skrub, logistic", "skrub, boosting"),
 }
+MANY = 600
+"""So many texts are also drawn whatever their labels."""
 
 
 def run(options: Options) -> Iterator[Table]:
@@ -34,6 +36,10 @@ def run(options: Options) -> Iterator[Table]:
             data = load(name, options.data)
             splits = [drawn(data, each, options.seed + n) for n in range(draws)]
             lines.append(_line(f"{name}, {each}", splits, kind))
+        for name in track(names, "as they come") if kind == "text" and not options.small else ():
+            data = load(name, options.data)
+            splits = [as_they_come(data, MANY, options.seed + n) for n in range(draws)]
+            lines.append(_line(f"{name}, {MANY} as they come", splits, kind))
         columns = ("minout", *others)
         yield Table(
             f"Accuracy and seconds to learn: {kind}",

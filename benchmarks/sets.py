@@ -78,6 +78,17 @@ def drawn(data: Labelled, each: int, seed: int) -> Split:
     return Split(take(X, rows), y[rows], take(X, rest), y[rest])
 
 
+def as_they_come(data: Labelled, count: int, seed: int) -> Split:
+    """Draw rows to learn from, whatever their labels, and at most 3,000 others to test on.
+
+    Labels that are not learned are not tested.
+    """
+    (X, y), rng = data, np.random.default_rng(seed)
+    rows, rest = np.split(rng.permutation(len(y))[: count + TESTED], [count])
+    rest = rest[np.isin(y[rest], y[rows])]
+    return Split(take(X, rows), y[rows], take(X, rest), y[rest])
+
+
 def weights_to_test(split: Split) -> Array:
     """Return the weights (n,) of test rows with which labels have the shares of those learned.
 

@@ -192,7 +192,7 @@ inline void drop_products(Pool &pool) {
   pool.start = start;
 }
 
-// The values of a pool as an array; no copy.
+// The values of a pool as an array that cannot be written; no copy.
 template <typename T, std::vector<T> Pool::*FIELD>
 nanobind::object values(nanobind::handle_t<Pool> self) {
   std::vector<T> &found = nanobind::cast<Pool &>(self).*FIELD;
@@ -202,6 +202,7 @@ nanobind::object values(nanobind::handle_t<Pool> self) {
                                               static_cast<void *>(found.data()));
   if (!array) throw nanobind::python_error();
   nanobind::object seen = nanobind::steal(array);
+  PyArray_CLEARFLAGS(reinterpret_cast<PyArrayObject *>(array), NPY_ARRAY_WRITEABLE);
   if (PyArray_SetBaseObject(reinterpret_cast<PyArrayObject *>(array), self.inc_ref().ptr()) < 0)
     throw nanobind::python_error();
   return seen;

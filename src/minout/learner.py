@@ -69,7 +69,8 @@ class Learner(Kept):
     regions : int or "auto", default="auto"
         Into how many regions the examples of a label are divided at most. Each region has its own
         separators, so a label may lie in several places or curve around others. "auto" is 1, 2, 4
-        or 8, and at most 200 regions in all. A label with n examples has at most n/5 regions.
+        or 8, and at most 200 regions in all. A label with n different
+        examples has at most n/5 regions.
     expand : int, None or "auto", default="auto"
         How many hat functions of each column are added at most: piecewise-linear functions with
         their peaks at quantiles of the column, by which separators follow thresholds and bumps.

@@ -49,3 +49,10 @@ def test_a_separator_whose_arrays_do_not_fit_is_refused(name):
     for axis in range(2 if name in ("table", "digests", "K", "precision", "images") else 1):
         with pytest.raises(ValueError, match="shapes"):
             settled(**{name: lambda each, axis=axis: np.delete(each, 0, axis).copy()})
+
+
+def test_the_values_of_a_pool_cannot_be_written():
+    pool = calls.fresh("settle")[2][0].pool
+    for name in POOL:
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(pool, name)[0] = 1

@@ -1,4 +1,4 @@
-"""Choose scale, metric, prior, C, hats and regions by cross-validation on some of the rows.
+"""Choose scale, metric, prior, bias, C, hats and regions by cross-validation on some of the rows.
 
 The rows are picked by their digests, so the choice does not depend on their order. Equal rows of
 one label are one row, with the sum of their weights. Every mean is weighted.
@@ -30,7 +30,7 @@ STRENGTHS = (5.0, 0.5)
 REGIONS = (1, 2, 4, 8)  # numbers of regions per label to choose from
 HATS = (0, 3, 9)  # numbers of hat functions per column to choose from
 WIDE = 4
-"""Biases that are not free are tried if there are this many columns for each row."""
+"""Biases that are not free are tried if there are at least this many columns for each row."""
 ROWS_PER_HAT = 10
 """Hat functions are tried if there are this many rows for each hat function of a column."""
 
@@ -47,8 +47,9 @@ class Choice(NamedTuple):
     lda_prior : bool
         Whether separators are regularised towards the linear discriminant of their two classes.
     free_bias : bool
-        Whether the bias of a separator moves as easily as its weights. If not, separators pass
-        nearly through the mean of all examples, so that no label wins by being frequent.
+        Whether the bias of a separator costs no more than its weights. If False it costs 1,024
+        times as much: separators pass nearly through the mean of all examples, so that no label
+        wins by being frequent.
     C : float
         Inverse strength of the regularisation, as in scikit-learn.
     sharpness : float
@@ -135,8 +136,8 @@ def choose(table: Table, options: Options, stored: int = 0) -> Choice:
     C: the highest, unless another one raises the mean probability of the held-out labels by more
     than 0.005 and two standard errors of the difference; a high C fits the examples more closely.
 
-    A bias that is not free is tried for wide rows only, which can be told apart
-    without one.
+    A bias that is not free is tried for wide rows only, whose labels can be
+    told apart without one.
 
     The shape without hats and with one region: the simplest one whose mean margin, clipped to
     [-1, 1], is within two standard errors of the highest. (With few examples, accuracy is too

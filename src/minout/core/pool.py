@@ -1,4 +1,4 @@
-"""What separators are computed from, and what follows from the pool of one (`kernels.Pool`)."""
+"""What all separators share, and the weights of a separator that its pool gives."""
 
 import ctypes
 import sys

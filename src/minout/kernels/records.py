@@ -94,7 +94,7 @@ def no_sums(members: int, size: int) -> Sums:
 
 
 class Rows(NamedTuple):
-    """The pool: its rows table[places], their signs and targets r."""
+    """Rows to solve for: table[places], with their signs and targets r."""
 
     table: Floats
     places: Ints
