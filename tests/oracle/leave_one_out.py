@@ -30,8 +30,8 @@ class _Facts:
 
     def __init__(self, learner, view, rows, regions, few):
         self.view, self.few, names = view, few, list(view.names)
-        stiff, self.Z = 1.0 if view.choice.free_bias else 1024.0, rows - view.origin
-        self.lam = stiff / (2.0 * view.choice.C)  # K is larger, too
+        assert view.choice.free_bias
+        self.Z, self.lam = rows - view.origin, 1.0 / (2.0 * view.choice.C)
         self.region = np.array([names.index(each) for each in regions])
         self.labels = np.array(view.labels, dtype=object)
         self.weights = np.array([learner.weight(i) for i in learner.ids])

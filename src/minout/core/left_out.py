@@ -93,6 +93,8 @@ class _Common:
         self.groups[stored] = number
         sums = state.frame.moments.by_label(self.owner)
         self.label_means, self.label_weights = sums.means() - self.origin, sums.counts
+        self.free_bias = state.choice.free_bias
+        self.of_group = np.bincount(number, examples.weights[stored])
         self.label_images = self.image(self.label_means)
         self.images = None
         if len(stored) * examples.width <= CACHED:
@@ -130,6 +132,16 @@ class _Common:
             return self.images[places]
         pictures, which = self.problem.images.of(self.problem.table, places)
         return pictures[which]
+
+    def shares(self, places: Ints) -> Floats:
+        """Return the weights of rows, with those that equal them, beside that of all others.
+
+        0 for rows that came after the origin was computed, and for -1, which stands for no row.
+        """
+        state = self.state
+        is_in = (places >= 0) & (state.examples.serials[places] < state.frame.schedule.measured_at)
+        weights = np.where(is_in, self.of_group[self.groups[places]], 0.0)
+        return np.asarray(weights / np.maximum(self.label_weights.sum() - weights, weights))
 
     def _firsts(self, c: int) -> Ints:
         # One place of each set of equal rows of a region, in the order of their digests.
@@ -227,7 +239,15 @@ class _Region:
             kernels.far_scores(far, X, origin, state.lengths(X), out)
         else:
             W, b, at = separators.W, separators.b, separators.at
-            kernels.scores(W, b, at, X, origin, owner, out)
+            if not self.common.free_bias:
+                # Σsα is b: about the origin without the row, its margin is 1 + share times this.
+                images, Z = self.common.images_of(places), self.common.rows(places)
+                share, square = self.common.shares(places), np.einsum("nd,nd->n", images, Z)
+                W, b, origin = np.column_stack([W, b]), np.zeros_like(b), np.append(origin, 0.0)
+                X = np.column_stack([X, share * square + 1.0 / (1.0 + share)])
+            kernels.scores(W, b, at, X.astype(W.dtype), origin, owner, out)
+            if not self.common.free_bias:
+                out *= 1.0 + share[:, None]
         scores[:, kept] = out
         return scores
 
@@ -279,7 +299,8 @@ class _Region:
         self._sides[q] = side
         partners = self._partners(leaving.places, q) if side.is_small else None
         scale = float(common.scores.scale[pair])
-        moves = leaving.removed.gain > 0.0 if not scale else np.ones(len(leaving.Z), dtype=bool)
+        all_move = scale or not common.free_bias
+        moves = leaving.removed.gain > 0.0 if not all_move else np.ones(len(leaving.Z), dtype=bool)
         used = common.groups[side.places[: side.size]]
         moves |= np.isin(common.groups[leaving.places], used)
         if partners is not None:
@@ -367,10 +388,27 @@ class _Region:
             groups[:, 1] = np.where(partners >= 0, common.groups[partners], -1)
         solved = (candidates.signs[:f] - at[:, :f]) @ candidates.inverse
         turned = h[:, :f] @ candidates.inverse
+        if not common.free_bias:
+            H = H + self._by_origin(leaving, H, Z, partners)
         gain, out = leaving.removed.gain, np.empty(len(H))
         gone = kernels.Leaving(groups, H, h, qz, gain, at, own, solved, turned)
         kernels.values_left_out(candidates, gone, common.problem.lam, out)
         return np.where(np.isfinite(out), out, 0.0)  # lost in rounding: it says nothing
+
+    def _by_origin(self, leaving: _Leaving, H: Floats, Z: Floats, partners: Ints | None) -> Floats:
+        # What the products of examples with the rows Z become more by without them in the mean of
+        # all rows. A stiff bias makes up for nothing; α changes by much less and is taken as it is.
+        common, share = self.common, self.common.shares(leaving.places)[:, None]
+        square = np.einsum("nd,nd->n", leaving.images, leaving.Z)[:, None]
+        if partners is None:
+            return np.asarray(share * (H + (1.0 + share) * square))
+        P, images = common.rows(partners), common.images_of(partners)
+        theirs = common.shares(partners)[:, None]
+        between = np.einsum("nd,nd->n", images, leaving.Z)[:, None]
+        own = np.einsum("nd,nd->n", images, P)[:, None]
+        along = share * square + theirs * between
+        length = share * (along + theirs * between) + theirs * theirs * own
+        return np.asarray(share * H + theirs * (images @ Z.T) + along + length)
 
     def _prior(
         self, side: _Side, leaving: _Leaving, partners: Ints | None
