@@ -189,6 +189,15 @@ def test_a_stored_id_with_another_row_is_refused_and_replaced_if_asked(
     assert (mine.scores(rows) == other.scores(rows)).all()
 
 
+def test_replacing_changes_no_label(refused, wines, wine_rows, write_csv, saved):
+    wine_rows[18][wine_rows[0].index("kind")] = "lugana"
+    changed, before = write_csv("changed.csv", wine_rows), saved(wines)
+    for words in ((), ("--replace",)):
+        said = refused("learn", wines, changed, *words)
+        assert "line 19: Example 'b17' is stored with another label" in said
+    assert saved(wines) == before
+
+
 def test_the_column_of_labels_stays_that_of_the_model(refused, run_json, table, people):
     message = refused("learn", table, people, "--label", "city")
     assert "The labels of this model are in the column 'kind', not 'city'" in message

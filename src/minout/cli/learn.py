@@ -58,8 +58,8 @@ Replace = Annotated[
     bool,
     typer.Option(
         "--replace",
-        help="Give stored examples the values of the file, by id; columns that are not in the "
-        "file keep theirs.",
+        help="Give stored examples the values of the file, by id, but not the labels; columns that "
+        "are not in the file keep theirs.",
     ),
 ]
 
@@ -334,7 +334,7 @@ class Run:
         learner = self._learner
         with learner.turn():
             labels, ids = labels_of(learner, piece), self._ids(piece)
-            replaced = dict(self._updates(piece, ids)) if self._replace else {}
+            replaced = dict(self._updates(piece, labels, ids)) if self._replace else {}
             equal = self._equal(piece, labels, ids)
             rest = [row for row in range(len(ids)) if row not in replaced and row not in equal]
             new = [row for row in rest if (id := ids[row]) is None or id not in learner]
@@ -369,12 +369,19 @@ class Run:
             ids.append(text if found is None else found)
         return ids
 
-    def _updates(self, piece: Batch, ids: list[Id | None]) -> Iterator[tuple[int, StepReport]]:
-        """Give stored examples the values of the file."""
+    def _updates(
+        self, piece: Batch, labels: list[Label], ids: list[Id | None]
+    ) -> Iterator[tuple[int, StepReport]]:
+        """Give stored examples the values of the file; labels do not change."""
+        learner, corrected = self._learner, self._learner.corrected
         for row, id in enumerate(ids):
-            if id is not None and id in self._learner:
-                with at_row(row):
-                    yield row, self._learner.update(id, piece.X[row])
+            if id is None or id not in learner:
+                continue
+            if labels[row] not in (learner.example(id)[1], *corrected.get(id, ())):
+                message = f"Example {id!r} is stored with another label; use `minout correct`."
+                raise InvalidInputError(message, row=row)
+            with at_row(row):
+                yield row, learner.update(id, piece.X[row])
 
     def _equal(self, piece: Batch, labels: list[Label], ids: list[Id | None]) -> dict[int, Id]:
         """Return the rows without ids that equal stored ones; each stored one is for one row."""
