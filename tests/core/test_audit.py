@@ -1,5 +1,6 @@
 """The audit is independent: whatever is bent behind the engine's back, it says so."""
 
+import ctypes
 from fractions import Fraction
 
 import numpy as np
@@ -57,10 +58,15 @@ def bent_weights(state):
 
 
 def bent_alphas(state):
-    for pool in (each.pool for each in state.separators.records.values()):
-        for i, kept in enumerate(pool.alpha.tolist()):
-            for bent in (kept + 0.1 * max(pool.alpha.max(), 1.0), 0.5 * kept if kept else 1.0):
-                yield (pool.alpha, i, bent), "separator of"
+    for alpha in (writable(each.pool.alpha) for each in state.separators.records.values()):
+        for i, kept in enumerate(alpha.tolist()):
+            for bent in (kept + 0.1 * max(alpha.max(), 1.0), 0.5 * kept if kept else 1.0):
+                yield (alpha, i, bent), "separator of"
+
+
+def writable(values):
+    """Return the same memory as an array that can be written, which a pool does not allow."""
+    return np.ctypeslib.as_array((ctypes.c_double * len(values)).from_address(values.ctypes.data))
 
 
 def bent_labels(state):
