@@ -292,8 +292,14 @@ class Training {
       sums[3] += exact_[i] & !rehearsed_[i];
       has_leaked |= (was_inside_[i] != (unit_.counters[i] == 0)) & !rehearsed_[i];
     }
-    for (int each = 0; each < 4; each++) log_.sums[each] += sums[each];
-    log_.sums[4] += has_leaked;
+    for (int each = 0; each < 4; each++) add(log_.sums[each], sums[each]);
+    add(log_.sums[4], has_leaked);
+  }
+
+  // Sums may be any numbers before.
+  static void add(std::int64_t &sum, std::int64_t more) {
+    sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) +
+                                    static_cast<std::uint64_t>(more));
   }
 
   const UnitTable unit_;
