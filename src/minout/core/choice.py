@@ -136,8 +136,8 @@ def choose(table: Table, options: Options, stored: int = 0) -> Choice:
     C: the highest, unless another one raises the mean probability of the held-out labels by more
     than 0.005 and two standard errors of the difference; a high C fits the examples more closely.
 
-    A bias that is not free is tried for wide rows only, whose labels can be
-    told apart without one.
+    A bias that is not free is tried for wide rows only, whose labels can be told apart
+    without one.
 
     The shape without hats and with one region: the simplest one whose mean margin, clipped to
     [-1, 1], is within two standard errors of the highest. (With few examples, accuracy is too
