@@ -485,7 +485,7 @@ def probabilities(state: State, rows: Floats) -> Floats:
     found = scores(not_empty(state), rows)
     if found.shape[1] == 1:
         return np.ones_like(found)
-    return core.softmax(state.choice.sharpness * found)
+    return core.probabilities(found, state.choice)
 
 
 def _region_numbers(state: State, labels: list[Label], regions: Any) -> list[int]:

@@ -373,6 +373,6 @@ def test_the_sharpness_is_the_likeliest_of_parts_with_different_numbers_of_label
                 total += weight * ((1.0 - doubt) * logs[label] + doubt * others)
         return total
 
-    found = sharpness(parts)
+    found = sharpness(parts).value
     near = [likelihood(found * factor) for factor in (0.99, 1.0, 1.01)]
     assert near[1] == max(near)

@@ -195,8 +195,30 @@ def test_all_that_is_said_of_a_set_is_the_same_to_the_last_bit_in_any_order(case
         tables = learner.left_out_probabilities(), learner.label_probabilities()
         said = [each[by_example].tobytes() for each in tables]
         found.append((said, learner.expected_accuracy(), repr(learner.label_errors())))
-        found[-1] += (learner.choice.sharpness,)
+        found[-1] += (learner.choice.sharpness, learner.choice.lead)
     assert found[0] == found[1] == found[2]
+
+
+def test_the_lead_makes_left_out_labels_more_probable_where_many_labels_overlap():
+    found = []
+    for apart in (0.9, 6.0):
+        rng = np.random.default_rng(3)
+        labels = rng.integers(0, 7, 300)
+        X = apart * rng.normal(size=(7, 4))[labels] + rng.normal(size=(300, 4))
+        learner = Learner(C=5.0, whiten=False, lda_prior=False, regions=1, expand=None)
+        learner.teach_many(X, labels.tolist())
+        learner.consolidate()
+        places = np.arange(300)
+        scores = left_out.left_out_scores(learner._state, places)
+        probable = learner.left_out_probabilities()[places, labels]
+        others = []  # with no lead and any sharpness
+        for sharpness in np.geomspace(0.2, 50.0, 60):
+            raised = np.exp(sharpness * scores)
+            others.append(np.log(raised[places, labels] / raised.sum(axis=1)).sum())
+        found.append((learner.choice.lead, np.log(probable).sum() - max(others)))
+    assert found[0][0] < 1.0
+    assert found[0][1] > 1.0
+    assert found[1][0] == 1.0
 
 
 def test_without_examples_it_is_refused():

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minout import Learner, core
-from minout.core import prediction, softmax
+from minout import Learner, core, maths
+from minout.core import prediction
 from minout.features import Identity
 from oracle.eighths import drawn
 from oracle.states import taught_state
@@ -175,10 +175,15 @@ def test_probabilities_are_a_softmax_of_the_scores():
     learner.teach_many(rows, labels)
     learner.consolidate()
     X = 3.0 * rng.normal(size=(60, 6))
-    raised = np.exp(learner.choice.sharpness * learner.scores(X))
-    wanted = raised / raised.sum(axis=1, keepdims=True)
-    assert learner.probabilities(X) == pytest.approx(wanted)
-    large = softmax(np.array([[1000.0, -1000.0], [1.0, 1.0 + np.log(3.0)]]))
+    scores = learner.scores(X)
+    for choice in (learner.choice, learner.choice._replace(lead=0.125)):
+        raised = np.exp(choice.sharpness * np.where(scores > 0, choice.lead * scores, scores))
+        wanted = raised / raised.sum(axis=1, keepdims=True)
+        assert core.probabilities(scores, choice) == pytest.approx(wanted)
+        assert (core.probabilities(scores, choice).argmax(axis=1) == scores.argmax(axis=1)).all()
+    wanted = core.probabilities(scores, learner.choice)
+    assert learner.probabilities(X).tolist() == wanted.tolist()
+    large = maths.softmax(np.array([[1000.0, -1000.0], [1.0, 1.0 + np.log(3.0)]]))
     assert large == pytest.approx(np.array([[1.0, 0.0], [0.25, 0.75]]))
 
 

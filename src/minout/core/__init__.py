@@ -4,6 +4,7 @@ It does not deal with files, locks or scikit-learn.
 """
 
 from minout.core.audit import Audit, audit
+from minout.core.calibration import probabilities
 from minout.core.catch_up import can_catch_up, caught_up
 from minout.core.choice import Choice
 from minout.core.conflicts import Conflict, conflicts
@@ -47,4 +48,3 @@ from minout.core.validation import (
     facts_from,
 )
 from minout.core.widening import widened, with_rows
-from minout.maths import softmax

@@ -59,6 +59,9 @@ class Choice(NamedTuple):
         How many regions a label has at most.
     hats : int
         How many hat functions of each column are added at most.
+    lead : float
+        How much a score above 0 counts in probabilities, beside one below 0: from 1 down to 1/32,
+        as the labels of left-out examples tell.
     """
 
     standardize: bool = False
@@ -69,6 +72,7 @@ class Choice(NamedTuple):
     sharpness: float = 1.0
     regions: int = 1
     hats: int = 0
+    lead: float = 1.0
 
     @property
     def lam(self) -> float:

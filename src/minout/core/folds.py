@@ -135,14 +135,21 @@ class Results:
         n, share, self.weights = len(table.labels), 1.0 / table.divisions, table.weights
         self.margins, self.probable = np.full(n, -1.0), np.zeros(n)
         scored = [(each.scores, each.own, each.weights) for each in parts]
-        self.sharpness = sharpness(scored) if scored else 1.0
+        self.sharpness = sharpness(scored).value if scored else 1.0
         for rows, scores, own, _ in parts:
             each = np.arange(len(own))
             self.margins[rows] += share * (scores[each, own] + 1.0)
             self.probable[rows] += share * softmax(self.sharpness * scores)[each, own]
 
 
-def sharpness(parts: list[tuple[Floats, Ints, Floats]]) -> float:
+class Sharpness(NamedTuple):
+    """A factor of scores, and the likelihood of the labels that were held out: its logarithm."""
+
+    value: float
+    likelihood: float
+
+
+def sharpness(parts: list[tuple[Floats, Ints, Floats]]) -> Sharpness:
     """Return the sharpness that maximises the likelihood of labels that were held out.
 
     Each part has scores (n, labels), the column of the label of each row, and weights (n,). Each
@@ -174,7 +181,8 @@ def sharpness(parts: list[tuple[Floats, Ints, Floats]]) -> float:
 
     minimum, options = scipy.optimize.minimize_scalar, {"xatol": 1e-3}
     found = minimum(unlikely, bounds=np.log(SHARPNESS), method="bounded", options=options)
-    return float(f"{np.exp(found.x):.4g}")  # the last bits of a logarithm depend on the machine
+    value = float(f"{np.exp(found.x):.4g}")  # the last bits of a logarithm depend on the machine
+    return Sharpness(value, -float(found.fun))
 
 
 class Fold(NamedTuple):

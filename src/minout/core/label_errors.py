@@ -6,6 +6,7 @@ import numpy as np
 
 from minout import maths
 from minout._typing import Bools, Floats, Id, Ints, Label
+from minout.core.calibration import probabilities
 from minout.core.expected import doubt
 from minout.core.left_out import in_order, left_out_scores
 from minout.core.state import State
@@ -127,7 +128,7 @@ def left_out_probabilities(state: State) -> tuple[Ints, Floats]:
     scores = left_out_scores(state, places)
     if scores.shape[1] == 1:
         return places, np.ones_like(scores)
-    return places, maths.softmax(state.choice.sharpness * scores)
+    return places, probabilities(scores, state.choice)
 
 
 def true_labels(state: State) -> TrueLabels:
@@ -138,10 +139,8 @@ def true_labels(state: State) -> TrueLabels:
         noise = maths.LabelNoise(np.ones((len(places), 1)), np.zeros(2), np.zeros(2))
         return TrueLabels(places, labels, names, noise, labels > 0, doubt(state))
     scores = left_out_scores(state, places)
-    noise, differs = (
-        maths.label_noise(scores, labels, state.choice.sharpness),
-        scores.argmax(axis=1) != labels,
-    )
+    differs = scores.argmax(axis=1) != labels
+    noise = maths.label_noise(scores, labels, state.choice.sharpness)
     found = TrueLabels(places, labels, names, noise, differs, doubt(state))
     return found if found.reason else found._replace(reason=_overlap(found))
 

@@ -115,7 +115,8 @@ def facts_from(about: Any) -> Facts:
         Settings(C=choice.C, regions=choice.regions, expand=choice.hats or None)
     except InvalidInputError as error:
         raise MalformedError("settings") from error
-    expect(choice.regions in settings.region_counts() and choice.sharpness > 0.0, "choice")
+    expect(choice.regions in settings.region_counts(), "choice")
+    expect(choice.sharpness > 0.0 and 0.0 < choice.lead <= 1.0, "choice")
     expect(choice.hats in settings.hat_counts(), "choice")
     return facts._replace(settings=settings)
 
