@@ -133,6 +133,21 @@ def test_where_nothing_is_wrong_next_to_nothing_is_found():
     assert (errors.low, errors.likely, errors.examples) == (0, 0, 178)
 
 
+@pytest.mark.parametrize("planted, least", [(0, 0), (3, 0), (15, 4)])
+def test_one_odd_label_in_a_hundred_is_not_called_wrong_for_certain(planted, least):
+    rng = np.random.default_rng(4)
+    labels = rng.integers(0, 3, 300)
+    X = 8.0 * np.eye(3)[labels] + rng.normal(size=(300, 3))
+    labels[:planted] = (labels[:planted] + 1) % 3
+    learner = Learner()
+    learner.teach_many(X, labels.tolist())
+    learner.consolidate()
+    errors = learner.label_errors()
+    assert errors.likely == planted
+    assert least <= errors.low <= max(planted - 3, 0)
+    assert sum(each.low for each in errors.per_class.values()) <= planted
+
+
 @pytest.mark.parametrize("apart", [0.0, 0.5, 1.349], ids=["random", "low", "middle"])
 @pytest.mark.parametrize("classes", [2, 4])
 def test_where_labels_overlap_nothing_is_said_of_wrong_ones(classes, apart):

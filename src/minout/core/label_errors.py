@@ -16,6 +16,10 @@ MOST_OVERLAP, MOST_DIFFERENT = 0.1, 0.25
 """Nothing is said if more than these shares of the examples look like another label: rightly, or
 at all, since labels that overlap much look as if as many were wrong."""
 
+ODD = 0.01
+"""Intervals begin lower by this share of the examples: so many may have a right label and look like
+another one, such as a driving school among schools, whatever the model of wrong labels says."""
+
 
 class ClassErrors(NamedTuple):
     """The estimated number of wrong labels among the examples of one label.
@@ -46,7 +50,8 @@ class LabelErrors(NamedTuple):
         in `suspects`.
     low, high : int
         A 95 % interval of this number, if the model of wrong labels is right (docs/theory.md). It
-        ends no earlier than at the number of examples that get another label when left out.
+        begins lower by 1 % of the examples, and ends no earlier than at the number that get another
+        label when they are left out.
     per_class : dict of label to ClassErrors
         The same for the examples of each label, in the order of the labels.
     reliable : bool
@@ -183,7 +188,8 @@ def label_errors(state: State) -> LabelErrors:
     counts = np.bincount(found.given, wrong, m)
     sizes = np.bincount(found.given, minlength=m)
     differ = np.bincount(found.given, found.differs, m)
-    low = np.floor(found.noise.low).astype(int).tolist()
+    least = np.maximum(found.noise.low - ODD * np.append(sizes, sizes.sum()), 0.0)
+    low = np.floor(least).astype(int).tolist()
     most = np.maximum(found.noise.high, np.append(differ, differ.sum()))
     high = np.ceil(most).astype(int).tolist()
     per_class = {
