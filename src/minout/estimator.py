@@ -35,7 +35,7 @@ from minout.store import Durability
 class MinoutClassifier(HeldLearner):
     """An online classifier that stores every example and reports what each one changed.
 
-    `fit` starts a new model and consolidates it: the result does not depend on the order of the
+    `fit` starts a new model, as `consolidate()` makes it: it does not depend on the order of the
     rows. `partial_fit` teaches more rows, one by one; new labels may appear at any time. Everything
     else is as in `Learner`, whose methods this classifier has, too.
 
@@ -134,9 +134,10 @@ class MinoutClassifier(HeldLearner):
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, ids: Any = None, at: Any = None
     ) -> Self:
-        """Start a new model, teach it all rows and consolidate it.
+        """Start a new model of all rows.
 
-        The model then depends on the set of examples only, not on their order. With `keep`, the
+        The model is that of `partial_fit` and `consolidate()`, computed once: it depends on the set
+        of examples only, not on their order. With `keep`, the
         rows that stay are the newest by `at`; without `at`, the last ones. If the call raises
         an error or is interrupted, the classifier stays as it was.
 
@@ -160,9 +161,9 @@ class MinoutClassifier(HeldLearner):
         with self._changing():
             self._require_empty_store()
             learner, facts = self._new_learner(), RowFacts(None, sample_weight, ids, at)
-            reports = learner._teach(batch_of(X, y, facts, self.class_weight, is_fit=True))
+            learner._store(batch_of(X, y, facts, self.class_weight, is_fit=True))
             certificate = learner.consolidate().certificate
-            self._keep(learner, LastCall(_taught_ids(reports), reports, [certificate]))
+            self._keep(learner, LastCall(learner.ids, [], [certificate]))
         return self
 
     def partial_fit(
@@ -422,13 +423,13 @@ class MinoutClassifier(HeldLearner):
 
     @property
     def reports_(self) -> list[StepReport]:
-        """What each row of the last `fit` or `partial_fit`, or correction or update, changed."""
+        """What each row of the last `partial_fit`, or correction or update, changed."""
         self._has("reports_")
         return list(self._last().reports)
 
     @property
     def certificates_(self) -> list[Certificate]:
-        """The certificates of the last call: one per row or per corrected example."""
+        """The certificates of the last call: one per row or corrected example, one for `fit`."""
         self._has("certificates_")
         return list(self._last().certificates)
 

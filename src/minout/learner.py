@@ -264,14 +264,27 @@ class Learner(Kept):
     def _teach(self, prepare: Callable[[State, Schema], tuple[Batch, Schema]]) -> list[StepReport]:
         # Teach a batch that is prepared for the newest schema.
         before = self._state
-        batch, schema = prepare(before, before.schema)
-        new = new_rows(batch.X, schema, before)
-        self._next = start = steps.prepared(before, new)
-        examples = steps.checked_examples(batch, new.rows, start)
+        examples, schema = self._prepared(prepare)
+        start = self._next
         reports = self._each(steps.teach, [(example,) for example in examples])
         if reports and self._next is start:  # all are stored already: no columns are added
             self._next = before if schema is before.schema else before.replaced(schema=schema)
         return reports
+
+    @in_turn
+    def _store(self, prepare: Callable[[State, Schema], tuple[Batch, Schema]]) -> None:
+        # Store a first batch, without a model.
+        examples, _ = self._prepared(prepare)
+        self._accept(steps.store(self._next, examples))
+
+    def _prepared(
+        self, prepare: Callable[[State, Schema], tuple[Batch, Schema]]
+    ) -> tuple[list[Example], Schema]:
+        # The examples, for which the next state has columns, and the schema without these.
+        batch, schema = prepare(self._state, self._state.schema)
+        new = new_rows(batch.X, schema, self._state)
+        self._next = steps.prepared(self._state, new)
+        return steps.checked_examples(batch, new.rows, self._next), schema
 
     def _known_label(self, y: Any, state: State) -> tuple[Label, State]:
         return checked_label(y, state.labels), state

@@ -8,7 +8,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from minout import core
+from minout import core, kernels
 from minout._typing import Floats, Id, Label
 from minout.core import NOTHING_MOVED, Certificate, Consolidation, State, StepReport
 from minout.errors import InvalidInputError, NotConverged, plural
@@ -169,6 +169,28 @@ def prepared(state: State, new: NewRows) -> State:
     if state.schema is not schema or (len(rows) and state.widths != widths):
         state = state.replaced(schema=schema, widths=widths if len(rows) else state.widths)
     return state
+
+
+def store(state: State, new: list[Example]) -> Change[None]:
+    """Store the first examples; `consolidate` makes the model of them."""
+    if not new:
+        return Change(None)
+    next_id = len(new) if new[0].id is None else 0
+    new = [each if each.id is not None else each._replace(id=n) for n, each in enumerate(new)]
+    stored = _stored(state, new)
+    gone = core.outside(stored, state.settings.window)
+    if len(gone):
+        stored = _stored(state, [new[n] for n in np.delete(np.arange(len(new)), gone).tolist()])
+    return Change(None, stored.replaced(next_id=next_id))
+
+
+def _stored(state: State, new: list[Example]) -> State:
+    codec, dtype, order = state.examples.codec, state.examples.dtype, np.arange(len(new))
+    rows, labels, ids, weights, times = map(list, zip(*new, strict=True))
+    given = state.examples.coded(np.array(rows, dtype if codec is None else None))
+    about = np.array(weights), np.array(times), order, order.copy()
+    columns = core.Columns(0 * order, kernels.digests(given), *about)
+    return core.unsolved(state, core.Examples.of(given, ids, columns, codec, dtype), labels)
 
 
 def teach(state: State, example: Example) -> Change[StepReport]:

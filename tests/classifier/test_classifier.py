@@ -31,6 +31,30 @@ def test_fit_is_the_learner_taught_row_by_row_and_consolidated():
     assert (classifier.predict_proba(IRIS.data) == learner.probabilities(IRIS.data)).all()
 
 
+@pytest.mark.parametrize(
+    ("settings", "given"),
+    [
+        ({}, {"sample_weight": np.arange(150) % 3}),
+        ({"keep": 60}, {}),
+        ({"keep": 110}, {"at": np.arange(150.0) % 7, "ids": [f"id {n}" for n in range(150)]}),
+        ({"keep": {"per_label": 20}, "regions": 2}, {}),
+        ({"keep": "1h"}, {"at": 100.0 * np.arange(150)}),
+        ({"memory": "uint8", "refresh": "manual"}, {}),
+    ],
+    ids=["weights", "the last", "the newest", "per label", "one hour", "codes"],
+)
+def test_fit_is_partial_fit_and_consolidate_in_all_that_is_saved(settings, given):
+    fitted, other = MinoutClassifier(**settings), MinoutClassifier(**settings)
+    fitted.fit(IRIS.data, NAMES, **given)
+    other.partial_fit(IRIS.data, NAMES, **given).consolidate()
+    assert saved(fitted.learner_) == saved(other.learner_)
+    assert fitted.ids_ == other.ids_
+    assert fitted.misfits_ == other.misfits_ == list(fitted.certificate_.misfits)
+    for each in (fitted, other):
+        each.partial_fit([[9.0] * 4], ["new"])
+    assert fitted.ids_ == other.ids_
+
+
 def test_fit_starts_anew():
     classifier = MinoutClassifier(**PINS).fit(IRIS.data, NAMES).fit(X, Y)
     assert classifier.classes_.tolist() == ["a", "b"]
@@ -231,12 +255,16 @@ def test_an_interrupted_call_has_taught_nothing(monkeypatch):
     assert not hasattr(classifier, "classes_")
     classifier.partial_fit(X, Y, ids=list("uvwxyz"))
     before = saved(classifier.learner_)
-    for call in (classifier.partial_fit, lambda X, Y: classifier.fit(X[:, :1], Y)):
-        count.clear()
-        with pytest.raises(KeyboardInterrupt):
-            call(X, Y)
-        assert len(count) == 4
-        assert saved(classifier.learner_) == before
+    count.clear()
+    with pytest.raises(KeyboardInterrupt):
+        classifier.partial_fit(X, Y)
+    assert len(count) == 4
+    assert saved(classifier.learner_) == before
+    monkeypatch.setattr(core, "consolidate", interrupted)
+    count[:] = [()] * 3
+    with pytest.raises(KeyboardInterrupt):
+        classifier.fit(X[:, :1], Y)
+    assert saved(classifier.learner_) == before
     assert classifier.ids_ == classifier.all_ids_ == list("uvwxyz")
     assert classifier.n_features_in_ == 2
     assert classifier.audit().ok
@@ -270,6 +298,7 @@ def test_certificates_tell_of_each_row_of_the_call_and_of_the_last_change():
     assert certificate._replace(forgotten=()) == classifier.certificate_
     assert classifier.fit(X, Y).certificates_ == [classifier.certificate_]
     assert classifier.certificate_.checked == 6
+    assert classifier.reports_ == []
 
 
 def test_reports_tell_whether_each_row_was_right_and_what_was_refreshed():

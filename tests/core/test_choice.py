@@ -235,43 +235,71 @@ def test_blocks_are_scaled_as_one_in_cross_validation(d):
     assert seen == set(scaled)
 
 
-def test_knots_and_regions_are_those_of_a_plain_cross_validation():
-    seen = set()
+def test_knots_and_regions_are_those_of_a_plain_cross_validation(monkeypatch):
+    seen, tried, few_tried = set(), set(), 0
+    from_table = choice._tried
+    monkeypatch.setattr(choice, "_tried", lambda *args: noted(from_table(*args), tried))
     for seed in range(6):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(80, 2))
         kinds = [X[:, 0] + X[:, 1] > 0, np.abs(X[:, 0]) > 0.7, X[:, 0] * X[:, 1] > 0]
         labels = kinds[seed % 3].astype(int)
         few = picked_of(X, labels)
-        forms = {"regions": (1, 2, 3), "hats": (0, 2)}
+        forms = {"regions": (1, 2, 3), "hats": (0, 2, 5)}
+        tried.clear()
         found = chosen(X, labels, shapes=(Shape(),), strengths=(5.0,), **forms)
-        assert (found.regions, found.hats) == slow_form(X[few], labels[few], **forms)
+        assert ((found.regions, found.hats), tried) == slow_form(X[few], labels[few], **forms)
         seen.add((found.regions > 1, found.hats > 0))
+        few_tried += (1, 2) in tried and (1, 5) not in tried
     assert len(seen) > 2
+    assert few_tried
+
+
+def noted(forms, tried):
+    """Add the regions and hats of forms to those that were tried."""
+    tried.update((form.regions, form.hats) for form in forms)
+    return forms
 
 
 def slow_form(X, labels, regions, hats):
-    """Choose regions and hats by cross-validation; plain shape, C = 5."""
-    probable, going = {}, set(hats)
-    for r in regions:
+    """Choose regions and hats by cross-validation, plain shape, C = 5; return those tried, too."""
+    probable, at = {}, {hats[0]: 0}
+    going, waiting = [hats[0]], list(hats[1:])
+    while going:
         for k in going:
-            probable[r, k] = slowly_fared(X, labels, Shape(), 5.0, r, k)[1]
-        mine = {
-            k: highest(each for (_, other), each in probable.items() if other == k) for k in going
-        }
-        top = highest(probable.values())
-        going = {k for k in going if not beats(mine[k], probable[r, k], 2.0)}
-        going = {k for k in going if r == 1 or not beats(top, mine[k], 2.0)}
-    straight = probable.pop((1, 0))
+            probable[regions[at[k]], k] = slowly_fared(X, labels, Shape(), 5.0, regions[at[k]], k)[
+                1
+            ]
+        if probable[1, hats[0]].mean() > 1.0 - 1.0 / (2.0 + 3 * len(X)) - 0.001:
+            break
+        top, still = highest(probable.values()), []
+        for k in going:
+            mine = highest(each for (_, other), each in probable.items() if other == k)
+            is_worse = beats(mine, probable[regions[at[k]], k], 2.0)
+            is_behind = at[k] > 0 and beats(top, mine, 2.0)
+            at[k] += 1
+            if at[k] < len(regions) and not is_worse and not is_behind:
+                still.append(k)
+        before = hats[: len(hats) - len(waiting)]
+        if waiting and not any(
+            beats(probable[1, less], probable[1, more], 2.0)
+            for less, more in itertools.pairwise(before)
+        ):
+            at[waiting[0]] = 0
+            still.append(waiting.pop(0))
+        going = still
+    tried, straight = set(probable), probable.pop((1, 0))
+    if not probable:
+        return (1, 0), tried
     top = highest(probable.values())
     if not beats(top, straight, 2.0) or (top - straight).mean() <= 0.001:
-        return 1, 0
+        return (1, 0), tried
     alike = [
         form
         for form, each in probable.items()
         if not beats(top, each, 0.5) or (top - each).mean() <= 0.001
     ]
-    return min(alike, key=lambda form: (1 + form[1]) * form[0] ** 2)
+    return min(alike, key=lambda form: (1 + form[1]) * form[0] ** 2), tried
 
 
 def highest(values):
@@ -282,6 +310,17 @@ def highest(values):
 def beats(more, less, errors):
     """Return whether a mean is higher by so many standard errors of the difference."""
     return (more - less).mean() > errors * (more - less).std() / np.sqrt(len(more))
+
+
+def test_nothing_more_is_tried_where_labels_are_as_probable_as_can_be(monkeypatch):
+    tried, from_table = set(), choice._tried
+    monkeypatch.setattr(choice, "_tried", lambda *args: noted(from_table(*args), tried))
+    forms = {"shapes": (Shape(),), "regions": (1, 2), "hats": (0, 2)}
+    for apart, wanted in ((60.0, {(1, 0)}), (1.0, {(1, 0), (2, 0), (1, 2), (2, 2)})):
+        X, labels = blobs(1, n=90, apart=apart)
+        found = chosen(X, labels, **forms)
+        assert tried == wanted
+        assert (found.regions, found.hats) in tried
 
 
 @settings(max_examples=100 if LONG else 8)

@@ -8,7 +8,7 @@ from minout.core.calibration import probabilities
 from minout.core.catch_up import can_catch_up, caught_up
 from minout.core.choice import Choice
 from minout.core.conflicts import Conflict, conflicts
-from minout.core.consolidate import consolidate, rebuilt
+from minout.core.consolidate import consolidate, rebuilt, unsolved
 from minout.core.examples import LARGEST_WEIGHT, LEAST_WEIGHT, Columns, Examples
 from minout.core.expected import ExpectedAccuracy, expected_accuracy
 from minout.core.explain import Explanation, PairSeparator, Support, explain, pair_separator
@@ -48,3 +48,4 @@ from minout.core.validation import (
     facts_from,
 )
 from minout.core.widening import widened, with_rows
+from minout.core.window import outside

@@ -155,9 +155,11 @@ def choose(table: Table, options: Options, stored: int = 0) -> Choice:
     larger form will gain more than these rows show: then hats and shape of the best are taken, with
     the most regions that do not make the labels less probable by two standard errors.
 
-    More regions are tried step by step, and not with shapes or hats that are far behind after two.
-    The best forms of the first 1,000 rows are compared again on all rows given. A form whose
-    separators cannot be solved because of rounding is chosen only if there is no other.
+    More hats and regions are tried step by step: none where the labels are as probable already as
+    so many rows can show, no more where the last step made them less probable, and no more regions
+    with shapes or hats that are far behind after two. The best forms of the first 1,000 rows are
+    compared again on all rows given. A form whose separators cannot be solved because of rounding
+    is chosen only if there is no other.
 
     The rows of the table are in the order of their digests; they were picked from `stored` ones.
     """
@@ -221,9 +223,12 @@ def _best(forms: list["_Form"], *, is_sample: bool) -> "_Form":
 
 def _climbs(options: Options) -> Iterator["_Climb"]:
     bent = tuple(shape for shape in options.shapes if shape in BENT) or options.shapes
+    latest: dict[Shape, _Climb] = {}
     for hats in options.hats:
         for shape in options.shapes if hats == options.hats[0] else bent:
-            yield _Climb(hats, shape, options.regions if shape in bent else options.regions[:1])
+            regions = options.regions if shape in bent else options.regions[:1]
+            latest[shape] = _Climb(hats, shape, regions, latest.get(shape))
+            yield latest[shape]
 
 
 class _Form(NamedTuple):
@@ -245,16 +250,26 @@ class _Form(NamedTuple):
         """The mean probability of the labels of held-out rows."""
         return weighted_mean(self.found.probable, self.found.weights)
 
+    @property
+    def is_as_probable_as_can_be(self) -> bool:
+        """Whether no form can make the labels more probable, by what is no difference."""
+        return self.probability >= 1.0 - self.found.doubt - EQUAL_BY
+
 
 def _most_probable(forms: list[_Form]) -> _Form:
     return max(forms, key=lambda form: form.probability)
 
 
 class _Climb:
-    """The forms of one shape and number of hats, with more and more regions."""
+    """The forms of one shape and number of hats, with more and more regions.
 
-    def __init__(self, hats: int, shape: Shape, counts: tuple[int, ...]) -> None:
-        self.hats, self.shape, self.counts = hats, shape, counts
+    `fewer` are those of the same shape with the next smaller number of hats.
+    """
+
+    def __init__(
+        self, hats: int, shape: Shape, counts: tuple[int, ...], fewer: "_Climb | None" = None
+    ) -> None:
+        self.hats, self.shape, self.counts, self.fewer = hats, shape, counts, fewer
         self.forms: list[_Form] = []
         self._folds: list[Fold] = []
 
@@ -288,17 +303,34 @@ class _Climb:
             return False
         return self.forms[-1].regions == 1 or not _is_more_probable(top, mine)
 
+    @property
+    def begins(self) -> bool:
+        """Whether to begin: fewer hats have been tried, and are not worse than still fewer."""
+        fewer = self.fewer
+        if self.forms or not self.counts or fewer is None:
+            return False
+        if not fewer.forms:
+            return not fewer.counts  # they could not be solved
+        least = fewer.fewer
+        return (
+            least is None
+            or not least.forms
+            or not _is_more_probable(least.forms[0], fewer.forms[0])
+        )
+
 
 def _tried(table: Table, climbs: list[_Climb], strengths: tuple[float, ...]) -> list[_Form]:
-    going = climbs
+    going, forms = [climb for climb in climbs if climb.fewer is None], list[_Form]()
     while going:
         kernels.in_threads(lambda climb: climb.step(table, strengths), going)
         forms = [form for climb in climbs for form in climb.forms]
-        if not forms:
+        straight = [form for form in forms if form.size == 1]
+        if not forms or (straight and _best_shape(straight).is_as_probable_as_can_be):
             break
         top = _most_probable(forms)
         going = [climb for climb in going if climb.goes_on(top)]
-    return [form for climb in climbs for form in climb.forms]
+        going += [climb for climb in climbs if climb.begins]
+    return forms
 
 
 def _best_shape(forms: list[_Form]) -> _Form:

@@ -75,16 +75,23 @@ def rebuilt(settings: Settings, examples: Examples, labels: list[Label], widths:
     width = examples.rows.shape[1]
     fitting = tuple(block for block in settings.blocks if block[1] <= width)
     settings = replace(settings, blocks=fitting)
+    old = State(settings, examples.given.shape[1], examples.dtype).replaced(widths=widths)
+    return consolidate(unsolved(old, examples, labels))[0]
+
+
+def unsolved(state: State, examples: Examples, labels: list[Label]) -> State:
+    """Return a state with other examples, one label for each, and without their separators.
+
+    It is for `consolidate` only, which makes the model.
+    """
     names = sorted(set(labels))
     number = {label: c for c, label in enumerate(names)}
     regions = np.array([number[label] for label in labels], dtype=np.int64)
-    old = State(settings, examples.given.shape[1], examples.dtype).replaced(
+    return state.replaced(
         examples=examples.in_regions(regions),
-        widths=widths,
         taught=len(labels),
         regions=Regions(names, [Members(np.flatnonzero(regions == c)) for c in number.values()]),
     )
-    return consolidate(old)[0]
 
 
 def _solve(new: State, order: Ints, pools: dict[int, Pool]) -> tuple[State, Certificate]:

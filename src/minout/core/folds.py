@@ -128,7 +128,8 @@ class Results:
 
     `margins` are their smallest margins in their own class, -1 for rows whose class is not in the
     training rows; `probable` are the probabilities of their labels (0 for such rows) at the
-    `sharpness` that maximises the likelihood; `weights` are those of the rows.
+    `sharpness` that maximises the likelihood; `weights` are those of the rows. At that sharpness
+    the mean of `probable` is at most 1 - `doubt`, but for rounding.
     """
 
     def __init__(self, parts: list[_HeldOut], table: Table) -> None:
@@ -136,6 +137,7 @@ class Results:
         self.margins, self.probable = np.full(n, -1.0), np.zeros(n)
         scored = [(each.scores, each.own, each.weights) for each in parts]
         self.sharpness = sharpness(scored).value if scored else 1.0
+        self.doubt = doubt(sum(len(each.own) for each in parts))
         for rows, scores, own, _ in parts:
             each = np.arange(len(own))
             self.margins[rows] += share * (scores[each, own] + 1.0)
@@ -149,6 +151,11 @@ class Sharpness(NamedTuple):
     likelihood: float
 
 
+def doubt(answers: int) -> float:
+    """Return the probability with which each of so many labels that were held out is wrong."""
+    return 1.0 / (2.0 + answers)
+
+
 def sharpness(parts: list[tuple[Floats, Ints, Floats]]) -> Sharpness:
     """Return the sharpness that maximises the likelihood of labels that were held out.
 
@@ -156,7 +163,7 @@ def sharpness(parts: list[tuple[Floats, Ints, Floats]]) -> Sharpness:
     label counts as wrong with a small probability, as one in this many might be: without this, the
     optimum would be infinite where all are right.
     """
-    doubt = 1.0 / (2.0 + sum(len(own) for _, own, _ in parts))
+    wrong = doubt(sum(len(own) for _, own, _ in parts))
     # Parts with as many labels are one: calls on many small arrays took a quarter of a small fit.
     alike: dict[int, list[tuple[Floats, Ints, Floats]]] = {}
     for part in parts:
@@ -176,7 +183,7 @@ def sharpness(parts: list[tuple[Floats, Ints, Floats]]) -> Sharpness:
             right = log_shares[own]
             others = (log_shares.sum(axis=0) - right) / (len(scores) - 1)
             sums = (weights * right).sum(), (weights * others).sum()
-            total -= float((1.0 - doubt) * sums[0] + doubt * sums[1])
+            total -= float((1.0 - wrong) * sums[0] + wrong * sums[1])
         return total
 
     minimum, options = scipy.optimize.minimize_scalar, {"xatol": 1e-3}
