@@ -1,7 +1,11 @@
-"""The paper's learner: time of an example, beside minout's learner and SGD on the same stream."""
+"""The paper's learner: time of an example, beside minout's learner and SGD on the same stream.
+
+With --data its policies also learn more images than the paper's authors could.
+"""
 
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +15,12 @@ from benchmarks.measuring import Options, Table, accuracy, ms, percent, track
 from benchmarks.rivals import OnlineSgd
 from minout import Learner
 from minout.paper import PaperLearner
+from minout.paper.data import Data
+from minout.paper.figures import drawing, mnist
+from minout.paper.figures.rows import Row
+
+MANY = 500
+"""Images of each digit; the paper has 100."""
 
 
 class _Sgd(OnlineSgd):
@@ -44,6 +54,41 @@ def run(options: Options) -> Iterator[Table]:
         ),
         rows,
         "PaperLearner: 50 neurons per class, conditional rehearsal. Default settings.",
+    )
+    if options.data is not None:
+        yield _many(options)
+
+
+def _many(options: Options) -> Table:
+    """Teach many images of each digit; settings, curves and pictures are those of fig3 and fig4."""
+    found = images(options, MANY)
+    rows, test_rows = (np.rint(np.float64(255) * each) / 256 for each in (found[0], found[2]))
+    data = Data(rows, found.labels, test_rows, found.test_labels)
+    runs = []
+    for policy in ("conditional", "random", "none"):
+        settings = {**mnist.PAPER, "per_class": MANY, "budget": MANY, "policy": policy}
+        learner = mnist.learner_for(settings, options.seed)
+        runs.append(Row(settings, options.seed, mnist.measured(learner, data)))
+    drawing.save(mnist.draw3(runs[:1]), Path(), "paper-rehearsed")
+    drawing.save(mnist.draw_policies(runs), Path(), "paper-accuracy")
+    return Table(
+        f"MNIST-ol, {MANY} of each digit",
+        ("rehearsal", "digits taught", *mnist.CURVES.values(), "rehearsed per unit", "steps"),
+        [_stage(run, digits) for run in runs for digits in range(2, 11, 2)],
+        "Settings of fig4. The last two are the mean and the sum over the last digit taught. "
+        "Pictures, in this folder: paper-accuracy.png, paper-rehearsed.png.",
+    )
+
+
+def _stage(run: Row, digits: int) -> tuple[str, ...]:
+    end = digits * MANY
+    curves = {name: np.array(each, float) for name, each in run.values.items()}
+    return (
+        run.settings["policy"],
+        str(digits),
+        *(percent(curves[name][end - 1]) for name in mnist.CURVES),
+        f"{np.nanmean(curves['rehearsed'][end - MANY : end]):.0f}",
+        f"{curves['steps'][end - MANY : end].sum():.0f}",
     )
 
 

@@ -63,11 +63,11 @@ class Training {
         log_(log),
         neurons_(unit.a.shape[0]),
         new_(checked(unit, lesson, log)),
-        counts_(new_),
         at_risk_(new_),
         exact_(new_),
         rehearsed_(new_, false),
-        was_inside_(new_) {}
+        was_inside_(new_),
+        added_(neurons_) {}
 
   std::tuple<Index, double> run() {
     for (Index steps = 0;; steps++) {
@@ -116,19 +116,15 @@ class Training {
   }
 
   // Find which stored rows a change of the neurons in `moved_` can disturb: clipped(x) ⊆ moved.
-  //
-  // All neurons that clip such a row are among those that move: as many as its counter says.
   void find_interfered(Buffer<bool> &found) {
-    std::int32_t *__restrict counts = counts_.data();
-    std::fill(counts, counts + new_, 0);
+    const Index n = new_;  // a local: a store of bytes might change a member, for all gcc knows
+    auto *__restrict out = reinterpret_cast<std::uint8_t *>(found.data());
+    std::fill(out, out + n, 1);
     for (Index j = 0; j < neurons_; j++) {
-      if (!moved_[j]) continue;
+      if (moved_[j]) continue;
       const auto *__restrict clipped = reinterpret_cast<const std::uint8_t *>(&unit_.clipped(j, 0));
-      for (Index i = 0; i < new_; i++) counts[i] += clipped[i];
+      for (Index i = 0; i < n; i++) out[i] &= clipped[i] ^ 1;
     }
-    const std::int64_t *__restrict counters = unit_.counters.data;
-    bool *__restrict out = found.data();
-    for (Index i = 0; i < new_; i++) out[i] = counts[i] == counters[i];
   }
 
   // Choose the stored rows to rehearse; "closed" adds to the neurons that move.
@@ -218,9 +214,11 @@ class Training {
     find_winners(first);
     find_pushes();
     moved_.assign(neurons_, false);
+    for (auto &each : added_) each.clear();
     for (std::size_t i = 0; i < rows_.size(); i++)
       if (pushes_[i] != 0.0) {
         moved_[winners_[i]] = true;
+        added_[winners_[i]].emplace_back(pushes_[i], &lesson_.products(rows_[i], 0));
         log_.changes(winners_[i], rows_[i]) += pushes_[i];
       }
     find_interfered(exact_);
@@ -233,15 +231,14 @@ class Training {
   //
   // Several rows are added at a time, so that a sum is read and written once for all of them.
   void move(Index j) {
-    added_.clear();
-    for (std::size_t i = 0; i < rows_.size(); i++)
-      if (winners_[i] == j && pushes_[i] != 0.0)
-        added_.emplace_back(pushes_[i], &lesson_.products(rows_[i], 0));
+    const auto *added = added_[j].data();
     double *a = &unit_.a(j, 0);
-    std::size_t done = 0;
-    for (; done + 8 <= added_.size(); done += 8) add<8>(a, &added_[done]);
-    for (; done + 4 <= added_.size(); done += 4) add<4>(a, &added_[done]);
-    for (; done < added_.size(); done++) add<1>(a, &added_[done]);
+    Index left = added_[j].size();
+    for (; left >= 8; left -= 8, added += 8) add<8>(a, added);
+    if (left >= 4) add<4>(a, added), added += 4, left -= 4;
+    if (left == 3) add<3>(a, added);
+    if (left == 2) add<2>(a, added);
+    if (left == 1) add<1>(a, added);
     follow(j);
   }
 
@@ -307,12 +304,11 @@ class Training {
   const RandomBits random_;
   const TrainingLog log_;
   const Index neurons_, new_;
-  Buffer<std::int32_t> counts_;
   Buffer<bool> at_risk_, exact_, rehearsed_, was_inside_;
   std::vector<char> moved_;
   std::vector<Index> rows_, winners_, searched_;
   std::vector<double> least_, pushes_;
-  std::vector<std::pair<double, const double *>> added_;
+  std::vector<std::vector<std::pair<double, const double *>>> added_;
 };
 
 // Take steps in place; return how many, and the last loss (NaN if the steps overflowed).

@@ -104,16 +104,23 @@ class PaperLearner:
         rng = state.rng if self.budget is None else copy.deepcopy(state.rng)
         state.rows[n], state.labels[n] = row, own
         products = _products(state.rows[: n + 1], row) + 1.0
+        _check_finite(products)
         state.products[n, : n + 1] = state.products[: n + 1, n] = products
         units, reports = list(state.units), []
-        for W, b, table in state.units:
-            table.a[:, n] = _products(W, row) + b
-            table.clipped[:, n] = table.a[:, n] <= self.rule.threshold
-            table.counters[n] = table.clipped[:, n].sum()
-        for number in np.flatnonzero(~(_losses(units, n, own) < self.rule.stop_loss)).tolist():
+        at_new = np.array([_products(W, row) + b for W, b, _ in units])
+        _check_finite(at_new)
+        clipped = at_new <= self.rule.threshold
+        counters = clipped.sum(axis=1)
+        for number, (_, _, table) in enumerate(units):
+            table.a[:, n], table.clipped[:, n] = at_new[number], clipped[number]
+            table.counters[n] = counters[number]
+        least, is_own = at_new.min(axis=1), np.arange(len(units)) == own
+        fits = cross_entropy(least, is_own) < self.rule.stop_loss
+        for number in np.flatnonzero(~fits).tolist():
             units[number], report = self._train(state, number, rng)
             reports.append(report)
-        losses = _losses(units, n, own)
+            least[number] = units[number].table.a[:, n].min()
+        losses = cross_entropy(least, is_own)
         self._state = state._replace(n=n + 1, units=tuple(units), rng=rng)
         return PaperReport(n, self.classes[own].item(), tuple(reports), losses)
 
@@ -239,7 +246,8 @@ class PaperLearner:
         changes = WeightChanges(neurons, ids, log.changes[neurons, ids])
         kernels.add_multiples(W, neurons, state.rows, ids, changes.amounts)
         np.add.at(b, neurons, changes.amounts)
-        _check_finite(W, loss)
+        _check_finite(W)
+        _check_finite(loss)
         inside = table.a[:, :n].min(axis=0) > 0.0
         interfered, exact, rehearsed = (np.flatnonzero(each) for each in log.sets)
         means = (log.sums[:4] / steps).tolist()
@@ -321,22 +329,15 @@ def _with_room(state: _State) -> _State:
     )  # fmt: skip
 
 
-def _losses(units: Sequence[_Unit], i: int, own: int) -> Floats:
-    """Return the loss of each unit at row i, which belongs to the unit `own`."""
-    least = np.array([unit.table.a[:, i].min() for unit in units])
-    return cross_entropy(least, np.arange(len(units)) == own)
-
-
 def _products(rows: Floats, x: Floats) -> Floats:
     """Return rows·x, each summed in the order of the features."""
     out = np.empty(len(rows))
     kernels.products(rows, x, out)
-    _check_finite(out)
     return out
 
 
-def _check_finite(*numbers: Floats | float) -> None:
-    if not all(np.isfinite(each).all() for each in numbers):
+def _check_finite(numbers: Floats | float) -> None:
+    if not np.isfinite(numbers).all():
         raise InvalidInputError(
             "The steps overflowed; take a smaller learning rate or scale the features."
         )

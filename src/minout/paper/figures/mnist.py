@@ -68,7 +68,11 @@ def teach_all(learner: PaperLearner, data: Data) -> list[PaperReport]:
 
 def run(settings: Settings, seed: int) -> dict[str, Any]:
     """Run one policy over MNIST-ol; "test … after learning of every example", as the paper does."""
-    data, learner = examples(settings, seed), learner_for(settings, seed)
+    return measured(learner_for(settings, seed), examples(settings, seed))
+
+
+def measured(learner: PaperLearner, data: Data) -> dict[str, Any]:
+    """Teach the data; return the curves of a run, a value after every example."""
     labels, n = np.concatenate([data.labels, data.test_labels]), len(data.labels)
     curves: dict[str, list[float | None]] = {name: [] for name in (*CURVES, "steps", "rehearsed")}
     for taught, (report, predicted) in enumerate(watch(learner, data), 1):
@@ -94,11 +98,13 @@ def watch(learner: PaperLearner, data: Data) -> Iterator[tuple[PaperReport, NDAr
         report = learner.teach(x, y)
         if not a:
             a = [W @ rows.T + b[:, None] for W, b in zip(*learner.layer, strict=True)]
+            least = np.array([unit.min(axis=0) for unit in a])
         else:
             for unit in report.units:
                 neurons, ids, amounts = unit.changes
                 kernels.add_multiples(a[unit.unit], neurons, products, ids, amounts)
-        yield report, learner.classes[np.array([unit.min(axis=0) for unit in a]).argmax(axis=0)]
+                least[unit.unit] = a[unit.unit].min(axis=0)
+        yield report, learner.classes[least.argmax(axis=0)]
 
 
 def draw3(rows: Rows) -> "drawing.Figure":
