@@ -133,7 +133,7 @@ def test_where_nothing_is_wrong_next_to_nothing_is_found():
     assert (errors.low, errors.likely, errors.examples) == (0, 0, 178)
 
 
-@pytest.mark.parametrize("planted, least", [(0, 0), (3, 0), (15, 4)])
+@pytest.mark.parametrize(("planted", "least"), [(0, 0), (3, 0), (15, 4)])
 def test_one_odd_label_in_a_hundred_is_not_called_wrong_for_certain(planted, least):
     rng = np.random.default_rng(4)
     labels = rng.integers(0, 3, 300)
