@@ -47,4 +47,5 @@ from minout.core.validation import (
     facts_from,
 )
 from minout.core.widening import widened, with_rows
+from minout.core.work import HERE, Executor, Work
 from minout.maths import softmax
