@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 import minout
+import minout.cluster
 import minout.paper
 from minout.cli.app import COMMANDS, load_command
 from minout.core import Inspection
@@ -21,6 +22,9 @@ START = """\
 
 Made from the docstrings by `make reference`; do not edit. `help(minout.Learner)` in Python and
 `minout COMMAND --help` in a shell show all of a docstring.
+"""
+CLUSTER = """\
+Who computes; [cluster.md](cluster.md) says how.
 """
 RESULTS = """\
 Other types that the methods and attributes above return, alone or inside another.
@@ -46,12 +50,14 @@ def reference() -> str:
     others = [each for each in minout.__all__ if each not in (*FIRST, "__version__")]
     public = [getattr(minout, each) for each in (*FIRST, *others)]
     paper = [getattr(minout.paper, each) for each in minout.paper.__all__]
+    cluster = [getattr(minout.cluster, each) for each in minout.cluster.__all__]
     results = _returned(public)
     paper_results = _returned(paper, {*public, *results})
     parts = [
         START,
         *_section("`minout`", public),
         *_section("Results", results, RESULTS),
+        *_section("`minout.cluster`", cluster, CLUSTER),
         *_section("`minout.paper`", paper, PAPER),
         *_section("Results of `minout.paper`", paper_results, PAPER_RESULTS),
         "## Command line\n",

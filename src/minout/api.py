@@ -14,6 +14,7 @@ from minout.core import (
     Certificate,
     Conflict,
     Consolidation,
+    Executor,
     ExpectedAccuracy,
     Explanation,
     LabelErrors,
@@ -255,7 +256,7 @@ class Methods(ABC):
         """
         return self._change(steps.settle)
 
-    def consolidate(self) -> Consolidation:
+    def consolidate(self, executor: Executor | None = None) -> Consolidation:
         """Compute the model again from the set of stored examples.
 
         Everything that depends on their order is computed again, including the settings that are
@@ -266,12 +267,18 @@ class Methods(ABC):
         changed settings, columns or categories, all is computed again, the third time while they
         wait.
 
+        Parameters
+        ----------
+        executor : Executor, optional
+            Processes that do most of the work: one of `minout.cluster`, such as `Local(8)`. The
+            result is the same to the last bit.
+
         Returns
         -------
         Consolidation
             Its certificate does not include changes that were repeated.
         """
-        return self._change(steps.consolidate, is_long=True)
+        return self._change(lambda state: steps.consolidate(state, executor), is_long=True)
 
     def audit(self) -> Audit:
         """Compute all margins of all stored examples again with plain NumPy, and compare.

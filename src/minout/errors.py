@@ -35,6 +35,10 @@ class UnwritableError(MinoutError):
     """A file or folder could not be written."""
 
 
+class ClusterError(MinoutError):
+    """Other processes could not do the work; nothing has changed. The message says why."""
+
+
 class NotConverged(ArithmeticError):  # noqa: N818, the name that the design gives it
     """A separator could not be solved in double precision; callers raise InvalidInputError."""
 

@@ -11,7 +11,7 @@ from minout import core, steps
 from minout._typing import Floats, Id
 from minout.api import predicted, probabilities, scores
 from minout.codecs import Codec, memory_name
-from minout.core import Certificate, State, StepReport, WhatIf
+from minout.core import Certificate, Executor, State, StepReport, WhatIf
 from minout.core.settings import Keep
 from minout.estimator_base import (
     NOTHING_YET,
@@ -132,14 +132,21 @@ class MinoutClassifier(HeldLearner):
         self.column_kinds = column_kinds
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, ids: Any = None, at: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        ids: Any = None,
+        at: Any = None,
+        executor: Executor | None = None,
     ) -> Self:
         """Start a new model of all rows.
 
         The model is that of `partial_fit` and `consolidate()`, computed once: it depends on the set
-        of examples only, not on their order. With `keep`, the
-        rows that stay are the newest by `at`; without `at`, the last ones. If the call raises
-        an error or is interrupted, the classifier stays as it was.
+        of examples only, not on their order. With `keep`, the rows that stay are the newest by
+        `at`; without `at`, the last ones. If the call raises an error or is interrupted, the
+        classifier stays as it was.
 
         Parameters
         ----------
@@ -153,6 +160,8 @@ class MinoutClassifier(HeldLearner):
             One id per row; by default the rows are numbered.
         at : float, datetime or sequence of them, optional
             The times of the examples: one for all rows or one per row; see `Learner.teach`.
+        executor : Executor, optional
+            Processes that consolidate the model; see `consolidate`.
 
         Returns
         -------
@@ -162,7 +171,7 @@ class MinoutClassifier(HeldLearner):
             self._require_empty_store()
             learner, facts = self._new_learner(), RowFacts(None, sample_weight, ids, at)
             learner._store(batch_of(X, y, facts, self.class_weight, is_fit=True))
-            certificate = learner.consolidate().certificate
+            certificate = learner.consolidate(executor).certificate
             self._keep(learner, LastCall(learner.ids, [], [certificate]))
         return self
 

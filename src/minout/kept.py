@@ -12,7 +12,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from minout import core, store
 from minout.codecs import Codec, OwnCodec, codec_of
-from minout.core import Settings, State, StepReport
+from minout.core import Executor, Settings, State, StepReport
 from minout.errors import InvalidInputError, MissingDataError
 from minout.features import FeatureMap, UnknownMap, named
 from minout.inputs import checked_kinds
@@ -344,12 +344,17 @@ class Kept(Views):
                 if is_outermost:
                     self._committed, self._entries, self._thread = self._next, [], 0
 
-    def compact(self) -> bool:
+    def compact(self, executor: Executor | None = None) -> bool:
         """Consolidate, and leave no trace of forgotten examples in the file; see `open`.
 
         The database is written anew, which temporarily takes about as much space again on the
         disk. Labels that the model no longer has are removed from the log of changes. `notes` stay
         as they are.
+
+        Parameters
+        ----------
+        executor : Executor, optional
+            See `consolidate`.
 
         Returns
         -------
@@ -359,7 +364,7 @@ class Kept(Views):
         """
         self._refuse_in_turn("compact")
         if self._state.widths.row is not None:
-            self.consolidate()
+            self.consolidate(executor)
         with self._mutex:
             return self._file is None or self._file.compact()
 

@@ -3,6 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -10,7 +11,15 @@ import numpy as np
 
 from minout import core, kernels
 from minout._typing import Floats, Id, Label
-from minout.core import NOTHING_MOVED, Certificate, Consolidation, State, StepReport
+from minout.core import (
+    HERE,
+    NOTHING_MOVED,
+    Certificate,
+    Consolidation,
+    Executor,
+    State,
+    StepReport,
+)
 from minout.errors import InvalidInputError, NotConverged, plural
 from minout.features import Identity
 from minout.inputs import (
@@ -346,7 +355,7 @@ def settle(state: State) -> Change[Certificate]:
     return Change(done.certificate, done.state, "settle", certificate=done.certificate)
 
 
-def consolidate(state: State) -> Change[Consolidation]:
+def consolidate(state: State, executor: Executor | None = None) -> Change[Consolidation]:
     """Compute the model again from the set of stored examples, with its columns in order."""
     schema: Schema = begun(state).schema
     encoder = schema.encoder
@@ -357,7 +366,8 @@ def consolidate(state: State) -> Change[Consolidation]:
             settings = replace(state.settings, blocks=encoder.blocks)
             state = core.with_rows(state, settings, places, rows)
             schema = replace(schema, encoder=encoder, width=encoder.width)
-    new, done = separable(lambda: core.consolidate(state))
+    with nullcontext(HERE) if executor is None else executor.open() as work:
+        new, done = separable(lambda: core.consolidate(state, work))
     new = new.replaced(schema=schema)
     return Change(done, new, "consolidate", certificate=done.certificate)
 

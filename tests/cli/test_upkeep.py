@@ -7,6 +7,7 @@ import sqlite3
 import pytest
 
 from minout import Learner
+from oracle.margin import saved
 from tests.cli.conftest import invoke
 
 
@@ -114,3 +115,23 @@ def test_a_copy_is_the_model_in_another_file_and_replaces_none(
     assert run_json("copy", wines, backup) == {"to": str(backup), "examples": 178}
     assert saved(wines) == saved(backup)
     assert "There is already a" in refused("copy", wines, backup)
+
+
+@pytest.mark.parametrize("words", [[], ["--compact"]])
+def test_consolidated_in_several_processes_a_model_is_the_same_file(run, model, words):
+    with Learner.load(model) as twin:
+        twin.consolidate()
+    told = json.loads(run("consolidate", model, "--workers", 2, "--json", *words))
+    assert told["examples"] == 6
+    with Learner.load(model) as learner:
+        assert saved(learner) == saved(twin)
+
+
+def test_where_to_consolidate_is_one_place(refused, model):
+    assert refused("consolidate", model, "--workers", 2, "--ray", "auto") == (
+        "Pass --workers or --ray, not both."
+    )
+    pytest.importorskip("ray", reason="Ray cannot be imported here")
+    assert "No Ray answers at 127.0.0.1:1 " in refused("consolidate", model, "--ray", "127.0.0.1:1")
+    with Learner.load(model) as learner:
+        assert not learner.is_consolidated

@@ -90,8 +90,8 @@ def test_what_others_change_meanwhile_is_in_the_result(tmp_path, monkeypatch, ki
     other = Learner.open(file) if who == "another process" else learner
     compute, calls = steps.consolidate, []
 
-    def consolidate(state):
-        found = compute(state)
+    def consolidate(state, executor):
+        found = compute(state, executor)
         if not calls:
             change(other)  # it does not wait: nobody holds the lock
         calls.append(None)
@@ -125,8 +125,8 @@ def test_an_entry_of_the_log_keeps_its_id_when_it_is_repeated(tmp_path, monkeypa
     learner = taught(Learner.open(tmp_path / "model", **PINNED))
     compute = steps.consolidate
 
-    def consolidate(state):
-        found = compute(state)
+    def consolidate(state, executor):
+        found = compute(state, executor)
         learner.teach([9.0, 9.0, 9.0], "new", id="late")
         return found
 

@@ -1,6 +1,7 @@
 """`minout consolidate` and `minout copy`: the upkeep of a model."""
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,8 @@ from minout.cli import options
 from minout.cli.models import drop_old_labels, load_model, open_model, require_examples
 from minout.cli.output import command, print_note, progress_bar, show
 from minout.cli.stop import Stop
+from minout.core import Executor
+from minout.errors import InvalidInputError
 
 
 @command
@@ -22,6 +25,18 @@ def consolidate(
             "--compact", help="Also write the file anew, without any trace of forgotten examples."
         ),
     ] = False,
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", min=1, metavar="N", help="Work in so many processes."),
+    ] = None,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            "--ray",
+            metavar="ADDRESS",
+            help="Work on the Ray cluster at HOST:PORT, or with `auto` on that of this machine.",
+        ),
+    ] = None,
     as_json: options.Json = False,
 ) -> None:
     """Compute a model again from its stored examples.
@@ -29,6 +44,7 @@ def consolidate(
     The result does not depend on their order, nor on forgotten examples. `learn`, `correct` and
     `forget` do this at their end. If `learn` is stopped, its rows are kept without it; if `correct`
     or `forget` is stopped, nothing has changed. Ctrl-C leaves the stored examples as they were.
+    With --workers and --ray the result is the same to the last bit.
 
     Example: minout consolidate wines.minout
     """
@@ -36,12 +52,13 @@ def consolidate(
     with open_model(model, on_wait=stop.on_wait(model)) as learner, stop:
         before = store.size_of(model)
         try:
-            with stop.interruptible(), progress_bar("consolidating"):
+            with stop.interruptible(), progress_bar("consolidating") as update:
+                executor = executor_of(workers, ray, update)
                 if compact:
                     drop_old_labels(learner)
-                    is_gone = learner.compact()
+                    is_gone = learner.compact(executor)
                 else:
-                    require_examples(learner).consolidate()
+                    require_examples(learner).consolidate(executor)
         except KeyboardInterrupt:
             print_note("Stopped; the stored examples are as they were.")
             raise typer.Exit(stop.exit_code) from None
@@ -61,6 +78,21 @@ def consolidate(
             f"{model}-wal until it ends. Run the command again then."
         )
     show({**facts, **sizes}, as_json=as_json)
+
+
+def executor_of(
+    workers: int | None, ray: str | None, on_progress: Callable[[float, str], None]
+) -> Executor | None:
+    """Return the executor that the options name; None for none."""
+    if workers is None and ray is None:
+        return None
+    from minout import cluster
+
+    if workers is None:
+        return cluster.Ray(ray, on_progress=on_progress)
+    if ray is not None:
+        raise InvalidInputError("Pass --workers or --ray, not both.")
+    return cluster.Local(workers, on_progress=on_progress)
 
 
 @command

@@ -49,3 +49,4 @@ from minout.core.validation import (
 )
 from minout.core.widening import widened, with_rows
 from minout.core.window import outside
+from minout.core.work import HERE, Executor, Work

@@ -22,6 +22,7 @@ from minout.core.settings import Settings
 from minout.core.state import State, Widths
 from minout.core.step import settle_all
 from minout.core.table import Rows
+from minout.core.work import HERE, Work
 from minout.kernels import Pool
 
 REFINEMENTS = 3  # how often support vectors may move to another region of their label
@@ -35,24 +36,25 @@ because it had been in the pool before. Such rows are taken out, and added again
 
 
 @kernels.one_blas_thread()
-def consolidate(old: State) -> tuple[State, Consolidation]:
+def consolidate(old: State, work: Work = HERE) -> tuple[State, Consolidation]:
     """Return a new state with the same examples; the old one stays as it is.
 
     Regions are in the order of their labels, sums and choices are taken over the rows in the order
-    of their digests, and every separator is solved in double precision.
+    of their digests, and every separator is solved in double precision. `work` takes sums and
+    settles separators; whoever does it, the state has the same bits.
     """
     start = time.perf_counter()
     new, order = _without_model(old)
     certificate = NOTHING_MOVED
     if len(new.regions):
-        new = _with_frame(new, order)
+        new = _with_frame(new, order, work)
     if len(new.regions.names) > 1:
-        new, certificate = _solve(new, order, _carried_pools(old, new))
+        new, certificate = _solve(new, order, _carried_pools(old, new), work)
         for _ in range(REFINEMENTS if len(new.regions) > len(new.regions.names) else 0):
-            refined, pools = _refined(new, order)
+            refined, pools = _refined(new, order, work)
             if refined is new:
                 break
-            new, certificate = _solve(refined, order, pools)
+            new, certificate = _solve(refined, order, pools, work)
         new = calibrated(new)
     elif len(new.regions):
         draft = Draft(new)
@@ -94,12 +96,14 @@ def unsolved(state: State, examples: Examples, labels: list[Label]) -> State:
     )
 
 
-def _solve(new: State, order: Ints, pools: dict[int, Pool]) -> tuple[State, Certificate]:
+def _solve(
+    new: State, order: Ints, pools: dict[int, Pool], work: Work
+) -> tuple[State, Certificate]:
     # Solve all separators from these pools, then again from their support in a fixed order.
-    draft = Draft(new)
+    draft = Draft(new, work=work)
     settle_all(draft, TIGHT, pools)
     new, pools = _sorted_pools(draft.finish().state, order)
-    draft = Draft(new)
+    draft = Draft(new, work=work)
     settle_all(draft, TIGHT, pools)
     new, certificate, *_ = draft.finish()
     return new, certificate
@@ -113,7 +117,7 @@ def _changed_misfits(old: State, new: State) -> tuple[tuple[Id, ...], tuple[Id, 
     return appeared, tuple(each for each in before if each not in are)
 
 
-def _refined(new: State, order: Ints) -> tuple[State, dict[int, Pool]]:
+def _refined(new: State, order: Ints, work: Work) -> tuple[State, dict[int, Pool]]:
     # Move support vectors to the regions of their labels where their least margin is highest.
     # Return the state and the pools without them, or the same state if none moves.
     examples, separators, old = new.examples, new.separators, new.regions
@@ -134,14 +138,15 @@ def _refined(new: State, order: Ints) -> tuple[State, dict[int, Pool]]:
         low, high = regions_of(pair)
         if low in number and high in number:
             carried[pair_number(number[low], number[high])] = pool.without(moved)
-    return _divided(new, order, [old.labels[c] for c in kept.tolist()], renumbered), carried
+    labels = [old.labels[c] for c in kept.tolist()]
+    return _divided(new, order, labels, renumbered, work), carried
 
 
-def _divided(new: State, order: Ints, labels: list[Label], regions: Ints) -> State:
+def _divided(new: State, order: Ints, labels: list[Label], regions: Ints, work: Work) -> State:
     # Put the examples into regions, one number per place, and start without separators.
     examples, frame = new.examples.in_regions(regions).without_history(), new.frame
     members = [Members(order[regions[order] == c]) for c in range(len(labels))]
-    moments = frame.moments.regrouped(examples.rows_in(order), len(labels))
+    moments = frame.moments.regrouped(examples.rows_in(order, work), len(labels))
     schedule = frame.schedule._replace(prior_at=(FIRST_PRIORS,) * len(labels))
     return new.replaced(
         examples=examples,
@@ -177,17 +182,17 @@ def _without_model(old: State) -> tuple[State, Ints]:
     ), order
 
 
-def _with_frame(new: State, order: Ints) -> State:
+def _with_frame(new: State, order: Ints, work: Work) -> State:
     # Choose settings, divide labels into regions, and measure.
     examples, labels = new.examples, new.regions.labels
-    rows = examples.rows_in(order)
+    rows = examples.rows_in(order, work)
     frame = Frame.first(new.settings, examples.table[0], new.taught)
     frame = frame._replace(moments=_sums(rows, len(labels), examples.end))
     owner = np.arange(len(labels))
     frame = chosen(frame, new.settings, examples.rows, rows, owner, new.turnover) or frame
     if frame.choice.hats and len(labels) > 1:
         examples = examples.expanded_by(expansion_of(frame, new.settings, examples, order))
-        rows = rows._replace(table=examples.table)
+        rows = examples.rows_in(order, work)
         frame = frame._replace(moments=_sums(rows, len(labels), examples.end))
     frame = measured(frame, new.settings, rows, owner)
     frame = frame._replace(
@@ -202,7 +207,7 @@ def _with_frame(new: State, order: Ints) -> State:
     regions = np.zeros(examples.end, dtype=np.int64)
     for c, places in enumerate(members):
         regions[places] = c
-    return _divided(new, order, [labels[n] for n in numbers], regions)
+    return _divided(new, order, [labels[n] for n in numbers], regions, work)
 
 
 def _no_separators(width: int) -> Separators:

@@ -31,7 +31,8 @@ from minout.core.separators import Separator, Separators, empty_separator, far_s
 from minout.core.settle import settle
 from minout.core.shortfall import Low, low_anywhere, low_around
 from minout.core.state import Move, State, Step
-from minout.core.table import Rows, blocks, rows_at
+from minout.core.table import Rows, blocks, first_rows, rows_at
+from minout.core.work import HERE, Work
 from minout.kernels import Pool, Task
 from minout.maths import NO_EXPANSION, Expansion, expanded, filling
 
@@ -42,13 +43,18 @@ class Draft:
     The state is only read. When the draft is made, regions that the step empties are dropped and a
     region for a new label is added; from then on regions and separators have their new numbers.
     `labels` has the label of each region. Whatever the step does not set here is read from the
-    state.
+    state. `work` settles separators.
     """
 
     def __init__(
-        self, state: State, *, emptied: Sequence[int] = (), label: Label | None = None
+        self,
+        state: State,
+        *,
+        emptied: Sequence[int] = (),
+        label: Label | None = None,
+        work: Work = HERE,
     ) -> None:
-        self.state = state
+        self.state, self._work = state, work
         self.examples = state.examples
         self.frame: Frame = state.frame
         self._dropped = tuple(emptied)
@@ -346,7 +352,8 @@ class Draft:
             return
         images = self.frame.images.fork()
         problem = self._problem(images)
-        for task, w, b, pool, misfits, least_margin in settle(self._tasks(pools), problem, bound):
+        settled = settle(self._tasks(pools), problem, bound, self._work)
+        for task, w, b, pool, misfits, least_margin in settled:
             separator, least, pair = Separator(w, b, pool, misfits), least_margin, task.pair
             if not self.scores.near[pair]:
                 separator, least = self._decided(task, far_separator(pool, problem), images)
@@ -368,7 +375,8 @@ class Draft:
 
     def _problem(self, images: Images) -> Problem:
         examples, frame, pairs = self.examples, self.frame, int(np.count_nonzero(self.scores.near))
-        columns = examples.table, examples.weights, examples.digests
+        table, end = first_rows(examples.table, examples.end), examples.end
+        columns = table, examples.weights[:end], examples.digests[:end]
         return Problem(*columns, frame.geometry, images, frame.choice.lam, pairs)
 
     def _decided(self, task: Task, separator: Separator, images: Images) -> tuple[Separator, float]:

@@ -16,7 +16,8 @@ from numpy.typing import DTypeLike, NDArray
 from minout import kernels, maths
 from minout._typing import Bools, Digests, Floats, Id, Ints
 from minout.codecs import ExactCodec
-from minout.core.table import CodedRows, Rows, RowTable
+from minout.core.table import CodedRows, Rows, RowTable, first_rows
+from minout.core.work import HERE, Work
 from minout.maths import NO_EXPANSION, Expansion
 
 BLOCK = 1_024  # so many rows are expanded at a time
@@ -217,10 +218,11 @@ class Examples:
         differ = kernels.digests(self.given[: self.end]) != self.digests[: self.end]
         return np.flatnonzero(differ & self.stored[: self.end])
 
-    def rows_in(self, order: Ints) -> Rows:
-        """Return the rows at some places, in their order."""
+    def rows_in(self, order: Ints, work: Work = HERE) -> Rows:
+        """Return the rows at some places, in their order; `work` does their sums."""
         columns = order, self.regions[order], self.digests[order]
-        return Rows(self.table, self.weights, *columns, self.serials)
+        table, weights = first_rows(self.table, self.end), self.weights[: self.end]
+        return Rows(table, weights, *columns, self.serials, work)
 
     def expanded_by(self, expansion: Expansion) -> "Examples":
         """Return the same rows with another expansion."""

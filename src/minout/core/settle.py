@@ -1,14 +1,19 @@
 """Settle separators: solve a pool, check all examples, add the worst, until all pass."""
 
 from collections.abc import Iterator
+from functools import partial
+from math import isqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from minout import kernels
-from minout._typing import Floats, Ints
+from minout._typing import Digests, Floats, Ints
 from minout.core import pool as pools
+from minout.core.images import Images
 from minout.core.pool import Problem
+from minout.core.table import RowTable
+from minout.core.work import HERE, Work
 from minout.errors import NotConverged
 from minout.kernels import Pool, Task
 
@@ -35,12 +40,58 @@ class Settled(NamedTuple):
     least: float
 
 
-def settle(tasks: list[Task], problem: Problem, bound: float) -> list[Settled]:
+def settle(tasks: list[Task], problem: Problem, bound: float, work: Work = HERE) -> list[Settled]:
     """Settle all separators.
 
-    The results do not depend on which are settled together, or on the number of threads.
+    The results do not depend on which are settled together, on the number of threads, or on who
+    does the work; except that what only saves time, images and the start of the next solve, stays
+    with those who computed it.
     """
-    return [each for some in _batches(tasks, problem) for each in _settled(some, problem, bound)]
+    if work.parts == 1:
+        batches = _batches(tasks, problem)
+        return [each for some in batches for each in _settled(some, problem, bound)]
+    tiles = _tiles(tasks, work.parts)
+    compact = problem.images.moved(np.arange(len(problem.table))).apart()
+    shared = problem.table, problem.weights, problem.digests, compact
+    tile = partial(settle_tile, problem.lam, problem.separators, bound)
+    given = [[tasks[n] for n in numbers] for numbers in tiles]
+    found: dict[int, Settled] = {}
+    for numbers, results in zip(tiles, work.each(tile, shared, given, "pairs"), strict=True):
+        for n, result in zip(numbers, results, strict=True):
+            found[n] = Settled(tasks[n], *result)
+    return [found[n] for n in range(len(tasks))]
+
+
+def settle_tile(
+    lam: float,
+    separators: int,
+    bound: float,
+    table: RowTable,
+    weights: Floats,
+    digests: Digests,
+    images: Images,
+    tasks: list[Task],
+) -> list[tuple[Floats, float, Pool, Ints, float]]:
+    """Settle some separators; return the fields of `Settled` after the first.
+
+    What has images already saves time; those that it needs are added, for the next tile.
+    """
+    problem = Problem(table, weights, digests, images.geometry, images, lam, separators)
+    return [each[1:] for each in settle(tasks, problem, bound)]
+
+
+def _tiles(tasks: list[Task], parts: int) -> list[list[int]]:
+    # Divide tasks, by number, into about so many tiles of about as many rows each. Those between
+    # two blocks of regions are near each other: a tile then takes the rows of few regions.
+    regions = np.unique([each[1:3] for each in tasks])
+    blocks = isqrt(2 * parts) + 1
+    block = {c: n * blocks // len(regions) for n, c in enumerate(regions.tolist())}
+    key = [(block[each.high], block[each.low], each.high, each.low) for each in tasks]
+    order = sorted(range(len(tasks)), key=key.__getitem__)
+    rows = np.cumsum([tasks[n].rows for n in order])
+    tile = (rows - rows[0]) * parts // max(int(rows[-1]), 1)
+    ends = np.flatnonzero(np.diff(tile)) + 1
+    return [part.tolist() for part in np.split(np.array(order), ends)]
 
 
 def _batches(tasks: list[Task], problem: Problem) -> Iterator[list[Task]]:
@@ -74,9 +125,8 @@ def _settled(tasks: list[Task], problem: Problem, bound: float) -> Iterator[Sett
         *images.known(places),
     )
     small, large = pools.SMALL_ROOM / problem.separators, pools.LARGE_ROOM / problem.separators
-    limits = kernels.Limits(
-        bound, MARGIN_TOLERANCE, IDLE, pools.CHEAP, small, large, ENOUGH, WORTH_THREADS
-    )
+    worth = np.inf if kernels.is_alone() else WORTH_THREADS
+    limits = kernels.Limits(bound, MARGIN_TOLERANCE, IDLE, pools.CHEAP, small, large, ENOUGH, worth)
     found = kernels.settle(shared, limits, given)
     if found is None:
         raise NotConverged("a separator did not settle")

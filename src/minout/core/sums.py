@@ -8,6 +8,8 @@ divided.
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -60,33 +62,42 @@ def branch(
 
     Rows whose digests do not begin with the bits of the node may be missing.
     """
-    borders = np.searchsorted(leaves(rows.digests, depth), np.arange(2**depth + 1))
+    places = _by_leaf(rows, depth)
 
     def leaf(number: int) -> Floats | None:
-        places = rows.order[borders[number] : borders[number + 1]]
-        return total(places) if len(places) else None
+        return total(places[number]) if len(places[number]) else None
 
     return tree(depth, leaf, level, number)
+
+
+def node_sum(
+    leaf: Callable[[RowTable, Floats, Ints], Floats],
+    table: RowTable,
+    weights: Floats,
+    places: list[Ints],
+) -> Floats | None:
+    """Return the sum of a node, given the places of the rows of each of its leaves."""
+
+    def at(number: int) -> Floats | None:
+        return leaf(table, weights, places[number]) if len(places[number]) else None
+
+    return tree((len(places) - 1).bit_length(), at)
 
 
 def class_sums(rows: Rows, shift: Floats) -> Iterator[tuple[int, Floats]]:
     """Yield each class and (Σω, Σωz, Σωz²) over its rows, z = x - shift, concatenated."""
     rows = sorted_rows(rows)
     classes, sizes = np.unique(rows.regions, return_counts=True)
-    totals = _totals(rows, sizes, lambda few: leaf_sum(rows.table, rows.weights, few, shift))
+    totals = _totals(rows, sizes, partial(leaf_sum, shift=shift))
     return zip(classes.tolist(), totals, strict=True)
 
 
 def scatter_of(rows: Rows, shift: Floats, precision: DTypeLike) -> Floats:
     """Return Σωzz' over the rows, z = x - shift, from products in some precision."""
     rows = sorted_rows(rows)
-
-    def total(few: Ints) -> Floats:
-        return leaf_scatter(rows.table, rows.weights, few, shift, precision)
-
     sizes = runs(np.unique(rows.regions, return_counts=True)[1])
     found: Floats = np.zeros((len(shift),) * 2)
-    for each in _totals(rows, sizes, total):
+    for each in _totals(rows, sizes, partial(leaf_scatter, shift=shift, precision=precision)):
         found += each
     return maths.mirrored(found)
 
@@ -133,10 +144,26 @@ def leaf_scatter(
     return found
 
 
-def _totals(rows: Rows, sizes: Ints, total: Callable[[Ints], Floats]) -> Iterator[Floats]:
-    # The sums over consecutive parts of sorted rows.
-    ends = np.cumsum(sizes).tolist()
-    for start, end in zip([0, *ends], ends, strict=False):
-        found = branch(rows.picked(np.arange(start, end)), total, depth_of(end - start))
+def _by_leaf(rows: Rows, depth: int) -> list[Ints]:
+    # The places of the rows of each leaf.
+    borders = np.searchsorted(leaves(rows.digests, depth), np.arange(2**depth + 1)).tolist()
+    return [rows.order[start:end] for start, end in pairwise(borders)]
+
+
+def _totals(
+    rows: Rows, sizes: Ints, leaf: Callable[[RowTable, Floats, Ints], Floats]
+) -> Iterator[Floats]:
+    # The sums over consecutive parts of sorted rows; the nodes of a level may be summed elsewhere.
+    ends, work, nodes, levels = [0, *np.cumsum(sizes).tolist()], rows.work, [], []
+    wanted = (work.parts // max(len(sizes), 1)).bit_length() if work.parts > 1 else 0
+    for start, end in pairwise(ends):
+        depth = depth_of(end - start)
+        places = _by_leaf(rows.picked(np.arange(start, end)), depth)
+        levels.append(min(depth, wanted))
+        size = len(places) >> levels[-1]
+        nodes += [places[first : first + size] for first in range(0, len(places), size)]
+    sums = work.each(partial(node_sum, leaf), (rows.table, rows.weights), nodes, "leaves")
+    for level in levels:
+        found = tree(level, lambda _: next(sums))
         assert found is not None
         yield found

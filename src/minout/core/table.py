@@ -8,6 +8,7 @@ import numpy as np
 from minout import kernels, maths
 from minout._typing import Digests, Floats, Ints
 from minout.codecs import Bytes, ExactCodec
+from minout.core.work import HERE, Work
 from minout.maths import Expansion
 
 BLOCK = 2**18  # at most so many numbers are decoded at a time, or one row
@@ -31,6 +32,10 @@ class CodedRows:
     def nbytes(self) -> int:
         """The bytes of the codes."""
         return int(self._codes.nbytes)
+
+    def first(self, end: int) -> "CodedRows":
+        """Return the rows at the first places, as codes."""
+        return CodedRows(self._codes[:end], self._codec, self.dtype, self._expansion)
 
     def __getitem__(self, which: Any) -> Floats:
         if isinstance(which, int | np.integer):
@@ -56,7 +61,7 @@ class Distinct(NamedTuple):
 class Rows(NamedTuple):
     """Stored rows in some order: the table, the places to take, their regions and digests.
 
-    `weights` and `serials` are those of all rows of the table, by place.
+    `weights` and `serials` are those of all rows of the table, by place; `work` does sums.
     """
 
     table: RowTable
@@ -65,6 +70,7 @@ class Rows(NamedTuple):
     regions: Ints
     digests: Digests
     serials: Ints
+    work: Work = HERE
 
     def since(self, serial: int) -> "Rows":
         """Return the rows with serial numbers from this on."""
@@ -93,6 +99,11 @@ def distinct(digests: Digests, labels: Ints, weights: Floats) -> Distinct:
     if len(starts) == len(order):
         return Distinct(order, weights[order])
     return Distinct(order[starts], np.add.reduceat(weights[order], starts))
+
+
+def first_rows(table: RowTable, end: int) -> RowTable:
+    """Return the rows at the first places; nothing is copied or decoded."""
+    return table[:end] if isinstance(table, np.ndarray) else table.first(end)
 
 
 def rows_at(table: RowTable, places: Ints) -> tuple[Floats, Ints]:

@@ -1,5 +1,10 @@
 """The arithmetic in C++ (`native/`), and the records that it takes."""
 
+import copyreg
+from collections.abc import Callable
+from typing import Any
+
+from minout._typing import Ints
 from minout.kernels._native import native
 from minout.kernels.clusters import centres, nearest
 from minout.kernels.records import (
@@ -23,7 +28,7 @@ from minout.kernels.records import (
     empty_factor,
     no_sums,
 )
-from minout.kernels.threads import in_threads, one_blas_thread
+from minout.kernels.threads import alone, in_threads, is_alone, one_blas_thread
 from minout.kernels.whole import product
 
 activations = native.activations
@@ -63,3 +68,15 @@ pooled = native.pooled
 even_out = native.even_out
 
 train_unit = native.train_unit
+
+
+def pool_of(*values: Ints) -> Pool:
+    """Return a pool of its places, signs, α and idle times, to be solved from the start."""
+    return Pool(*values)
+
+
+def _without_start(pool: Pool) -> tuple[Callable[..., Pool], tuple[Any, ...]]:
+    return pool_of, (pool.places, pool.signs, pool.alpha, pool.idle)
+
+
+copyreg.pickle(Pool, _without_start)  # for other processes, whose build may be another one

@@ -32,7 +32,7 @@ def in_threads(function: Callable[[T], U], items: Sequence[T]) -> list[U]:
     An interruption may arrive anywhere in the calling thread, so the two threads share no lock:
     each step that both take is one operation of a built-in type, which is atomic.
     """
-    if len(items) < 2 or getattr(_here, "is_busy", False):
+    if len(items) < 2 or is_alone():
         return [function(item) for item in items]
     numbers, results, errors = iter(range(len(items))), dict[int, U](), dict[int, BaseException]()
     is_helped, has_left = False, SimpleQueue[None]()
@@ -112,6 +112,21 @@ class _Helper:
             return
         while True:
             self._calls.get()()
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Compute everything that this thread is asked for in this thread, in the `with` block."""
+    before, _here.is_busy = is_alone(), True
+    try:
+        yield
+    finally:
+        _here.is_busy = before
+
+
+def is_alone() -> bool:
+    """Return whether no other thread is to help this one."""
+    return getattr(_here, "is_busy", False)
 
 
 @contextmanager
