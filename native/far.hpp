@@ -2,7 +2,8 @@
 //
 // A far pair of classes a < b starts from the difference of two class scores, g_c = V_c·z - half_c,
 // z = x - origin, and has a few corrections: f(x) = scale·(g_a - g_b) + Σ coef·(image·z + 1). Every
-// sum is taken in one fixed order. A near pair has weights, as all pairs of a few classes have.
+// sum is taken in one fixed order. A near pair has weights, as all pairs of a few classes have. If
+// these would take too much room, it is like a far pair whose scale is 0.
 #pragma once
 
 #include "best_first.hpp"
@@ -24,9 +25,10 @@ struct Far {
   Vector<const std::int64_t> slot;
   Matrix<const double> W;
   Vector<const double> b;
+  Matrix<const double> products;
   auto fields() {
     return std::tie(V, half, owner, scale, at, start, size, bounds, coef, places, images, slot, W,
-                    b);
+                    b, products);
   }
 };
 
@@ -98,12 +100,14 @@ class FarRow {
 
   Buffer<double> g;
 
+  // Set it to row i; `one` is what is added to the product with each support vector.
   template <typename Row>
-  void set(const Row *x, double length) {
+  void set(Index i, const Row *x, double length, double one = 1.0) {
     const Index m = g.size(), d = z_.size();
     did(m * d);
     subtract(x, origin_.data, z_.data(), d);
-    length_ = length;
+    length_ = length, one_ = one, row_ = i;
+    if (far_.products.size() > 0) inside(i, far_.products.size(), "products");
     Index c = 0;
     for (; c + 4 <= m; c += 4) {
       const double *weights[4];
@@ -160,20 +164,27 @@ class FarRow {
     inside(first, far_.coef.size() + 1, "start");
     inside(size, far_.coef.size() + 1 - first, "size");
     double value = far_.scale[pair] * (g[low] - g[high]);
-    did(size * z_.size());
-    for (Index k = first; k < first + size; k++) {
-      const Index place = inside(far_.places[k], far_.slot.size(), "places");
-      const Index slot = inside(far_.slot[place], far_.images.size(), "slot");
-      const double *image = row(far_.images, slot).data;
-      value += far_.coef[k] * (dot(image, z_.data(), z_.size()) + 1.0);
-    }
+    did(size);
+    for (Index k = first; k < first + size; k++)
+      value += far_.coef[k] * (product(far_.places[k]) + one_);
     return value;
+  }
+
+  // The product with a support vector.
+  double product(Index place) const {
+    if (far_.products.size() > 0)
+      return far_.products(row_, inside(place, far_.products.shape[1], "places"));
+    inside(place, far_.slot.size(), "places");
+    const Index slot = inside(far_.slot[place], far_.images.size(), "slot");
+    did(z_.size());
+    return dot(row(far_.images, slot).data, z_.data(), z_.size());
   }
 
   const Far &far_;
   Vector<const double> origin_;
   Buffer<double> z_;
-  double length_ = 0.0;
+  double length_ = 0.0, one_ = 1.0;
+  Index row_ = 0;
 };
 
 // Set out[o] to the margin of x, of class `label`, against each class o; return the least.
@@ -186,20 +197,22 @@ double far_margins(Far far, Vector<const Row> x, Vector<const double> origin, do
   FarRow of(far, out.size(), origin);
   require(x.size() == origin.size());
   inside(label, out.size(), "label");
-  of.set(x.data, length);
+  of.set(0, x.data, length);
   return of.margins(label, bound, -INF, out.data);
 }
 
-// Set out[i, c] to the least margin that row i of X would have as an example of class c.
+// Set out[i, c] to the least margin that row i of X would have as an example of class c. Biases of
+// corrections are multiplied by ones[i].
 template <typename Row>
 void far_scores(Far far, Matrix<const Row> X, Vector<const double> origin,
-                Vector<const double> lengths, Matrix<double> out) {
+                Vector<const double> lengths, Vector<const double> ones, Matrix<double> out) {
   const Index m = out.shape[1];
   FarRow of(far, m, origin);
   require(X.shape[1] == origin.size() && lengths.size() == X.size() && out.size() == X.size());
+  require(ones.size() == X.size());
   Buffer<double> margins(m);
   for (Index i = 0; i < X.size(); i++) {
-    of.set(row(X, i).data, lengths[i]);
+    of.set(i, row(X, i).data, lengths[i], ones[i]);
     for (Index c = 0; c < m; c++) out(i, c) = of.margins(c, -INF, -INF, margins.data());
   }
 }
@@ -216,7 +229,7 @@ Index far_winners(Far far, Matrix<const Row> X, Vector<const double> origin,
   Buffer<bool> done(m);
   Index tried = 0;
   for (Index i = 0; i < n; i++) {
-    of.set(row(X, i).data, lengths[i]);
+    of.set(i, row(X, i).data, lengths[i]);
     Index own = -1, c = std::max_element(of.g.data(), of.g.data() + m) - of.g.data();
     double best = -INF;
     for (Index o = 0; o < m; o++) bounds[o] = INF, done[o] = false;

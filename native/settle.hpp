@@ -17,7 +17,7 @@
 
 // What all separators share: rows, weights and digests by place; the origin and the metric K, which
 // is a diagonal if it has one row; its inverse, likewise, or nothing; λ. Image i of the first
-// `count` is that of the row at place[i]; slot[place] is i, if that is so.
+// `count` is that of the row at place[i]; slot[place] is i, if that is so; a diagonal needs none.
 template <typename Row>
 struct Shared {
   static constexpr bool is_record = true;
@@ -33,6 +33,7 @@ struct Shared {
     return std::tie(table, weights, digests, origin, K, precision, lam, images, place, slot);
   }
   Index d() const { return origin.size(); }
+  bool is_diagonal() const { return K.size() == 1 && d() != 1; }
   void check() const {
     const Index n = table.size();
     require(table.shape[1] == d() && weights.size() == n);
@@ -181,20 +182,14 @@ class Images {
     const Index first = computed_, n = static_cast<Index>(places_.size()) - first, d = shared_.d();
     if (n == 0) return;
     computed_ += n;
-    const bool is_diagonal = shared_.K.shape[0] == 1 && d != 1;
     constexpr Index SOME = 256, COLUMNS = 128;
     for (Index start = 0; start < n; start += SOME) {
       const Index some = std::min(SOME, n - start);
-      Buffer<double> z(some * d), out(is_diagonal ? 0 : some * d);
+      Buffer<double> z(some * d), out(some * d);
       const Matrix<double> Z = z.as_matrix(d), images = out.as_matrix(d);
       for (Index i = 0; i < some; i++)
         subtract(row(shared_.table, places_[first + start + i]).data, shared_.origin.data,
                  row(Z, i).data, d);
-      if (is_diagonal) {
-        for (Index i = 0; i < some; i++)
-          for (Index k = 0; k < d; k++) blocks_[first + start + i][k] = Z(i, k) * shared_.K(0, k);
-        continue;
-      }
       const Index parts = (d + COLUMNS - 1) / COLUMNS;
       in_parallel(parts, static_cast<double>(some * d * d), worth_threads, [&](Index p) {
         multiply<double>(Z, shared_.K, images, p * COLUMNS, std::min(d, (p + 1) * COLUMNS));
@@ -347,9 +342,20 @@ class Settling {
     return job.size() <= most || !may_go_by_w();
   }
 
+  // With a diagonal metric an image is as cheap as reading it.
   void want_images(Job &job) {
-    if (goes_by_alpha(job))
+    if (goes_by_alpha(job) && !shared_.is_diagonal())
       for (std::int64_t place : job.places) images_.want(place);
+  }
+
+  // The image of a member, perhaps in the buffer (d,).
+  const double *image(const Job &job, Index i, double *__restrict buffer) const {
+    if (!shared_.is_diagonal()) return job.images[i];
+    const Index d = shared_.d();
+    subtract(row(shared_.table, job.places[i]).data, shared_.origin.data, buffer, d);
+    const double *__restrict K = shared_.K.data;
+    for (Index k = 0; k < d; k++) buffer[k] *= K[k];
+    return buffer;
   }
 
   // Move α to the optimum over the members, and w and b with it.
@@ -386,7 +392,8 @@ class Settling {
     job.L.grow(n, job.in_factor);
     job.order.resize(static_cast<std::size_t>(n));
     job.images.resize(static_cast<std::size_t>(n));
-    for (Index i = 0; i < n; i++) job.images[i] = images_.find(job.places[i]);
+    for (Index i = 0; i < n && !shared_.is_diagonal(); i++)
+      job.images[i] = images_.find(job.places[i]);
     add_products(job);
     std::int64_t count = job.in_factor;
     const Factor factor{job.L.all(), vector(job.order.data(), n), vector(&count, 1)};
@@ -401,11 +408,13 @@ class Settling {
     constexpr Index SOME = 32;
     const Index n = job.size(), d = shared_.d();
     const Matrix<double> G = job.products.all();
-    Buffer<double> z(4 * d);
-    const double *rows[4];
+    Buffer<double> z(4 * d), pictures(shared_.is_diagonal() ? SOME * d : 0);
+    const double *rows[4], *images[SOME];
     for (Index k = 0; k < 4; k++) rows[k] = z.data() + k * d;
     for (Index first = job.known; first < n; first += SOME) {
       const Index last = std::min(first + SOME, n);
+      for (Index i = first; i < last; i++)
+        images[i - first] = image(job, i, pictures.data() + (i - first) * d);
       for (Index j = 0; j < last; j += 4) {
         did(4 * SOME * d);
         for (Index k = 0; k < 4; k++)  // the last row fills up the four
@@ -413,7 +422,7 @@ class Settling {
                    shared_.origin.data, z.data() + k * d, d);
         for (Index i = std::max(first, j); i < last; i++) {
           double found[4];
-          four_dots(job.images[i], rows, d, found);
+          four_dots(images[i - first], rows, d, found);
           for (Index k = 0; k < std::min<Index>(4, i + 1 - j); k++) {
             const double signs =
                 job.signs[i] * job.roots[i] * (job.signs[j + k] * job.roots[j + k]);
@@ -465,12 +474,13 @@ class Settling {
       job.b += job.u[d];
     } else {
       double total = 0.0;
+      Buffer<double> buffer(shared_.is_diagonal() ? d : 0);
       for (Index i = 0; i < job.size(); i++) {
         const double amount = job.signs[i] * job.alpha[i];
         total += amount;
-        const double *__restrict image = job.images[i];
-        if (amount != 0.0)
-          for (Index k = 0; k < d; k++) w[k] += amount * image[k];
+        if (amount == 0.0) continue;
+        const double *__restrict of_row = image(job, i, buffer.data());
+        for (Index k = 0; k < d; k++) w[k] += amount * of_row[k];
       }
       job.b += total;
     }

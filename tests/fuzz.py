@@ -199,9 +199,10 @@ def far(draw):
     labels, slot = draw.order(m), draw.below(max(len(images), 1), stored)
     scores = draw.numbers(m, d), draw.numbers(m), labels.owner, draw.numbers(pairs), at
     parts = start, size, draw.numbers(k, 3), draw.numbers(total), draw.below(stored, total)
-    model = kernels.Far(*scores, *parts, images, slot, W, draw.numbers(len(W)))
+    known = draw.numbers(n, stored) if draw.below(2) else np.empty((0, 0))
+    model = kernels.Far(*scores, *parts, images, slot, W, draw.numbers(len(W)), known)
     X, origin = draw.numbers(n, d, dtype=draw.dtype), draw.numbers(d)
-    draw.call("far_scores", model, X, origin, draw.numbers(n), np.zeros((n, m)))
+    draw.call("far_scores", model, X, origin, draw.numbers(n), draw.numbers(n), np.zeros((n, m)))
     into = np.zeros(n, "i8"), np.zeros(n)
     draw.call("far_winners", model, X, origin, draw.numbers(n), labels, *into)
     for x in X[:3]:

@@ -68,6 +68,7 @@ class Model:
             self.slot,
             self.W,
             self.b,
+            np.empty((0, 0)),
         )
 
     def pair(self, low, high):
@@ -125,7 +126,7 @@ def test_margins_scores_and_values_of_a_pair_have_the_bits_of_the_fixed_order(
     model = Model(classes, width, seed, dtype)
     X, lengths = model.table[:3], model.lengths(model.table[:3])
     scores = np.empty((3, classes))
-    kernels.far_scores(model.far, X, model.origin, lengths, scores)
+    kernels.far_scores(model.far, X, model.origin, lengths, np.ones(len(X)), scores)
     for i, x in enumerate(X):
         for c in range(classes):
             wanted, out = model.margins(c, x), np.full(classes, np.inf)
@@ -216,7 +217,7 @@ def test_the_winner_is_the_first_of_the_highest_scores(classes, width, seed, dty
     rank[by_rank] = np.arange(classes)
     order = kernels.Order(rank, model.owner)
     scores = np.empty((len(X), classes))
-    kernels.far_scores(model.far, X, model.origin, lengths, scores)
+    kernels.far_scores(model.far, X, model.origin, lengths, np.ones(len(X)), scores)
     winner, score = np.full(len(X), 77), np.full(len(X), 77.0)
     tried = kernels.far_winners(model.far, X, model.origin, lengths, order, winner, score)
     wanted = by_rank[scores[:, by_rank].argmax(axis=1)]

@@ -11,7 +11,7 @@ none, order = np.empty((0, 0)), kernels.Order(np.arange(3), np.arange(3))
 far = kernels.Far(
     floats((3, 4)), floats(3), np.arange(3), floats(3), np.full(3, -1, np.int32), ints(2),
     np.array([0, 2]), floats((2, 3)), floats(2), ints(2), floats((1, 4)), ints(1), floats((1, 4)),
-    floats(1),
+    floats(1), none,
 )  # fmt: skip
 table, rows, v = floats((5, 4)), ints(2), floats(4)
 V, X = np.zeros((3, 4), np.float32), np.ones((5, 4))
@@ -61,7 +61,7 @@ FITTING = {
         floats((3, 4)), floats(3), floats(2), table, rows, rows, rows, v, floats(2)
     ),
     "far_margins": (far, v, v, 0.0, 0, 9.0, floats(3)),
-    "far_scores": (far, table, v, floats(5), floats((5, 3))),
+    "far_scores": (far, table, v, floats(5), floats(5), floats((5, 3))),
     "far_winners": (far, table, v, floats(5), order, ints(5), floats(5)),
     "newton": (eye, one, 0.1, one.copy(), factor),
     "best_step": (one, one, -1.0, 1.0, 0.1),

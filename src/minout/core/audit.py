@@ -246,7 +246,7 @@ def _bounds(state: State) -> list[str]:
     # What is stored to bound the corrections of far pairs must follow from their support.
     geometry, differences = state.frame.geometry, []
     for pair, record in state.separators.records.items():
-        if not record.is_far:
+        if state.separators.scores.near[pair]:
             continue
         (floor, ceiling, norm), coef = record.bounds, record.pool.signs * record.pool.alpha
         X = state.examples.table[record.pool.places].astype(np.float64)

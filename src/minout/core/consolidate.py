@@ -251,6 +251,7 @@ def _sorted_pools(new: State, order: Ints) -> tuple[State, dict[int, Pool]]:
         used = np.flatnonzero(pool.alpha > least_alpha[pool.places])
         pools[pair] = pool.picked(used[np.argsort(rank[pool.places[used]], kind="stable")])
     images = Images(new.frame.geometry)
-    used = np.unique(np.concatenate([pool.places for pool in pools.values()]))
-    images.of(new.examples.table, used[np.argsort(rank[used])])
+    if not images.are_cheap:
+        used = np.unique(np.concatenate([pool.places for pool in pools.values()]))
+        images.of(new.examples.table, used[np.argsort(rank[used])])
     return new.replaced(frame=new.frame._replace(images=images)), pools

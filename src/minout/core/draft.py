@@ -27,7 +27,14 @@ from minout.core.regions import (
 )
 from minout.core.reports import Certificate, Refresh
 from minout.core.scores import ClassScores
-from minout.core.separators import Separator, Separators, empty_separator, far_separator
+from minout.core.separators import (
+    NO_WEIGHTS,
+    Separator,
+    Separators,
+    empty_separator,
+    far_separator,
+    have_room,
+)
 from minout.core.settle import settle
 from minout.core.shortfall import Low, low_anywhere, low_around
 from minout.core.state import Move, State, Step
@@ -35,6 +42,8 @@ from minout.core.table import Rows, blocks, first_rows, rows_at
 from minout.core.work import HERE, Work
 from minout.kernels import Pool, Task
 from minout.maths import NO_EXPANSION, Expansion, expanded, filling
+
+TOGETHER = 2**22  # separators with so many weights are settled at a time
 
 
 class Draft:
@@ -262,7 +271,10 @@ class Draft:
         self._separators.clear()
         self._replaces_all, choice = True, self.frame.choice
         if not choice.lda_prior:
-            self.scores = ClassScores.zero(self.owner, self.examples.width)
+            width, images = self.examples.width, self.frame.images
+            room = self.count * self.examples.given[0].nbytes
+            has_weights = have_room(len(self.labels), room, width) or not images.are_cheap
+            self.scores = ClassScores.zero(self.owner, width, has_weights=has_weights)
             return
         moments, owner = self.frame.moments, self.owner
         near = self.state.settings.near(len(self.labels), choice)
@@ -351,19 +363,23 @@ class Draft:
         if not pools:
             return
         images = self.frame.images.fork()
-        problem = self._problem(images)
-        settled = settle(self._tasks(pools), problem, bound, self._work)
-        for task, w, b, pool, misfits, least_margin in settled:
-            separator, least, pair = Separator(w, b, pool, misfits), least_margin, task.pair
-            if not self.scores.near[pair]:
-                separator, least = self._decided(task, far_separator(pool, problem), images)
-            self._separators[pair] = separator
-            self._moved[pair] = self.labels[task.low], self.labels[task.high]
-            self._note_checked(pair, task.rows, least)
+        problem, pairs = self._problem(images), sorted(pools)
+        together = max(TOGETHER // self.examples.width, 1)
+        for start in range(0, len(pairs), together):
+            tasks = self._tasks(pairs[start : start + together], pools)
+            for task, w, b, pool, misfits, least in settle(tasks, problem, bound, self._work):
+                one, pair, margin = Separator(w, b, pool, misfits), task.pair, least
+                if not self.scores.near[pair]:
+                    one, margin = self._decided(task, far_separator(pool, problem), images)
+                elif not self.scores.has_weights:
+                    one, margin = self._without_weights(task, one, least, images)
+                self._separators[pair] = one
+                self._moved[pair] = self.labels[task.low], self.labels[task.high]
+                self._note_checked(pair, task.rows, margin)
         self.frame = self.frame._replace(images=images)
 
-    def _tasks(self, pools: Mapping[int, Pool]) -> list[Task]:
-        pairs = np.array(sorted(pools))
+    def _tasks(self, some: list[int], pools: Mapping[int, Pool]) -> list[Task]:
+        pairs = np.array(some)
         W, b = self.scores.priors(pairs)
         low, high = (each.tolist() for each in regions_of_all(pairs))
         places = {c: self.members(c).places for c in {*low, *high}}
@@ -393,6 +409,25 @@ class Draft:
         right = margins > 0.0
         least = float(margins[right].min(initial=np.inf))
         return separator._replace(misfits=places[~right]), least
+
+    def _without_weights(
+        self, task: Task, separator: Separator, least: float, images: Images
+    ) -> tuple[Separator, float]:
+        # A near pair that stores no weights: its misfits are decided by the values that predictions
+        # are made of, where the least margin and the misfits with weights leave them in doubt.
+        table, pool, misfits = self.examples.table, separator.pool, separator.misfits
+        coef, places = pool.signs * pool.alpha, misfits
+        rounding = images.rounding(table, self.examples.end) * float(pool.alpha.sum())
+        if least <= rounding:
+            places, least = np.concatenate(task[-2:]), np.inf
+        if len(places):
+            in_order = np.unique(pool.places)
+            products = images.products(table[places], table, in_order)[:, pool.places]
+            margins = np.cumsum(coef * (products + 1.0), axis=1)[:, -1]
+            margins[~np.isin(places, task.side)] *= -1.0
+            right = margins > 0.0
+            misfits, least = places[~right], min(least, margins[right].min(initial=np.inf))
+        return separator._replace(w=NO_WEIGHTS, b=0.0, misfits=misfits), float(least)
 
     def finish(self, refresh: Refresh | None = None) -> Step:
         """Return the state after the step, and its certificate."""

@@ -12,6 +12,7 @@ from minout.core.table import RowTable
 from minout.maths import Geometry
 
 BLOCK = 1_024  # how many images are computed at a time
+FEW = 128  # how many rows are read at a time
 
 
 class Images:
@@ -26,9 +27,15 @@ class Images:
     def __init__(self, geometry: Geometry) -> None:
         self.geometry = geometry
         self.count, self._tail = 0, [0]
+        self._measured, self._longest = 0, 0.0
         self._images = np.zeros((16, len(geometry.origin)))
         self._place: Ints = np.full(16, -1, dtype=np.int64)
         self._slot: Ints = np.full(16, -1, dtype=np.int64)
+
+    @property
+    def are_cheap(self) -> bool:
+        """Whether the metric is diagonal: then separators are settled without images."""
+        return self.geometry.K.ndim == 1
 
     def fork(self) -> "Images":
         """Return images that may grow without changing the original."""
@@ -52,6 +59,32 @@ class Images:
             self._add(table, missing[np.sort(np.unique(missing, return_index=True)[1])])
             slots = self._slot[places]
         return self._images, slots
+
+    def products(self, X: Floats, table: RowTable, places: Ints) -> Floats:
+        """Return the products of rows with the images of stored ones: (rows, places in the table).
+
+        Only those at some places, ascending, are computed. The metric is diagonal.
+        """
+        origin, K = self.geometry.origin, self.geometry.K
+        Y, out = (X - origin) * K, np.zeros((len(X), int(places.max(initial=-1)) + 1))
+        for start in range(0, len(places), FEW):
+            some = places[start : start + FEW]
+            rows, found = table[some], np.empty((len(X), len(some)))
+            for y, values in zip(Y, found, strict=True):
+                kernels.activations(y, 0.0, rows, np.arange(len(some)), origin, values)
+            out[:, some] = found
+        return out
+
+    def rounding(self, table: RowTable, end: int) -> float:
+        """Return how far two sums for the value of a stored row may differ, for α that add up to 1.
+
+        It is known from the rows at the places below `end`; the metric is diagonal.
+        """
+        for start in range(self._measured, end, FEW):
+            Z = table[np.arange(start, min(start + FEW, end))] - self.geometry.origin
+            self._longest = max(self._longest, float((Z * Z @ self.geometry.K).max()))
+        self._measured = max(self._measured, end)
+        return (len(self.geometry.origin) + 4) * 2.0**-50 * (1.0 + self._longest)
 
     def all_slots(self) -> tuple[Floats, Ints]:
         """Return the array of images, and for each place the index of its image, if it has one."""

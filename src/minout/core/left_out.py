@@ -234,20 +234,23 @@ class _Region:
             np.full((len(X), len(kept)), np.inf),
             np.full((len(X), len(kept) + 1), -np.inf),
         )
+        ones, share = np.ones(len(X)), np.zeros(len(X))
+        if not self.common.free_bias:
+            # Σsα is b: about the origin without the row, its margin is 1 + share times this.
+            images, Z = self.common.images_of(places), self.common.rows(places)
+            share, square = self.common.shares(places), np.einsum("nd,nd->n", images, Z)
+            ones = share * square + 1.0 / (1.0 + share)
         if separators.has_far:
-            far = separators.for_kernels(state.frame.images, owner)
-            kernels.far_scores(far, X, origin, state.lengths(X), out)
+            far = separators.for_kernels(state.frame.images, owner, state.examples.table, X)
+            kernels.far_scores(far, X, origin, state.lengths(X), ones, out)
         else:
             W, b, at = separators.W, separators.b, separators.at
             if not self.common.free_bias:
-                # Σsα is b: about the origin without the row, its margin is 1 + share times this.
-                images, Z = self.common.images_of(places), self.common.rows(places)
-                share, square = self.common.shares(places), np.einsum("nd,nd->n", images, Z)
                 W, b, origin = np.column_stack([W, b]), np.zeros_like(b), np.append(origin, 0.0)
-                X = np.column_stack([X, share * square + 1.0 / (1.0 + share)])
+                X = np.column_stack([X, ones])
             kernels.scores(W, b, at, X.astype(W.dtype), origin, owner, out)
-            if not self.common.free_bias:
-                out *= 1.0 + share[:, None]
+        if not self.common.free_bias:
+            out *= 1.0 + share[:, None]
         scores[:, kept] = out
         return scores
 

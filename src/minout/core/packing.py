@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from minout import kernels
-from minout._typing import Bools, Floats, Id, Ints, Label
+from minout._typing import Floats, Id, Ints, Label
 from minout.codecs import ExactCodec, described
 from minout.core.examples import About, Columns, Examples
 from minout.core.frame import Frame
@@ -105,7 +105,7 @@ def shared(state: State) -> dict[str, dict[str, Any]]:
             "share": share,
         },
         "hats": state.examples.expansion._asdict(),
-        "scores": scores._asdict() if has_scores else {},
+        "scores": {name: getattr(scores, name) for name in SHAPES["scores"] if has_scores},
         "memory": {} if codec is None else described(codec)[1],
     }
 
@@ -127,7 +127,7 @@ def separator_record(state: State, pair: int) -> SeparatorRecord:
         "misfits": keys[one.misfits],
         "pending": keys[one.pending],
         "left": np.array(one.left),
-        "bounds": np.array(one.bounds if one.is_far else ()),
+        "bounds": np.array(() if state.separators.scores.near[pair] else one.bounds),
     }
     return SeparatorRecord(one.w, one.b, arrays)
 
@@ -231,11 +231,12 @@ def _finished(known: State, facts: Facts, update: Update) -> State:
         near = int(arrays["near_classes"]) or None
         scores = ClassScores(**arrays | {"within": float(arrays["within"]), "near_classes": near})
     elif not facts.choice.lda_prior:
-        scores = ClassScores.zero(owner, examples.width)
+        sizes = [len(each.w) for each in update.separators.values()] or [scores.has_weights]
+        scores = ClassScores.zero(owner, examples.width, has_weights=any(sizes))
     expect(len(scores.V) == len(owner), "scores")
     if base.W.shape[1] != examples.width:
         base, changed = Separators(scores), dict(base.records)
-    changed |= _separators(update.separators, examples, owner, scores.near)
+    changed |= _separators(update.separators, examples, owner, scores)
     gone = [pair for pair in update.gone_pairs if pair < len(scores.scale)]
     changed |= {pair: empty_separator(pair, scores) for pair in gone}
     frame = _frame(known.frame, facts, update.shared)
@@ -260,10 +261,12 @@ def _finished(known: State, facts: Facts, update: Update) -> State:
 
 def _complete(separators: Separators, frame: Frame, examples: Examples) -> None:
     # Near pairs have weights, and no others; kernels need the images of all support vectors.
-    near = np.flatnonzero(separators.scores.near)
-    records = separators.records.items()
-    expect(sorted(pair for pair, each in records if not each.is_far) == near.tolist(), "near")
-    used = [each.pool.places for _, each in records if each.is_far]
+    scores, records = separators.scores, separators.records.items()
+    near, far = (np.flatnonzero(each).tolist() for each in (scores.near, ~scores.near))
+    with_weights = sorted(pair for pair, each in records if not each.is_far)
+    expect(with_weights == (near if scores.has_weights else []), "near")
+    expect(separators.records.keys() >= {*near}, "near")
+    used = [separators.records[pair].pool.places for pair in far if pair in separators.records]
     places = np.unique(np.concatenate([NO_PLACES, *used]))
     if len(places):
         frame.images.of(examples.table, places)
@@ -294,10 +297,10 @@ def _frame(known: Frame, facts: Facts, parts: Mapping[str, Arrays]) -> Frame:
 
 
 def _separators(
-    records: Mapping[int, SeparatorRecord], examples: Examples, owner: Ints, near: Bools
+    records: Mapping[int, SeparatorRecord], examples: Examples, owner: Ints, scores: ClassScores
 ) -> dict[int, Separator]:
-    # owner[c] is the number of the label of region c, near[pair] whether a pair is near.
-    pairs, found = np.array([*records], dtype=np.int64), dict[int, Separator]()
+    # owner[c] is the number of the label of region c.
+    pairs, found, near = np.array([*records], dtype=np.int64), dict[int, Separator](), scores.near
     expect(bool((pairs < len(near)).all()), "pair")
     low, high = regions_of_all(pairs)
     expect(bool((owner[low] != owner[high]).all()), "pair")
@@ -309,7 +312,7 @@ def _separators(
         w, b, arrays = records[pair]
         alpha, idle, left, bounds = (arrays[name] for name in ("alpha", "idle", "left", "bounds"))
         is_near = bool(near[pair])
-        sizes = (examples.width, 0) if is_near else (0, 3)
+        sizes = (examples.width * scores.has_weights, 0) if is_near else (0, 3)
         expect((len(w), len(bounds)) == sizes and bool(np.isfinite(w).all()), "w")
         expect(bool((alpha >= 0.0).all() and (idle >= 0).all() and left >= 0), "pool")
         expect(not (len(pending) and np.isin(pending, pool).any()), "pending")

@@ -84,12 +84,12 @@ def _winners_of_all(state: State, X: Floats) -> Winners:
 
 def _far_winners(state: State, X: Floats) -> Winners:
     # With far pairs, the discriminants are the proposal.
-    far, order, geometry = state.far(), state.regions.order, state.frame.geometry
+    order, geometry = state.regions.order, state.frame.geometry
     regions = len(state.regions)
     found, scores = np.empty(len(X), dtype=np.int64), np.empty(len(X))
 
     def decide(rows: slice) -> int:
-        norms, into = state.lengths(X[rows]), (found[rows], scores[rows])
+        norms, into, far = state.lengths(X[rows]), (found[rows], scores[rows]), state.far(X[rows])
         number: int = kernels.far_winners(far, X[rows], geometry.origin, norms, order, *into)
         return number
 

@@ -5,7 +5,8 @@ discriminant. A *near* pair starts from the discriminant of its regions at ±1 o
 stores its weights. With very many classes a pair is near only if one of its regions is among the
 `near_classes` nearest of the other, by the distance of their means in the metric. A *far* pair
 starts from FAR_SCALE times the discriminant, and stores no weights, but the support vectors that
-correct it, if it needs any (`native/far.hpp`). Without `lda_prior` all scores are 0.
+correct it, if it needs any (`native/far.hpp`). Without `lda_prior` all scores are 0, and all pairs
+near; very many wide ones store no weights, either, but their pools.
 """
 
 from typing import Any, NamedTuple
@@ -37,6 +38,7 @@ class ClassScores(NamedTuple):
     is. With weights, n is the sum of those of the region, and `within` is multiplied by the mean
     weight of the different examples: the scale of the weights cancels. `reach` (m,) is the squared
     distance of the furthest near region. `near_classes` is None if all pairs are near.
+    `has_weights` is whether near pairs store weights.
     """
 
     V: Floats
@@ -48,15 +50,17 @@ class ClassScores(NamedTuple):
     near: Bools
     within: float = 0.0
     near_classes: int | None = None
+    has_weights: bool = True
 
     @classmethod
-    def zero(cls, owner: Ints, width: int) -> "ClassScores":
+    def zero(cls, owner: Ints, width: int, *, has_weights: bool = True) -> "ClassScores":
         """Return scores that are 0, of regions with these labels: no prior."""
         m, pairs = len(owner), pair_count(len(owner))
         low, high = regions_of_all(np.arange(pairs))
         near = np.asarray(owner[low] != owner[high])
         rows, numbers = np.zeros((m, width)), np.zeros(m)
-        return cls(rows, rows, numbers, numbers, numbers, np.zeros(pairs), near)
+        zero = cls(rows, rows, numbers, numbers, numbers, np.zeros(pairs), near)
+        return zero._replace(has_weights=has_weights)
 
     @classmethod
     def of(
@@ -142,7 +146,8 @@ class ClassScores(NamedTuple):
     @property
     def halves(self) -> Floats:
         """Half the squared length of each mean (m,), less its noise, as far pairs take it."""
-        return np.asarray((self.squares - self.within / self.counts) / 2.0)
+        noise = 0.0 if self.near_classes is None else self.within / self.counts
+        return np.asarray((self.squares - noise) / 2.0)
 
     def prior(self, pair: int) -> Prior:
         """Return the prior of a pair, near or far."""

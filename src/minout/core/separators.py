@@ -21,6 +21,7 @@ from minout.core.regions import (
     without,
 )
 from minout.core.scores import ClassScores
+from minout.core.table import RowTable
 from minout.kernels import Pool
 
 Slots = NDArray[np.int32]
@@ -37,6 +38,14 @@ ROUNDING = 1e-6
 The terms are computed in float64; with a metric of condition 1e8 they are off by less than 1e-8.
 """
 NO_WEIGHTS: Floats = np.empty(0)
+WIDE = 4_000
+ROOM = 32_000_000
+"""Weights of wider rows are stored while they take so many bytes, or no more than the rows."""
+
+
+def have_room(regions: int, room: int, width: int) -> bool:
+    """Return whether the weights of near pairs are stored, if the rows take so many bytes."""
+    return width <= WIDE or 8 * width * pair_count(regions) <= max(ROOM, room)
 
 
 class Bounds(NamedTuple):
@@ -46,8 +55,8 @@ class Bounds(NamedTuple):
     the metric.
     """
 
-    floor: float = 0.0
-    ceiling: float = 0.0
+    floor: float = -np.inf
+    ceiling: float = np.inf
     norm: float = 0.0
 
 
@@ -57,7 +66,8 @@ class Separator(NamedTuple):
     `pending` are places with a margin below the bound that wait for the next settle; those at 0 or
     less are also among the misfits. `left` is the number of support vectors that have fallen out of
     the window since the last settle: until the next one, w still has their terms. That of a far
-    pair has no w, and only support vectors in its pool, with bounds on their terms.
+    pair has no w, and only support vectors in its pool, with bounds on their terms. If near pairs
+    store no weights, they have no w and no bounds.
     """
 
     w: Floats
@@ -70,7 +80,7 @@ class Separator(NamedTuple):
 
     @property
     def is_far(self) -> bool:
-        """Whether it is that of a far pair, which has no weights."""
+        """Whether it has no weights, as that of a far pair."""
         return not len(self.w)
 
     def holds(self, places: Ints) -> bool:
@@ -123,7 +133,8 @@ class Separator(NamedTuple):
 
 def empty_separator(pair: int, scores: ClassScores) -> Separator:
     """Return the separator of a pair of which there is no record."""
-    w = np.zeros(scores.V.shape[1]) if scores.near[pair] else NO_WEIGHTS
+    has_weights = scores.near[pair] and scores.has_weights
+    w = np.zeros(scores.V.shape[1]) if has_weights else NO_WEIGHTS
     return Separator(w, 0.0, Pool(), NO_PLACES)
 
 
@@ -131,7 +142,7 @@ def far_separator(pool: Pool, problem: Problem) -> Separator:
     """Return the separator of a far pair whose pool was solved; its misfits are not known yet."""
     pool = support(pool)
     coef = pool.signs * pool.alpha
-    bounds = Bounds()
+    bounds = Bounds(0.0, 0.0)
     if len(coef):
         Z = problem.table[pool.places] - problem.geometry.origin
         pictures, which = problem.images.of(problem.table, pool.places)
@@ -186,8 +197,8 @@ class Separators:
 
     @property
     def has_far(self) -> bool:
-        """Whether there may be far pairs."""
-        return self.scores.near_classes is not None
+        """Whether there may be pairs without weights."""
+        return self.scores.near_classes is not None or not self.scores.has_weights
 
     def __getitem__(self, pair: int) -> Separator:
         return self.records.get(pair) or empty_separator(pair, self.scores)
@@ -277,12 +288,17 @@ class Separators:
         twin._rewrite_log(moved, 0, 0)
         return twin
 
-    def for_kernels(self, images: Images, owner: Ints) -> kernels.Far:
-        """Return what the kernels for far pairs take; all support vectors must have images."""
-        scores, pictures = self.scores, images.all_slots()
+    def for_kernels(self, images: Images, owner: Ints, table: RowTable, X: Floats) -> kernels.Far:
+        """Return what the kernels for far pairs take to compute the values of some rows.
+
+        All support vectors of far pairs must have images.
+        """
+        scores, pictures, products = self.scores, images.all_slots(), np.empty((0, 0))
         V, halves, scale = scores.V, scores.halves, scores.scale
         pairs = scale, self.at, *self._log.arrays
-        return kernels.Far(V, halves, owner, *pairs, *pictures, self.W, self.b)
+        if not scores.has_weights:
+            products = images.products(X, table, self._log.used)
+        return kernels.Far(V, halves, owner, *pairs, *pictures, self.W, self.b, products)
 
     def _written(self, near: Mapping[int, Separator]) -> Iterator[Floats]:
         # The rows of W that some separators of a new object get.
@@ -351,6 +367,11 @@ class _Log:
     def arrays(self) -> tuple[Ints, Ints, Floats, Floats, Ints]:
         """What the kernels take of it."""
         return self.start, self.size, self.bounds, self.coef, self.places
+
+    @property
+    def used(self) -> Ints:
+        """The places of all entries, ascending."""
+        return np.unique(self.places[: self._used])
 
     def has_room(self, numbers: int, entries: int) -> bool:
         """Return whether so many more supports of so many entries can be written."""

@@ -155,7 +155,7 @@ class State:
         W, b, at, origin = separators.W, separators.b, separators.at, geometry.origin
         if not separators.has_far:
             return float(kernels.region_margins(W, b, at, x, origin, owner, c, enough, out))
-        length, far = float(self.lengths(x[None])[0]), self.far()
+        length, far = float(self.lengths(x[None])[0]), self.far(x[None])
         return float(kernels.far_margins(far, x, origin, length, c, SUFFICIENT_MARGIN, out))
 
     def placed(self, x: Floats, label: Label) -> tuple[int | None, Floats, float]:
@@ -198,15 +198,17 @@ class State:
             kernels.scores(W, b, at, X[rows], origin, owner, out[rows])
 
         def compute_far(rows: slice) -> None:
-            kernels.far_scores(self.far(), X[rows], origin, self.lengths(X[rows]), out[rows])
+            lengths, ones = self.lengths(X[rows]), np.ones(len(out[rows]))
+            kernels.far_scores(self.far(X[rows]), X[rows], origin, lengths, ones, out[rows])
 
         work = compute_far if separators.has_far else compute
         kernels.in_threads(work, pieces(len(X), X.shape[1] * pair_count(len(self.regions))))
         return out
 
-    def far(self) -> kernels.Far:
-        """Return what the kernels for far pairs take."""
-        return self.separators.for_kernels(self.frame.images, self.regions.order.owner)
+    def far(self, X: Floats) -> kernels.Far:
+        """Return what the kernels for far pairs take to compute the values of expanded rows."""
+        images, owner = self.frame.images, self.regions.order.owner
+        return self.separators.for_kernels(images, owner, self.examples.table, X)
 
     def lengths(self, X: Floats) -> Floats:
         """Return the norm of each expanded row less the origin in the metric, rounded up."""

@@ -26,7 +26,8 @@ class Far(NamedTuple):
     Corrections are concatenated: number k has size[k] entries from start[k] on, each with its coef
     and its place; images[slot[place]] is the image of a stored row. bounds[k] are floor, ceiling
     and norm of their sum at z: it is between floor - norm·‖z‖ and ceiling + norm·‖z‖, in the norm
-    of the metric.
+    of the metric. If products (rows, places) is not empty, it has those of the rows that are asked
+    about with the images of stored ones, which are not read.
     """
 
     V: Floats
@@ -43,6 +44,7 @@ class Far(NamedTuple):
     slot: Ints
     W: Floats
     b: Floats
+    products: Floats
 
 
 def digests(rows: NDArray[Any], out: Digests | None = None) -> Digests:
