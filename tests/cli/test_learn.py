@@ -379,6 +379,20 @@ def test_a_decimal_comma_and_an_encoding_are_options(tmp_path, run, run_json, re
     assert run_json("learn", tmp_path / "m", file, "--encoding", "cp1252")["known"] == 40
 
 
+def test_a_decimal_comma_that_is_remembered_does_not_read_points_as_thousands(
+    tmp_path, run, run_json, refused, rows_of
+):
+    first, later = tmp_path / "d.csv", tmp_path / "e.csv"
+    first.write_text("x;kind\n" + "".join(f"1,{500 + i};{'ab'[i % 2]}\n" for i in range(40)))
+    later.write_text("x,kind\n2.5,a\n1.596,b\n")
+    run("learn", tmp_path / "m", first, "--label", "kind", "--decimal", ",")
+    said = refused("predict", tmp_path / "m", later)
+    assert "line 3: column 'x': with the decimal comma of an earlier file 1.596 is 1596" in said
+    assert "add --decimal , if that is right, otherwise --decimal ." in said
+    assert len(rows_of("predict", tmp_path / "m", later, "--decimal", ".")) == 2
+    assert len(rows_of("predict", tmp_path / "m", later, "--decimal", ",")) == 2
+
+
 def test_images_of_one_size_are_taught_and_others_are_resized_by_a_map_with_a_size(
     tmp_path, run_json, rows_of, refused, people
 ):

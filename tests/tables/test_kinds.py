@@ -35,6 +35,13 @@ TAKEN = {
     "one_thousand": ("size", ["1,000", "2,000"], "number"),
     "currency": ("price", ["$3.50", "$1,234,567", "-€ 3"], "number"),
     "percent": ("share", ["3 %", "4.5%"], "number"),
+    "currency_codes": ("price", [f"USD {n}.30" for n in MANY], "number"),
+    "clock": ("start", [f"{n % 24:02}:{n:02}" for n in MANY], "number"),
+    "postal_codes": ("zip", [f"0{2100 + n % 20}" for n in MANY], "category"),
+    "postal_codes_by_one": ("zip", ["10115", "01067", " 80331 ", None], "category"),
+    "padded_numbers": ("size", [f"{n:04}" for n in MANY], "number"),
+    "padded_hours": ("hour", [f"{n % 24:02}" for n in MANY], "number"),
+    "zeros_of_some_lengths": ("size", ["007", "12", "0"], "number"),
     "decimal_comma": ("size", ["3,5", "4,25", "7"], "category"),
     "european": ("size", ["1.234,50", "12,00"], "category"),
     "nearly_numbers": ("size", ["3"] * 19 + ["large"], "number"),
@@ -82,6 +89,10 @@ NUMBERS += [
     "1,234.5",
     "-$3",
     "4 %",
+    "USD 12.30",
+    "-5 EUR",
+    "08:45",
+    "8:45:30.5",
     np.float32(0.1),
     np.int64(3),
     Decimal("2.50"),
@@ -108,6 +119,11 @@ ODD = [
     "1e400",
     "1e101",
     "1 2",
+    "USD",
+    "ABC 12",
+    "8:60",
+    "-8:45",
+    "1:2",
 ]
 ODD += ["0x1", "word", float("inf"), 1e101, 10**400, b"3", [1], {}, 1j, date(2020, 1, 1)]
 
@@ -129,7 +145,7 @@ def test_what_is_no_number_is_told_apart(n):
 
 WHY = {
     "day_or_month": "day or month may be first; set its kind to .* such as 3/4/2021",
-    "decimal_comma": "decimal commas; .*--decimal ,, such as 3,5",
+    "decimal_comma": "decimal commas; teach a new model .*--decimal ,, such as 3,5",
     "european": "decimal commas; .*--decimal ,, such as 1.234,50",
     "half_numbers": "60 of 69 values are numbers",
     "humid": 'all differ, so if it is an identifier, set its kind to "ignore"',

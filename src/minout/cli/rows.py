@@ -10,7 +10,7 @@ from minout._typing import Label
 from minout.cli.models import feature_map, open_model, require_examples, require_features
 from minout.cli.output import Row, print_note
 from minout.errors import InvalidInputError, UnwritableError, plural, some, system_reason
-from minout.files import BadRowError, Batch, Reader, read
+from minout.files import REMEMBERED, BadRowError, Batch, Reader, read
 from minout.learner import Learner
 
 PIECE = 256
@@ -88,7 +88,7 @@ def open_file(learner: Learner, file: FileOptions, bad: BadRows) -> Reader:
         label=file.label or source.label,
         id=file.id or source.id,
         encoding=file.encoding,
-        decimal=file.decimal or source.decimal or ".",
+        decimal=file.decimal or (REMEMBERED if source.decimal == "," else "."),
         skip=bad,
         size=source.size or size,
         image_shape=source.image_shape,

@@ -8,5 +8,6 @@ an image is the name of its folder, and its id is its path, such as "photos/cat/
 
 from minout.files.read import read
 from minout.files.reader import BadRowError, Batch, Reader
+from minout.files.tables import REMEMBERED
 from minout.files.text import open_text
 from minout.files.values import parse_label

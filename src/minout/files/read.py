@@ -9,7 +9,7 @@ from typing import Any, cast
 from minout.errors import InvalidInputError, MissingDataError
 from minout.files.arrays import SUFFIXES, image_content, npz_content
 from minout.files.reader import BadRowError, Reader
-from minout.files.tables import csv_content, json_content, parquet_content
+from minout.files.tables import REMEMBERED, csv_content, json_content, parquet_content
 from minout.files.text import (
     COMPRESSIONS,
     Lines,
@@ -39,11 +39,12 @@ def read(
 
     `source` is a file, a folder of images, or "-" for standard input, of which a batch is what has
     arrived; `minout learn --help` lists the kinds of files. `label` and `id` name columns (see
-    `Reader.require`), `decimal` is the decimal mark of numbers in a CSV. `skip` is called with the
-    error for each row that cannot be read, and the row is left out; by default the first such row
-    ends the file (see `Batch.error`). Images are resized to `size` (height, width) and must have
-    the shape `image_shape`, by default that of the first one. Symbolic links to images and to
-    folders of them are followed; `Reader.note` says how many images they take from elsewhere.
+    `Reader.require`), `decimal` is the decimal mark of numbers in a CSV, or `REMEMBERED`. `skip` is
+    called with the error for each row that cannot be read, and the row is left out; by default the
+    first such row ends the file (see `Batch.error`). Images are resized to `size` (height, width)
+    and must have the shape `image_shape`, by default that of the first one. Symbolic links to
+    images and to folders of them are followed; `Reader.note` says how many images they take from
+    elsewhere.
 
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp(), "pets.csv")
@@ -53,7 +54,7 @@ def read(
     ...         print(batch.X, batch.labels, batch.ids, batch.lines)
     [{'legs': '4'}, {'legs': '2'}] ['cat', 'bird'] ['tom', 'pip'] [2, 3]
     """
-    if decimal not in (".", ","):
+    if decimal not in (".", ",", REMEMBERED):
         raise InvalidInputError(f"--decimal is . or a comma, not {decimal!r}.")
     if label is not None and label == id:
         raise InvalidInputError(f"The column {label!r} cannot be both label and id.")

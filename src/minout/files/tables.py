@@ -21,8 +21,11 @@ OPEN_QUOTE = (
     "a quote is opened and never closed, or a field has more than 131,072 characters; close it, or "
     "double it if it is part of the text."
 )
+REMEMBERED = ", as before"
+"""A decimal comma that a model remembers of an earlier file: rows with 1.596 are refused."""
 _QUOTED = re.compile(r'"[^"]*"')
-_COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?([eE][+-]?\d+)?", re.ASCII)
+_EITHER = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}", re.ASCII)
+_COMMA = re.compile(r"[+-]?(\d+|[1-9]\d{0,2}(\.\d{3})+)(,\d+)?([eE][+-]?\d+)?", re.ASCII)
 
 
 def csv_content(lines: Lines, first: str, decimal: str) -> Content:
@@ -51,7 +54,7 @@ def _csv_rows(
             fields = next(records)
             if not fields or (len(fields) == 1 and not fields[0].strip()):
                 continue
-            fault = _csv_fault(fields, header, lines.encoding)
+            fault = _csv_fault(fields, header, lines.encoding, decimal)
         except StopIteration:
             return
         except csv.Error as error:
@@ -59,7 +62,7 @@ def _csv_rows(
                 raise _bad_line(lines, number, OPEN_QUOTE) from None
             fault = _quote_fault(error)
         if fault is None:
-            texts = map(with_point, fields) if decimal == "," else fields
+            texts = fields if decimal == "." else map(with_point, fields)
             record = dict(zip(header, texts, strict=True))
             record.pop("", None)
             yield Row(record, number)
@@ -72,7 +75,7 @@ def _csv_rows(
             yield _bad_line(lines, number, fault, line.getvalue())
 
 
-def _csv_fault(fields: list[str], header: list[str], encoding: str) -> str | None:
+def _csv_fault(fields: list[str], header: list[str], encoding: str, decimal: str) -> str | None:
     if len(fields) != len(header):
         more = "add the missing ones"
         if len(fields) > len(header):
@@ -85,14 +88,19 @@ def _csv_fault(fields: list[str], header: list[str], encoding: str) -> str | Non
         fault = text_fault(text, encoding)
         if fault is not None:
             return f"column {name!r}: {fault}"
+        if decimal == REMEMBERED and _EITHER.fullmatch(text.strip()):
+            return (
+                f"column {name!r}: with the decimal comma of an earlier file {text.strip()} is "
+                f"{with_point(text)}; add --decimal , if that is right, otherwise --decimal ."
+            )
     return None
 
 
 def with_point(text: str) -> str:
     """Return a number with a decimal comma in Python's notation; other text unchanged.
 
-    >>> with_point("1.234,5"), with_point(" 7"), with_point("a, b")
-    ('1234.5', ' 7', 'a, b')
+    >>> with_point("1.234,5"), with_point(" 7"), with_point("a, b"), with_point("0.125")
+    ('1234.5', ' 7', 'a, b', '0.125')
     """
     if ("," in text or "." in text) and _COMMA.fullmatch(text.strip()):
         return text.strip().replace(".", "").replace(",", ".")

@@ -35,7 +35,7 @@ TEXT_WORDS = 4.0
 LONG_TEXT_WORDS = 8.0
 """The least average number of words of text, if more than half of the values differ."""
 _ID = re.compile(r"(^|[_\s.-])(id|ids|uuid|guid|index|rowid|row_number)$|^unnamed: ?\d+$", re.I)
-_DECIMAL_COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+", re.ASCII)
+_DECIMAL_COMMA = re.compile(r"[+-]?(\d+|[1-9]\d{0,2}(\.\d{3})+),\d+", re.ASCII)
 _CAMEL_ID = re.compile(r"[a-z](Id|ID)$")
 
 
@@ -74,9 +74,22 @@ def _by_values(name: str, given: Sequence[Any]) -> Decision:
         return Decision("boolean", f"{count} true or false")
     if all(isinstance(each, str) and each.strip().lower() in TRUTH for each in given):
         return Decision("boolean", f"{count} a word for true or false")
+    if _are_padded(given):
+        return Decision("category", f"{count} a code of {len(given[0].strip())} digits")
     if all(map(_is_number, given)):
         return _number(name, given, f"{count} a number")
     return _by_most_values(name, given, count)
+
+
+def _are_padded(given: Sequence[Any]) -> bool:
+    # Such as postal codes: digits of one length, some with a 0 in front, and few enough of them.
+    texts = {each.strip() if isinstance(each, str) else "" for each in given}
+    return (
+        all(len(each) == len(next(iter(texts))) > 2 for each in texts)
+        and all(each.isascii() and each.isdigit() for each in texts)
+        and any(each[0] == "0" for each in texts)
+        and (len(given) < FEWEST_TO_TELL or len(texts) < NEARLY_ALL * len(given))
+    )
 
 
 def _by_most_values(name: str, given: Sequence[Any], count: str) -> Decision:
@@ -96,7 +109,7 @@ def _by_most_values(name: str, given: Sequence[Any], count: str) -> Decision:
         why = 'day or month may be first; set its kind to "day-first" or "month-first"'
         return Decision(found.kind, f"{why}, such as {as_text(given[0])}")
     if len(commas) + len(numbers) >= enough:
-        why = "decimal commas; convert them, or read the file with --decimal ,"
+        why = "decimal commas; teach a new model with them converted, or with --decimal ,"
         return Decision(found.kind, f"{why}, such as {as_text(commas[0])}")
     return found
 

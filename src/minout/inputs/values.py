@@ -41,9 +41,13 @@ _DATE = re.compile(
     r"(?: ?(?P<half>[ap])\.?m\.?)?)?",
     re.ASCII | re.IGNORECASE,
 )
+_MONEY = "[$€£¥]|AUD|CAD|CHF|CNY|EUR|GBP|INR|JPY|USD"
 _MARKED = re.compile(
-    r"([+-]?)[$€£¥]? ?((?:[1-9]\d{0,2}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+) ?[%$€£¥]?", re.ASCII
+    rf"([+-]?)(?:{_MONEY})? ?"
+    rf"((?:[1-9]\d{{0,2}}(?:,\d{{3}})+|\d+)(?:\.\d*)?|\.\d+) ?(?:%|{_MONEY})?",
+    re.ASCII,
 )
+_CLOCK = re.compile(r"(\d\d?):([0-5]\d)(?::([0-5]\d(?:\.\d*)?))?", re.ASCII)
 _DIGITS = frozenset("0123456789+-.eE")
 Cells = tuple[tuple[str, float], ...]
 """What a value sets: keys of features, each with its number."""
@@ -71,18 +75,22 @@ def is_missing(value: Any) -> bool:
 def as_number(value: Any) -> float | None:
     """Return a value as a finite number up to 1e100; None if it is not a number.
 
-    A boolean is 1 or 0, and a duration is in seconds. A string may have commas between thousands,
-    and a currency or percent sign.
+    A boolean is 1 or 0; a duration, and hours and minutes, are in seconds. A string may have commas
+    between thousands, and a currency or percent sign.
 
     >>> [as_number(each) for each in (3, " 3.5e2", True, "3,5", "inf", "1_000")]
     [3.0, 350.0, 1.0, None, None, None]
     >>> [as_number(each) for each in ("1,234.50", "-$1,234,567", "45 %", "0,125", "12,34")]
     [1234.5, -1234567.0, 45.0, None, None]
+    >>> [as_number(each) for each in ("USD 12.30", "5 EUR", "08:45", "8:45:30")]
+    [12.3, 5.0, 31500.0, 31530.0]
     """
     if isinstance(value, str):
         value = value.strip()
         if not _DIGITS.issuperset(value):
-            found = _MARKED.fullmatch(value)
+            clock, found = _CLOCK.fullmatch(value), _MARKED.fullmatch(value)
+            if clock is not None:
+                return 3600.0 * int(clock[1]) + 60.0 * int(clock[2]) + float(clock[3] or 0)
             if found is None:
                 return None
             value = found[1] + found[2].replace(",", "")
