@@ -19,7 +19,7 @@ from minout.paper.data import Data
 from minout.paper.figures import drawing, mnist
 from minout.paper.figures.rows import Row
 
-MANY = 500
+MANY = 200
 """Images of each digit; the paper has 100."""
 
 
