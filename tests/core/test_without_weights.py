@@ -1,4 +1,4 @@
-"""Of very many labels of wide rows no weights are stored; all that holds with them holds as before."""
+"""Very many labels of wide rows store no weights; all that holds with weights still holds."""
 
 import sqlite3
 from contextlib import closing
