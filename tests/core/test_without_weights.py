@@ -1,4 +1,4 @@
-"""Of very many labels of wide rows no weights are stored; all that holds with them holds as before."""
+"""With very many labels of wide rows no weights are stored, and all holds as with them."""
 
 import sqlite3
 from contextlib import closing
