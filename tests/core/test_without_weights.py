@@ -1,4 +1,4 @@
-"""Very many labels of wide rows store no weights; all that holds with weights still holds."""
+"""With very many labels of wide rows no weights are stored, and all holds as with them."""
 
 import sqlite3
 from contextlib import closing
