@@ -20,6 +20,7 @@ NAMES = (
         "small",
         "store",
         "commands",
+        "cluster",
         "paper",
     ),
 )

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 
 import pytest
 
@@ -159,3 +160,44 @@ def test_a_model_without_examples_or_none_at_all_is_one_sentence(
         assert "has no examples; teach it some first" in refused(name, wines, wine)
         assert "`minout learn` creates one" in refused(name, tmp_path / "none", wine)
     assert not (tmp_path / "none").exists()
+
+
+@pytest.fixture
+def parts(wine_rows, tmp_path):
+    """Three Parquet files of wines, and the names of their columns."""
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow cannot be imported here")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    header, *rows = wine_rows
+    for n in range(3):
+        table = pyarrow.table({c: [row[i] for row in rows[n::3]] for i, c in enumerate(header)})
+        parquet.write_table(table, tmp_path / f"part-{n}.parquet")
+    return tmp_path
+
+
+def test_files_are_predicted_in_processes_as_they_are_alone(run, run_json, rows_of, wines, parts):
+    told = run_json("predict", wines, parts / "part-*.parquet", "-o", parts / "out")
+    assert told == {"files": 3, "rows": 178, "to": str(parts / "out")}
+    assert len(os.listdir(parts / "out")) == 3
+    for n in range(3):
+        written = (parts / "out" / f"part-{n}.parquet.csv").read_text()
+        assert written == run("predict", wines, parts / f"part-{n}.parquet")
+
+
+def test_of_files_that_cannot_be_predicted_none_is_half_made(refused, wines, parts):
+    out, pattern = parts / "out", parts / "part-*.parquet"
+    (parts / "part-1.parquet").write_bytes(b"no parquet")
+    assert "part-1.parquet is not a Parquet file" in refused("predict", wines, pattern, "-o", out)
+    assert {each.name for each in out.iterdir()} <= {"part-0.parquet.csv", "part-2.parquet.csv"}
+    (parts / "bad.jsonl").write_text('{"alcohol": 1}\n3\n')
+    assert "bad.jsonl" in refused("predict", wines, parts / "bad.jsonl", "-o", parts / "bad")
+    assert list((parts / "bad").iterdir()) == []
+    (out / "part-0.parquet.csv").write_text("mine")
+    assert "There is already a" in refused("predict", wines, pattern, "-o", out)
+    assert "There is no file" in refused("predict", wines, parts / "none-*.csv", "-o", out)
+    for name in ("a", "b"):
+        (parts / name).mkdir()
+        (parts / name / "same.csv").write_text("x\n")
+    both = refused("predict", wines, parts / "?" / "same.csv", "-o", parts / "new")
+    assert "Two files would be written to" in both
+    skip = "--skip-bad", parts / "bad.csv"
+    assert "--skip-bad is for one file" in refused("predict", wines, pattern, "-o", out, *skip)

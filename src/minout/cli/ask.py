@@ -1,17 +1,32 @@
 """`minout predict`, `minout score` and `minout what-if`: ask a model about the rows of a file."""
 
+import os
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from glob import glob
+from itertools import pairwise
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from minout._typing import Label
 from minout.cli import options
-from minout.cli.output import Row, command, show
+from minout.cli.models import open_model, require_examples, require_features
+from minout.cli.output import Row, command, progress_bar, show, write_csv
 from minout.cli.rows import FileOptions, answers, at_row, labels_of
-from minout.errors import InvalidInputError, some
+from minout.errors import (
+    InvalidInputError,
+    MissingDataError,
+    UnwritableError,
+    some,
+    system_reason,
+)
 from minout.files import Batch
 from minout.learner import Learner
+
+PREDICTED = ("line", "id", "label", "probability")
 
 Unknown = Annotated[
     str | None,
@@ -35,18 +50,38 @@ def predict(
     encoding: options.Encoding = "utf-8",
     decimal: options.Decimal = None,
     skip_bad: options.SkipBad = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FOLDER",
+            help="Write a CSV for each of the files that DATA names, such as 'new/*.parquet'.",
+            show_default=False,
+        ),
+    ] = None,
+    workers: options.Workers = None,
     as_json: options.Json = False,
 ) -> None:
-    """Predict a label for each row of a file.
+    """Predict a label for each row of a file, or of several.
 
     --json also prints the score of each label: the smallest margin against the others. Rows on
     standard input are answered as they come, by the newest state of the model; a bad line is
-    reported and skipped.
+    reported and skipped. With -o there is a process for each processor; each file is written when
+    it is complete.
 
     Example: minout predict wines.minout new.csv > labels.csv
     """
     file = FileOptions(data, label, id, encoding, decimal, features, skip_bad)
+    if out is not None:
+        if skip_bad is not None:
+            raise InvalidInputError("--skip-bad is for one file; leave it or --out out.")
+        show(_predict_files(model, file, unknown, out, workers), as_json=as_json)
+        return
+    show(_predictions(model, file, unknown), PREDICTED, as_json=as_json)
 
+
+def _predictions(model: Path, file: FileOptions, unknown: str | None) -> Iterator[Row]:
     def ask(learner: Learner, batch: Batch) -> list[Row]:
         labels, scores = learner.predict(batch.X, unknown=unknown), learner.scores(batch.X)
         best = learner.probabilities(batch.X)[range(len(labels)), scores.argmax(axis=1)]
@@ -56,8 +91,68 @@ def predict(
             for label, probability, each in zip(labels.tolist(), best.tolist(), named, strict=True)
         ]
 
-    columns = ["line", "id", "label", "probability"]
-    show(answers(model, file, ask), columns, as_json=as_json)
+    return answers(model, file, ask)
+
+
+def _predict_files(
+    model: Path, file: FileOptions, unknown: str | None, out: Path, workers: int | None
+) -> Row:
+    """Predict all files that a pattern names, each in a task; return how many rows they have."""
+    from minout.cluster import Local
+
+    files = sorted(each for each in glob(file.data) if Path(each).is_file())
+    if not files:
+        raise MissingDataError(f"There is no file {file.data}.")
+    targets = [out / f"{Path(each).name}.csv" for each in files]
+    for before, after in pairwise(sorted(targets)):
+        if before == after:
+            raise InvalidInputError(f"Two files would be written to {after}; predict them apart.")
+    for target in targets:
+        if target.exists():
+            raise InvalidInputError(f"There is already a {target}; name another folder.")
+    with open_model(model, file.features, read_only=True) as learner:
+        require_examples(require_features(learner))
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UnwritableError(f"{out} cannot be made: {system_reason(error)}.") from error
+    most, rows, done = workers or len(os.sched_getaffinity(0)), 0, 0
+    with (
+        ExitStack() as cleanup,
+        progress_bar("predicting") as update,
+        Local(min(most, len(files))).open() as session,
+    ):
+        for target in targets:
+            cleanup.callback(_unfinished(target).unlink, missing_ok=True)
+        pairs = zip(files, targets, strict=True)
+        given = [(model, file._replace(data=each), unknown, target) for each, target in pairs]
+        for _, count in session.get([session.submit(predict_file, *each) for each in given]):
+            rows, done = rows + count, done + 1
+            update(done / len(files), f"{done:,} of {len(files):,} files")
+    return {"files": len(files), "rows": rows, "to": str(out)}
+
+
+def predict_file(model: Path, file: FileOptions, unknown: str | None, target: Path) -> int:
+    """Write what is predicted of a file to a CSV, when that is complete; return its rows."""
+    count = 0
+
+    def counted() -> Iterator[Row]:
+        nonlocal count
+        for row in _predictions(model, file, unknown):
+            count += 1
+            yield row
+
+    try:
+        with _unfinished(target).open("w", newline="", encoding="utf-8") as opened:
+            write_csv(counted(), PREDICTED, opened)
+        _unfinished(target).replace(target)
+    except OSError as error:
+        raise UnwritableError(f"{target} could not be written: {system_reason(error)}.") from error
+    return count
+
+
+def _unfinished(target: Path) -> Path:
+    return target.with_name(f".{target.name}.unfinished")
 
 
 @command

@@ -57,5 +57,8 @@ SkipBad = Annotated[
         show_default=False,
     ),
 ]
+Workers = Annotated[
+    int | None, typer.Option("--workers", min=1, metavar="N", help="Work in so many processes.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, one object per line.")]
 Count = Annotated[int | None, typer.Option("-n", "--count", min=0, help="Show at most so many.")]

@@ -25,10 +25,7 @@ def consolidate(
             "--compact", help="Also write the file anew, without any trace of forgotten examples."
         ),
     ] = False,
-    workers: Annotated[
-        int | None,
-        typer.Option("--workers", min=1, metavar="N", help="Work in so many processes."),
-    ] = None,
+    workers: options.Workers = None,
     ray: Annotated[
         str | None,
         typer.Option(

@@ -6,5 +6,6 @@
 
 from minout.cluster.executors import Executor, Ray, Serial
 from minout.cluster.local import Local
+from minout.cluster.predictor import Predictor
 
-__all__ = ["Executor", "Local", "Ray", "Serial"]
+__all__ = ["Executor", "Local", "Predictor", "Ray", "Serial"]

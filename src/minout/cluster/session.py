@@ -16,7 +16,7 @@ import numpy as np
 
 from minout import kernels
 from minout._version import __version__
-from minout.errors import ClusterError
+from minout.errors import ClusterError, InvalidInputError, MinoutError
 
 PARTS = 4  # tasks per worker: enough that those who are done early help the others
 TRIES = 3  # so often a task is begun that ends its worker
@@ -122,7 +122,18 @@ def answer(task: bytes, *values: Any) -> bytes:
         with kernels.alone(), kernels.one_blas_thread():
             return pickle.dumps(("done", function(*filled)), protocol=5)
     except Exception as error:  # it is raised again where the task came from
-        return pickle.dumps(("failed", error))
+        return pickle.dumps(("failed", _sendable(error)))
+
+
+def _sendable(error: Exception) -> Exception:
+    # The error, or one of a class of its bases if it cannot be made again from its arguments.
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:  # whatever its class raises when it is made
+        bases = (InvalidInputError, MinoutError, RuntimeError)
+        kind = next((each for each in bases if isinstance(error, each)), RuntimeError)
+        return kind(str(error))
+    return error
 
 
 def cannot_load(error: Exception) -> bytes:
