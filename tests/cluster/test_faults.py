@@ -102,6 +102,8 @@ def test_a_codec_that_workers_cannot_import_is_one_sentence():
             ClusterError, match=r"cannot load what it needs .*Mine.* your own codec"
         ):
             learner.consolidate(Local(1))
+        with Local(1).open() as session, pytest.raises(ClusterError, match="cannot load"):
+            dict(session.get([session.submit(Mine, 4)]))
     finally:
         del sys.modules["__main__"].Mine
     assert everything(learner) == before
@@ -134,7 +136,8 @@ def test_workers_end_with_a_killed_driver():
     driver = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     with driver:
         pids = [int(each) for each in driver.stdout.readline().strip("[]\n").split(",")]
-        assert all(Path(f"/proc/{pid}").exists() for pid in pids)
+        time.sleep(1.0)  # they are in the middle of a task
+        assert all(_is_running(pid) for pid in pids)
         driver.kill()
     deadline = time.monotonic() + 60.0
     while any(_is_running(pid) for pid in pids) and time.monotonic() < deadline:

@@ -67,6 +67,29 @@ def test_sums_do_not_depend_on_the_order_of_the_rows(seed):
     }
 
 
+class Divided:
+    """Work in so many parts, which notes how many items it got."""
+
+    def __init__(self, parts):
+        self.parts, self.items = parts, []
+
+    def each(self, function, shared, items, _what):
+        self.items.append(len(items))
+        results = [function(*shared, item) for item in reversed(items)]
+        return reversed(results)
+
+
+@pytest.mark.parametrize("parts", [2, 7, 40, 1_000])
+def test_whoever_sums_the_nodes_the_bits_are_the_same(parts):
+    work, (expected, scatter) = Divided(parts), all_sums(drawn())
+    by_class, other_scatter = all_sums(drawn()._replace(work=work))
+    assert scatter.tobytes() == other_scatter.tobytes()
+    assert {c: total.tobytes() for c, total in expected.items()} == {
+        c: total.tobytes() for c, total in by_class.items()
+    }
+    assert all(min(parts, 6) <= count <= 7 + 2 * parts for count in work.items)
+
+
 def test_the_depth_depends_on_the_number_of_rows():
     depths = [sums.depth_of(n) for n in (0, 1, LEAF, LEAF + 1, 2 * LEAF, 2 * LEAF + 1, 8 * LEAF)]
     assert depths == [0, 0, 0, 1, 1, 2, 3]

@@ -112,7 +112,7 @@ class _Processes(Session):
                 if answered is None:
                     if tries[number] == TRIES:
                         raise ClusterError(
-                            f"A task ended its worker process {TRIES} times (the last time "
+                            f"A task ended its worker process {tries[number]} times (the last time "
                             f"{worker.end()}); perhaps the memory was not enough."
                         )
                     waiting.appendleft(number)
