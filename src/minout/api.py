@@ -304,7 +304,8 @@ class Methods(ABC):
         Returns
         -------
         list of Suspect
-            Examples that have slack, the highest probability of a wrong label first.
+            Examples with a margin below the target, 1, the highest probability of a wrong label
+            first.
             `label_errors` estimates how many wrong labels there are; where it is not reliable, the
             probabilities are NaN and only the order means something.
         """
@@ -319,10 +320,10 @@ class Methods(ABC):
         """Return how many labels are probably wrong, in all and per label.
 
         Each example is left out in turn, in closed form (see `expected_accuracy`). A model of
-        wrong labels, with a rate for each pair of labels, is fitted to the scores. Random errors
-        and errors between similar labels are told apart from right labels up to a rate of about
-        20 %; an error that all similar examples share is not found. Where more than a tenth of the
-        examples look like another label though theirs is right, wrong labels cannot be told.
+        wrong labels, with a rate for each pair of labels, is fitted to the scores. It works while
+        at most about 20 % of the labels are wrong. An error that all similar examples share is not
+        found. Where more than a tenth of the examples look like another label though theirs is
+        right, no number is given.
 
         Returns
         -------
@@ -389,12 +390,13 @@ class Methods(ABC):
         return in_order(state, state.examples.find(known))
 
     def expected_accuracy(self) -> ExpectedAccuracy:
-        """Return the accuracy to expect on new rows: each stored example is left out in turn.
+        """Return the accuracy to expect on new rows: stored examples are left out in turn.
 
-        It is left out of separators, covariance and discriminants, with its equal rows, and with
-        few rows together with one example of each other label. Settings, regions and scale are
-        those of all examples, so with fewer than some hundred it can be a little too high. New rows
-        must be like the stored ones.
+        Call `consolidate()` first: between refreshes the estimate may be several points too low.
+        Each example, of 5,000 at most, is left out of separators, covariance and discriminants,
+        with its equal rows, and with few rows together with one example of each other label.
+        Settings, regions and scale are those of all examples, so with fewer than some hundred it
+        can be a little too high. New rows must be like the stored ones.
 
         Returns
         -------

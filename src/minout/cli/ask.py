@@ -65,12 +65,14 @@ def predict(
 ) -> None:
     """Predict a label for each row of a file, or of several.
 
-    --json also prints the score of each label: the smallest margin against the others. Rows on
-    standard input are answered as they come, by the newest state of the model; a bad line is
-    reported and skipped. With -o there is a process for each processor; each file is written when
-    it is complete.
+    The columns are line (in the file: the first row of a CSV is line 2), id, label and
+    probability. --json also prints the score of each label: the smallest margin against the others.
+    Rows on standard input are answered as they come, by the newest state of the model; a bad line
+    is reported and skipped. With -o there is a process for each processor, and a CSV for each of
+    the files that a quoted pattern names.
 
-    Example: minout predict wines.minout new.csv > labels.csv
+    Example: minout predict wines.minout new.csv > labels.csv, or
+    minout predict wines.minout 'new/*.csv' -o out
     """
     file = FileOptions(data, label, id, encoding, decimal, features, skip_bad)
     if out is not None:

@@ -39,8 +39,8 @@ def consolidate(
     """Compute a model again from its stored examples.
 
     The result does not depend on their order, nor on forgotten examples. `learn`, `correct` and
-    `forget` do this at their end. If `learn` is stopped, its rows are kept without it; if `correct`
-    or `forget` is stopped, nothing has changed. Ctrl-C leaves the stored examples as they were.
+    `forget` do this at their end, so it is of use after a `learn` that was stopped, after changes
+    from Python, and for --compact. Ctrl-C leaves the stored examples as they were.
     With --workers and --ray the result is the same to the last bit.
 
     Example: minout consolidate wines.minout
