@@ -16,7 +16,7 @@ class Shuffled(Executor):
 
     def __init__(self, parts, seed):
         super().__init__()
-        self.parts, self.seed, self.tasks = parts, seed, 0
+        self.parts, self.seed, self.tasks, self.puts = parts, seed, 0, []
 
     @contextmanager
     def open(self):
@@ -31,6 +31,7 @@ class Shuffled(Executor):
 
 class _Shuffled(Session):
     def put(self, value):
+        self.owner.puts.append(value)
         return [value]
 
     def submit(self, function, *args):

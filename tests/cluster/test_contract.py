@@ -68,6 +68,25 @@ def test_what_a_worker_cannot_solve_is_the_same_sentence_and_changes_nothing(mon
     assert everything(learner) == before
 
 
+def test_after_an_error_no_late_result_is_taken_for_another():
+    with Local(2).open() as session:
+        tasks = [session.submit(time.sleep, 1.0), session.submit(operator.getitem, [1], 2)]
+        with pytest.raises(IndexError):
+            dict(session.get(tasks))
+        more = [session.submit(operator.getitem, [5, 6], n) for n in (0, 1)]
+        assert dict(session.get(more)) == {0: 5, 1: 6}
+
+
+@pytest.mark.parametrize("memory", ["auto", "uint8"])
+def test_rows_are_put_once(memory):
+    learner, shuffled = Learner(**PINNED, memory=memory), Shuffled(4, 0)
+    learner.teach_many(*clusters(4, classes=7, each=12, features=5))
+    learner.consolidate(shuffled)
+    tables = [each for each in shuffled.puts if np.shape(each) == (84, 5)]
+    assert len(tables) == 1
+    assert len(shuffled.puts) <= 5  # rows, weights, digests, and twice the images
+
+
 def test_tasks_run_beside_each_other():
     with Local(4).open() as session:
         dict(session.get([session.submit(time.sleep, 0.01) for _ in range(4)]))  # all have started

@@ -99,6 +99,8 @@ class _Processes(Session):
     def get(self, tasks: Sequence[_Task]) -> Iterator[tuple[int, Any]]:
         waiting = deque(range(len(tasks)))
         tries = [0] * len(tasks)
+        for worker in [each for each in self._workers if each.is_busy]:
+            self._replace(worker)  # with what an earlier call did not wait for
         running: dict[_Process, int] = {}
         while waiting or running:
             for worker in self._workers:
@@ -163,9 +165,12 @@ class _Process:
                 process_group=0,  # Ctrl-C is for the process that asks
             )
 
+        self.is_busy = False
+
     def ask(self, task: _Task) -> int:
         """Send a task; return how many bytes it has."""
         message = pickle.dumps((task.job, [each.mapped for each in task.values]))
+        self.is_busy = True
         with suppress(OSError):  # if it has ended, `answer` says so
             self.link.send_bytes(message)
         return len(message)
@@ -173,9 +178,11 @@ class _Process:
     def answer(self) -> bytes | None:
         """Return the answer; None if the process has ended."""
         try:
-            return self.link.recv_bytes()
+            found = self.link.recv_bytes()
         except (EOFError, OSError):
             return None
+        self.is_busy = False
+        return found
 
     def end(self) -> str:
         """Return how the process has ended."""

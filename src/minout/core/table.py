@@ -33,6 +33,12 @@ class CodedRows:
         """The bytes of the codes."""
         return int(self._codes.nbytes)
 
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What only the same rows have, as long as one of them is held."""
+        where = self._codes.__array_interface__["data"][0], self._codes.shape
+        return *where, id(self._codec), id(self._expansion), self.dtype.str
+
     def first(self, end: int) -> "CodedRows":
         """Return the rows at the first places, as codes."""
         return CodedRows(self._codes[:end], self._codec, self.dtype, self._expansion)
