@@ -201,3 +201,10 @@ def test_of_files_that_cannot_be_predicted_none_is_half_made(refused, wines, par
     assert "Two files would be written to" in both
     skip = "--skip-bad", parts / "bad.csv"
     assert "--skip-bad is for one file" in refused("predict", wines, pattern, "-o", out, *skip)
+    assert "--workers is for several" in refused("predict", wines, skip[1], "--workers", 2)
+
+
+def test_a_file_whose_name_looks_like_a_pattern_is_found(run, wines, parts):
+    (parts / "d[1].parquet").write_bytes((parts / "part-0.parquet").read_bytes())
+    run("predict", wines, parts / "d[1].parquet", "-o", parts / "out")
+    assert [each.name for each in (parts / "out").iterdir()] == ["d[1].parquet.csv"]

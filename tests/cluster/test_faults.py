@@ -1,5 +1,6 @@
 """Workers that die, tasks that never end well, workers of another kind, Ctrl-C, killed drivers."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -124,6 +125,32 @@ def test_an_interrupt_leaves_the_learner_as_it_was(at):
     assert everything(learner) == before
     learner.consolidate(Local(2))
     assert learner.is_consolidated
+
+
+def test_an_interrupt_while_a_worker_starts_leaves_no_process(monkeypatch):
+    others, started = children(), []
+
+    class Interrupted(subprocess.Popen):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            started.append(self.pid)
+            if len(started) == 2:
+                self.returncode = 0  # else Python says that nobody waits for it
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(subprocess, "Popen", Interrupted)
+    learner = taught()
+    with pytest.raises(KeyboardInterrupt) as kept:  # its traceback holds all that was begun
+        learner.consolidate(Local(2))
+    assert len(started) == 2
+    end = time.monotonic() + 20.0
+    while children() - others and time.monotonic() < end:
+        for pid in started:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
+        time.sleep(0.05)
+    assert children() == others
+    assert kept.type is KeyboardInterrupt
 
 
 def test_workers_end_with_a_killed_driver():

@@ -76,3 +76,15 @@ def test_a_correction_that_ends_regions_and_hats_keeps_all_labels():
     assert learner.audit().ok
     labels = [learner.example(i)[1] for i in range(96)]
     assert labels == ["A"] * 60 + ["B"] * 36
+
+
+@pytest.mark.parametrize("more", [{}, {"near_classes": 1}], ids=["near", "far"])
+def test_one_column_with_hats_is_predicted_in_batches_as_one_by_one(more):
+    x = np.linspace(0.0, 1.0, 30)[:, None]
+    labels = np.repeat([0, 1, 2], 10)
+    learner = Learner(expand=3, **more)
+    learner.teach_many(x, labels.tolist())
+    learner.consolidate()
+    found = learner.predict(x)
+    assert found.tolist() == labels.tolist()
+    assert found.tolist() == [learner.predict(each[None])[0] for each in x]

@@ -324,7 +324,7 @@ class Walk(RuleBasedStateMachine):
         rows, names = zip(*in_regions(twin, new, self.known).values(), strict=True)
         labels = [label for _, label in self.known.values()]
         settings = new.choice._asdict()
-        del settings["sharpness"], settings["hats"]
+        del settings["sharpness"], settings["lead"], settings["hats"]
         settings |= {"regions": names, "weights": [self.weights[i] for i in self.known]}
         origin, pairs = self.reference(new, np.array(rows), labels, settings)
         assert new.origin == pytest.approx(origin, abs=1e-12)

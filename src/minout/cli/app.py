@@ -17,7 +17,7 @@ from minout.errors import MinoutError
 PANELS = {
     "Models of your own files": {
         "learn": ("learn", "Teach a model the rows of a file; create it if there is none."),
-        "predict": ("ask", "Predict a label for each row of a file."),
+        "predict": ("ask", "Predict a label for each row of a file, or of several."),
         "score": ("ask", "Measure the accuracy on the rows of a file."),
         "what-if": ("ask", "Show what teaching each row alone would disturb."),
         "explain": ("explain", "Explain a prediction."),

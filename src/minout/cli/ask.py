@@ -80,6 +80,8 @@ def predict(
             raise InvalidInputError("--skip-bad is for one file; leave it or --out out.")
         show(_predict_files(model, file, unknown, out, workers), as_json=as_json)
         return
+    if workers is not None:
+        raise InvalidInputError("--workers is for several files; name a folder with --out.")
     show(_predictions(model, file, unknown), PREDICTED, as_json=as_json)
 
 
@@ -102,9 +104,10 @@ def _predict_files(
     """Predict all files that a pattern names, each in a task; return how many rows they have."""
     from minout.cluster import Local
 
-    files = sorted(each for each in glob(file.data) if Path(each).is_file())
+    named = [file.data] if Path(file.data).is_file() else glob(file.data)
+    files = sorted(each for each in named if Path(each).is_file())
     if not files:
-        raise MissingDataError(f"There is no file {file.data}.")
+        raise MissingDataError(f"There is no file {file.data}; --out takes no folder or -.")
     targets = [out / f"{Path(each).name}.csv" for each in files]
     for before, after in pairwise(sorted(targets)):
         if before == after:

@@ -79,8 +79,8 @@ class _Processes(Session):
         self._workers: list[_Process] = []
         self._puts = 0
         try:
-            for _ in range(workers):
-                self._workers.append(_Process())
+            for number in range(workers):
+                self._start(number)
         except BaseException:
             self.close()
             raise
@@ -125,7 +125,13 @@ class _Processes(Session):
 
     def _replace(self, worker: "_Process") -> None:
         worker.close()
-        self._workers[self._workers.index(worker)] = _Process()
+        self._start(self._workers.index(worker))
+
+    def _start(self, number: int) -> None:
+        # It is known before it begins: `close` ends it, wherever an interruption comes.
+        worker = _Process()
+        self._workers[number : number + 1] = [worker]
+        worker.start()
 
     def close(self) -> None:
         """End all workers, also in the middle of a task."""
@@ -154,18 +160,21 @@ class _Memory:
 
 class _Process:
     def __init__(self) -> None:
-        mine, theirs = socket.socketpair()
-        with theirs:
+        mine, self._theirs = socket.socketpair()
+        self.link = Connection(mine.detach())
+        self._process: subprocess.Popen[bytes] | None = None
+        self.is_busy = False
+
+    def start(self) -> None:
+        """Start the process, which ends when `link` is closed."""
+        with self._theirs as theirs:
             code = START.format(repr(sys.path), theirs.fileno())
-            self.link = Connection(mine.detach())
             self._process = subprocess.Popen(
                 [sys.executable, "-c", code],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 process_group=0,  # Ctrl-C is for the process that asks
             )
-
-        self.is_busy = False
 
     def ask(self, task: _Task) -> int:
         """Send a task; return how many bytes it has."""
@@ -186,11 +195,14 @@ class _Process:
 
     def end(self) -> str:
         """Return how the process has ended."""
+        assert self._process is not None
         code = self._process.wait()
         return f"by signal {-code}" if code < 0 else f"with exit code {code}"
 
     def close(self) -> None:
         """End the process."""
         self.link.close()
-        self._process.kill()
-        self._process.wait()
+        self._theirs.close()
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()

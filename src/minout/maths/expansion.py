@@ -133,7 +133,7 @@ def expanded(expansion: Expansion, X: Floats) -> Floats:
     parts.append((height * np.maximum(np.minimum(rise, fall), 0.0)).astype(X.dtype))
     if len(missing):
         parts.append((mark * is_missing[:, missing]).astype(X.dtype))
-    return np.concatenate(parts, axis=1)
+    return np.ascontiguousarray(np.concatenate(parts, axis=1))  # one column comes out by columns
 
 
 def by_column(expansion: Expansion, terms: Floats, d: int) -> Floats:
